@@ -1,0 +1,49 @@
+/// One protocol: a value per session. A fifth protocol is one folder under `WiretapeCodecs/` and one line in `Codecs.all`.
+package protocol FrameCodec: Sendable {
+    /// `signalr`: the name on the command line and in JSON.
+    static var id: String { get }
+    /// Whether this exchange or connection speaks the protocol. The highest claim wins, the earlier codec among equals.
+    static func claim(_ opening: StreamOpening) -> Confidence
+    /// The session that the exchange belongs to, when its opening tells.
+    static func sessionKey(_ opening: StreamOpening) -> String?
+    /// What the request is to the protocol.
+    static func kind(_ request: RequestHead) -> ExchangeKind
+    /// The path without what the protocol itself adds to it (SignalR: `/chat/negotiate` is of route `/chat`).
+    static func route(_ request: RequestHead) -> String
+    /// Query items that never take part in routing.
+    static var volatileQuery: Set<String> { get }
+
+    init(_ opening: StreamOpening)
+
+    /// Appends the messages of one payload (a WebSocket message, an event, a body). Bad input gives `.opaque` with a
+    /// reason and never traps; nothing is kept for the next payload unless the protocol is a byte stream there.
+    mutating func decode(_ payload: Span<UInt8>, _ opcode: Opcode, _ direction: Direction, into out: inout [Message])
+
+    /// Appends `message` with live ids, framed for `transport`; returns the opcode for a WebSocket. With an empty map the
+    /// bytes mean the same as the recorded ones.
+    func write(_ message: Message, ids: IDMap, on transport: Transport, into out: inout [UInt8]) -> Opcode
+
+    /// The `n`th variation of a server-made id: same length, same alphabet; `n` 0 is the id itself.
+    static func vary(_ id: String, _ n: Int) -> String
+
+    // MARK: Replay
+
+    /// Whether replay can serve sessions of this protocol over that transport (as yet).
+    static func serves(_ transport: Transport) -> Bool
+    /// The answer to a negotiate request, made anew for ids and transports. Nil: the protocol has none.
+    /// - Parameter ids: `connectionId` and `connectionToken` to hand out.
+    static func negotiate(_ request: RequestHead, ids: ServerIDs, transports: [Transport]) -> HTTPAnswer?
+    /// The answer to a negotiate request that cannot be served, in the protocol's own words.
+    static func refuseNegotiate(_ request: RequestHead, reason: String) -> HTTPAnswer?
+    /// The keepalive that a server sends, and how often it does, in nanoseconds. Nil: none.
+    var keepalive: (payload: [UInt8], opcode: Opcode, every: UInt64)? { get }
+    /// The protocol's own error to a request that has no counterpart on the tape; empty when the message wants no answer.
+    func refusal(of message: Message, reason: String) -> (payload: [UInt8], opcode: Opcode)?
+}
+
+/// How sure a codec is of an opening.
+package enum Confidence: Int, Comparable, Hashable, Sendable {
+    case no, possible, likely, certain
+
+    package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}

@@ -1,0 +1,48 @@
+/// A decoded message of a session.
+package struct Message: Hashable, Sendable {
+    package var direction: Direction
+    package var role: Role
+    /// The protocol's name of its type: `Invocation`, `Completion`, `next` …
+    package var type: String
+    /// Target, event, operation or channel: what rules name. Nil when the type has none.
+    package var label: String?
+    package var chain: Chain?
+    /// Further chains that this message opens (upload streams of a SignalR invocation).
+    package var opens: [Chain]
+    /// What is compared: everything that matters and nothing that legally varies (ids, order of members, tokens).
+    /// Two messages match when the canonical texts are equal and their roles and types are.
+    package var meaning: JSONValue
+    /// The message as data, for JSON pointers of rules and for `fields` of `inspect`.
+    package var content: JSONValue
+    /// One line for people, without the type: `Send("ada", "hi")`.
+    package var summary: String
+    /// The message as it was on the wire, with its own framing (SignalR: with the record separator).
+    package var bytes: [UInt8]
+
+    package init(
+        direction: Direction, role: Role, type: String, label: String? = nil, chain: Chain? = nil, opens: [Chain] = [],
+        meaning: JSONValue = .null, content: JSONValue = .null, summary: String, bytes: [UInt8]
+    ) {
+        self.direction = direction
+        self.role = role
+        self.type = type
+        self.label = label
+        self.chain = chain
+        self.opens = opens
+        self.meaning = meaning
+        self.content = content
+        self.summary = summary
+        self.bytes = bytes
+    }
+
+    /// Equal for messages of equal meaning.
+    package var matchKey: String { "\(role.rawValue) \(type) \(meaning.canonicalText)" }
+
+    /// Without role, chain or meaning: bytes that could not be decoded.
+    package static func opaque(_ bytes: [UInt8], _ direction: Direction, reason: String) -> Message {
+        Message(
+            direction: direction, role: .opaque, type: "opaque",
+            meaning: .string(String(decoding: bytes, as: UTF8.self)),
+            summary: reason, bytes: bytes)
+    }
+}

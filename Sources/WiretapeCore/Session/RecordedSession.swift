@@ -1,0 +1,70 @@
+/// One conversation of a tape, decoded: the script that replay plays.
+package struct RecordedSession: Sendable {
+    /// 1, 2, … in the order of the first event.
+    package var number: Int
+    package var codec: CodecEntry
+    /// The codec after it has seen the whole session: it can write the session's messages.
+    package var writer: any FrameCodec
+    package var transport: Transport
+    /// `/chat`.
+    package var route: String
+    /// The request that opened the stream (the upgrade).
+    package var opening: StreamOpening
+    /// The negotiate exchange when there was one.
+    package var negotiate: StreamOpening?
+    package var serverIDs: ServerIDs?
+    /// The tape's connections that carried it, in order.
+    package var connections: [UInt32]
+    package var entries: [Entry]
+    /// A given name (`open.session`).
+    package var name: String?
+
+    package init(
+        number: Int, codec: CodecEntry, writer: any FrameCodec, transport: Transport, route: String,
+        opening: StreamOpening, negotiate: StreamOpening? = nil, serverIDs: ServerIDs? = nil,
+        connections: [UInt32] = [], entries: [Entry] = [], name: String? = nil
+    ) {
+        self.number = number
+        self.codec = codec
+        self.writer = writer
+        self.transport = transport
+        self.route = route
+        self.opening = opening
+        self.negotiate = negotiate
+        self.serverIDs = serverIDs
+        self.connections = connections
+        self.entries = entries
+        self.name = name
+    }
+
+    package struct Entry: Hashable, Sendable {
+        /// The event's number on the tape, from 1 (the header is line 1, so this event stands in line `event + 1`).
+        package var event: UInt64
+        package var time: UInt64
+        package var connection: UInt32
+        /// Messages of one frame share this number: the frame's ordinal in the session.
+        package var frame: Int
+        package var what: What
+
+        package init(event: UInt64, time: UInt64, connection: UInt32, frame: Int, _ what: What) {
+            self.event = event
+            self.time = time
+            self.connection = connection
+            self.frame = frame
+            self.what = what
+        }
+    }
+
+    package enum What: Hashable, Sendable {
+        case message(Message)
+        /// An ending that the server made.
+        case ending(Ending)
+    }
+
+    package enum Ending: Hashable, Sendable {
+        case close(code: UInt16?, reason: String)
+        /// FIN without a close frame.
+        case disconnect
+        case reset
+    }
+}

@@ -1,0 +1,131 @@
+/// One header field as sent: the name keeps its case, the value has no surrounding blanks.
+package struct HeaderField: Hashable, Sendable {
+    package var name: String
+    package var value: String
+
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// The head of an HTTP/1.x request. Bytes outside ASCII in names, values and targets are kept as ISO 8859-1 characters
+/// would be: one byte, one scalar below U+0100.
+package struct RequestHead: Hashable, Sendable {
+    package var method: String
+    /// As sent: `/chat?id=1`, `*`, or an absolute form.
+    package var target: String
+    /// `1.1` or `1.0`.
+    package var version: String
+    package var headers: [HeaderField]
+
+    package init(method: String, target: String, version: String = "1.1", headers: [HeaderField] = []) {
+        self.method = method
+        self.target = target
+        self.version = version
+        self.headers = headers
+    }
+
+    /// The target's path without its query; an absolute form loses its scheme and authority.
+    package var path: String {
+        var rest = Substring(target)
+        if let scheme = rest.firstRange(of: "://"), !rest.hasPrefix("/") {
+            rest = rest[scheme.upperBound...]
+            rest = rest.firstIndex(of: "/").map { rest[$0...] } ?? "/"
+        }
+        return String(rest.prefix { $0 != "?" && $0 != "#" })
+    }
+
+    /// The query's items in order, percent-decoded (`+` is kept: real clients do not agree on it).
+    package var query: [(name: String, value: String)] {
+        guard let mark = target.firstIndex(of: "?") else { return [] }
+        let text = target[target.index(after: mark)...].prefix { $0 != "#" }
+        return text.split(separator: "&").map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (percentDecoded(parts[0]), parts.count > 1 ? percentDecoded(parts[1]) : "")
+        }
+    }
+}
+
+/// The head of an HTTP/1.x response.
+package struct ResponseHead: Hashable, Sendable {
+    package var status: Int
+    package var reason: String
+    package var version: String
+    package var headers: [HeaderField]
+
+    package init(status: Int, reason: String = "", version: String = "1.1", headers: [HeaderField] = []) {
+        self.status = status
+        self.reason = reason
+        self.version = version
+        self.headers = headers
+    }
+}
+
+extension [HeaderField] {
+    /// The first value of `name`, compared without case.
+    package func first(_ name: String) -> String? {
+        first { equalIgnoringCase($0.name, name) }?.value
+    }
+
+    /// All values of `name` in order.
+    package func all(_ name: String) -> [String] {
+        filter { equalIgnoringCase($0.name, name) }.map(\.value)
+    }
+
+    /// Whether a comma-separated list under `name` holds `token`, without case.
+    package func hasToken(_ token: String, in name: String) -> Bool {
+        all(name).contains { list in
+            list.split(separator: ",").contains { equalIgnoringCase($0.trimmingBlanks(), token) }
+        }
+    }
+}
+
+/// ASCII comparison without case.
+package func equalIgnoringCase(_ a: some StringProtocol, _ b: some StringProtocol) -> Bool {
+    let x = a.utf8, y = b.utf8
+    guard x.count == y.count else { return false }
+    return zip(x, y).allSatisfy { $0 == $1 || (lowered($0) == lowered($1)) }
+}
+
+private func lowered(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+}
+
+extension StringProtocol {
+    /// Without blanks and tabs at both ends.
+    package func trimmingBlanks() -> String {
+        let kept = self.drop { $0 == " " || $0 == "\t" }
+        guard let last = kept.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
+        return String(kept[...last])
+    }
+}
+
+/// Percent-decodes; bad escapes stay as they are, bytes that are not UTF-8 are repaired.
+package func percentDecoded(_ text: some StringProtocol) -> String {
+    guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
+    var out: [UInt8] = []
+    let bytes = Array(text.utf8)
+    var i = 0
+    while i < bytes.count {
+        if bytes[i] == UInt8(ascii: "%"), i + 2 < bytes.count, let h = hexDigit(bytes[i + 1]),
+            let l = hexDigit(bytes[i + 2])
+        {
+            out.append(h << 4 | l)
+            i += 3
+        } else {
+            out.append(bytes[i])
+            i += 1
+        }
+    }
+    return String(decoding: out, as: UTF8.self)
+}
+
+package func hexDigit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+}

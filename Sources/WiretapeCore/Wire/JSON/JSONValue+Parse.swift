@@ -1,0 +1,184 @@
+internal import WiretapeBytes
+
+extension JSONValue {
+    /// Parses exactly one value (RFC 8259) with white space around it.
+    /// - Throws: ``JSONError`` for anything else, for invalid UTF-8 in a string, and for a nesting deeper than 256. An
+    ///   escaped lone surrogate becomes U+FFFD: JavaScript writes them.
+    package init(parsing bytes: Span<UInt8>) throws(JSONError) {
+        var at = 0
+        self = try JSONReading.value(bytes, &at, depth: 0)
+        JSONReading.skipBlanks(bytes, &at)
+        guard at == bytes.count else { throw JSONError(reason: "more after the value", offset: at) }
+    }
+
+    package init(parsing bytes: [UInt8]) throws(JSONError) { try self.init(parsing: bytes.span) }
+
+    package init(parsing text: String) throws(JSONError) { try self.init(parsing: Array(text.utf8).span) }
+}
+
+/// The steps of the parser: each starts at `at` and leaves it behind what it read.
+private enum JSONReading {
+    static let deepest = 256
+
+    static func skipBlanks(_ b: Span<UInt8>, _ at: inout Int) {
+        while at < b.count, b[at] == 0x20 || b[at] == 0x0a || b[at] == 0x0d || b[at] == 0x09 { at += 1 }
+    }
+
+    static func value(_ b: Span<UInt8>, _ at: inout Int, depth: Int) throws(JSONError) -> JSONValue {
+        guard depth < deepest else { throw JSONError(reason: "nested too deeply", offset: at) }
+        skipBlanks(b, &at)
+        guard at < b.count else { throw JSONError(reason: "ends too early", offset: at) }
+        switch b[at] {
+        case UInt8(ascii: "{"): return try object(b, &at, depth: depth)
+        case UInt8(ascii: "["): return try array(b, &at, depth: depth)
+        case UInt8(ascii: "\""): return .string(try string(b, &at))
+        case UInt8(ascii: "t"): return try word("true", .bool(true), b, &at)
+        case UInt8(ascii: "f"): return try word("false", .bool(false), b, &at)
+        case UInt8(ascii: "n"): return try word("null", .null, b, &at)
+        default: return .number(try number(b, &at))
+        }
+    }
+
+    static func word(_ text: StaticString, _ value: JSONValue, _ b: Span<UInt8>, _ at: inout Int) throws(JSONError)
+        -> JSONValue
+    {
+        let start = at
+        for byte in "\(text)".utf8 {
+            guard at < b.count, b[at] == byte else { throw JSONError(reason: "unknown word", offset: start) }
+            at += 1
+        }
+        return value
+    }
+
+    static func object(_ b: Span<UInt8>, _ at: inout Int, depth: Int) throws(JSONError) -> JSONValue {
+        at += 1
+        var members: [JSONValue.Member] = []
+        skipBlanks(b, &at)
+        if at < b.count, b[at] == UInt8(ascii: "}") {
+            at += 1
+            return .object(members)
+        }
+        while true {
+            skipBlanks(b, &at)
+            guard at < b.count, b[at] == UInt8(ascii: "\"") else {
+                throw JSONError(reason: "expected a name", offset: at)
+            }
+            let name = try string(b, &at)
+            skipBlanks(b, &at)
+            guard at < b.count, b[at] == UInt8(ascii: ":") else { throw JSONError(reason: "expected ':'", offset: at) }
+            at += 1
+            members.append(.init(name, try value(b, &at, depth: depth + 1)))
+            skipBlanks(b, &at)
+            guard at < b.count else { throw JSONError(reason: "ends too early", offset: at) }
+            at += 1
+            if b[at - 1] == UInt8(ascii: "}") { return .object(members) }
+            guard b[at - 1] == UInt8(ascii: ",") else { throw JSONError(reason: "expected ',' or '}'", offset: at - 1) }
+        }
+    }
+
+    static func array(_ b: Span<UInt8>, _ at: inout Int, depth: Int) throws(JSONError) -> JSONValue {
+        at += 1
+        var items: [JSONValue] = []
+        skipBlanks(b, &at)
+        if at < b.count, b[at] == UInt8(ascii: "]") {
+            at += 1
+            return .array(items)
+        }
+        while true {
+            items.append(try value(b, &at, depth: depth + 1))
+            skipBlanks(b, &at)
+            guard at < b.count else { throw JSONError(reason: "ends too early", offset: at) }
+            at += 1
+            if b[at - 1] == UInt8(ascii: "]") { return .array(items) }
+            guard b[at - 1] == UInt8(ascii: ",") else { throw JSONError(reason: "expected ',' or ']'", offset: at - 1) }
+        }
+    }
+
+    static func number(_ b: Span<UInt8>, _ at: inout Int) throws(JSONError) -> String {
+        let start = at
+        func digits() -> Int {
+            let from = at
+            while at < b.count, b[at] >= 0x30, b[at] <= 0x39 { at += 1 }
+            return at - from
+        }
+        if at < b.count, b[at] == UInt8(ascii: "-") { at += 1 }
+        let leadingZero = at < b.count && b[at] == 0x30
+        let whole = digits()
+        guard whole > 0, !(leadingZero && whole > 1) else { throw JSONError(reason: "not a value", offset: start) }
+        if at < b.count, b[at] == UInt8(ascii: ".") {
+            at += 1
+            guard digits() > 0 else { throw JSONError(reason: "digits missing", offset: at) }
+        }
+        if at < b.count, b[at] | 0x20 == UInt8(ascii: "e") {
+            at += 1
+            if at < b.count, b[at] == UInt8(ascii: "+") || b[at] == UInt8(ascii: "-") { at += 1 }
+            guard digits() > 0 else { throw JSONError(reason: "digits missing", offset: at) }
+        }
+        var text: [UInt8] = []
+        text.append(copying: b.extracting(start..<at))
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    static func string(_ b: Span<UInt8>, _ at: inout Int) throws(JSONError) -> String {
+        let start = at
+        at += 1
+        var text: [UInt8] = []
+        while true {
+            let from = at
+            while at < b.count, b[at] != UInt8(ascii: "\""), b[at] != UInt8(ascii: "\\"), b[at] >= 0x20 { at += 1 }
+            if at > from { text.append(copying: b.extracting(from..<at)) }
+            guard at < b.count else { throw JSONError(reason: "string without end", offset: start) }
+            if b[at] == UInt8(ascii: "\"") {
+                at += 1
+                guard let value = String(validUTF8: text) else {
+                    throw JSONError(reason: "invalid UTF-8", offset: start)
+                }
+                return value
+            }
+            guard b[at] == UInt8(ascii: "\\") else {
+                throw JSONError(reason: "control character in a string", offset: at)
+            }
+            try escape(b, &at, into: &text)
+        }
+    }
+
+    static func escape(_ b: Span<UInt8>, _ at: inout Int, into text: inout [UInt8]) throws(JSONError) {
+        guard at + 1 < b.count else { throw JSONError(reason: "string without end", offset: at) }
+        let letter = b[at + 1]
+        at += 2
+        switch letter {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(letter)
+        case UInt8(ascii: "b"): text.append(0x08)
+        case UInt8(ascii: "f"): text.append(0x0c)
+        case UInt8(ascii: "n"): text.append(0x0a)
+        case UInt8(ascii: "r"): text.append(0x0d)
+        case UInt8(ascii: "t"): text.append(0x09)
+        case UInt8(ascii: "u"):
+            var unit = try unit16(b, &at)
+            if unit & 0xfc00 == 0xd800 {
+                if at + 1 < b.count, b[at] == UInt8(ascii: "\\"), b[at + 1] == UInt8(ascii: "u") {
+                    var ahead = at + 2
+                    let low = try unit16(b, &ahead)
+                    if low & 0xfc00 == 0xdc00 {
+                        at = ahead
+                        unit = 0x10000 + (unit & 0x3ff) << 10 + (low & 0x3ff)
+                    }
+                }
+            }
+            let scalar = Unicode.Scalar(unit) ?? "\u{fffd}"
+            text.append(contentsOf: Character(scalar).utf8)
+        default: throw JSONError(reason: "unknown escape", offset: at - 2)
+        }
+    }
+
+    static func unit16(_ b: Span<UInt8>, _ at: inout Int) throws(JSONError) -> UInt32 {
+        guard at + 4 <= b.count else { throw JSONError(reason: "string without end", offset: at) }
+        var unit: UInt32 = 0
+        for i in at..<at + 4 {
+            guard let digit = hexDigit(b[i]) else { throw JSONError(reason: "bad \\u escape", offset: i) }
+            unit = unit << 4 | UInt32(digit)
+        }
+        at += 4
+        return unit
+    }
+}
