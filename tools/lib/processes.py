@@ -1,0 +1,154 @@
+"""What the scripts in tools/ share: programs started in their own session and ended by pid, and wiretape itself."""
+
+import json
+import os
+import pathlib
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Failed(Exception):
+    """A check that did not hold, in a sentence."""
+
+
+def binary():
+    """The program under test: WIRETAPE_BIN, else the release build of this checkout."""
+    path = pathlib.Path(os.environ.get("WIRETAPE_BIN") or ROOT / ".build/release/wiretape")
+    if not path.is_file():
+        raise SystemExit(f"{path} is not there: run tools/build release, or set WIRETAPE_BIN")
+    return str(path.resolve())
+
+
+def free_port():
+    """A loopback port that was free a moment ago, for servers that cannot pick one themselves."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for_port(port, program, seconds=30):
+    """Until something accepts there; program is the Program that should."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            if program.process.poll() is not None:
+                raise Failed(f"{program.name} ended with {program.process.returncode}: {program.said()}") from None
+            if time.monotonic() > end:
+                raise Failed(f"{program.name} does not listen on {port} after {seconds} s") from None
+            time.sleep(0.02)
+
+
+class Program:
+    """A child process; its stderr goes to a file, stdout too unless it is read here."""
+
+    def __init__(self, name, command, log, read_stdout=False, **options):
+        self.name = name
+        self.log = pathlib.Path(log)
+        self.out = open(self.log, "wb")
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if read_stdout else self.out,
+            stderr=self.out,
+            start_new_session=True,
+            **options,
+        )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    def said(self, limit=2000):
+        """The end of what it wrote to stderr."""
+        return self.log.read_text(errors="replace")[-limit:].strip()
+
+    def stop(self, how=signal.SIGINT, seconds=15):
+        """Asks it to end and returns the exit code; it is an error to take longer."""
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise Failed(f"{self.name} still runs {seconds} s after {how.name}: {self.said()}") from None
+        finally:
+            self.kill()
+
+    def kill(self):
+        """Ends it and what it started; quiet when it has ended by itself."""
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+        if self.process.stdout:
+            self.process.stdout.close()
+        self.out.close()
+
+    def rss(self):
+        """Resident memory in KiB."""
+        for line in open(f"/proc/{self.process.pid}/status", encoding="ascii"):
+            if line.startswith("VmRSS"):
+                return int(line.split()[1])
+        raise Failed(f"{self.name} has no VmRSS")
+
+
+class Wiretape(Program):
+    """`wiretape record|proxy|replay … --json`, ready to accept when the constructor returns."""
+
+    def __init__(self, arguments, log, seconds=15, **options):
+        command = [binary(), *map(str, arguments), "--json"]
+        if "--listen" not in command:
+            command += ["--listen", "127.0.0.1:0"]
+        super().__init__("wiretape " + str(arguments[0]), command, log, read_stdout=True, **options)
+        try:
+            self.ready = self.read_ready(seconds)
+        except BaseException:
+            self.kill()
+            raise
+        self.url = self.ready["url"]
+        self.port = int(self.url.rsplit(":", 1)[1].strip("/"))
+
+    def read_ready(self, seconds):
+        line = b""
+        end = time.monotonic() + seconds
+        while not line.endswith(b"\n"):
+            if not select.select([self.process.stdout], [], [], max(0, end - time.monotonic()))[0]:
+                raise Failed(f"{self.name}: no ready line after {seconds} s: {self.said()}")
+            more = os.read(self.process.stdout.fileno(), 4096)
+            if not more:
+                raise Failed(f"{self.name} ended with {self.process.wait()} before it was ready: {self.said()}")
+            line += more
+        ready = json.loads(line.split(b"\n")[0])
+        if ready.get("event") != "ready":
+            raise Failed(f"{self.name}: the first line is {ready}")
+        return ready
+
+
+def run(command, seconds=60, **options):
+    """A program to its end: (exit code, stdout, stderr)."""
+    done = subprocess.run(
+        [str(c) for c in command], stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False, **options
+    )
+    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+
+def wait_while_quiet():
+    """Loads wait while somebody measures (used only where this file exists)."""
+    while os.path.exists("/tmp/brief/quiet"):
+        time.sleep(1)
+
+
+def fail(text):
+    print("FAILED: " + text, file=sys.stderr)
+    return 1
