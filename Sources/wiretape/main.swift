@@ -1,1 +1,3 @@
-print("not yet")
+internal import WiretapeSystem
+
+ThisProcess.exit(Tool.run(Array(CommandLine.arguments.dropFirst())))

@@ -1,0 +1,48 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Standard output and standard error of this process, unbuffered.
+package enum Console: Int32, Sendable {
+    case output = 1
+    case error = 2
+
+    /// Writes all of `text`. Stops silently when nobody reads any more (a closed pipe), as tools do.
+    package func write(_ text: String) {
+        let bytes = Array(text.utf8)
+        write(bytes.span)
+    }
+
+    /// Writes all of `bytes`.
+    package func write(_ bytes: Span<UInt8>) {
+        var done = 0
+        while done < bytes.count {
+            let n = unsafe bytes.withUnsafeBytes { all in
+                guard let base = all.baseAddress else { return 0 }
+                #if canImport(Darwin)
+                    return unsafe Darwin.write(rawValue, base + done, all.count - done)
+                #elseif canImport(Musl)
+                    return unsafe Musl.write(rawValue, base + done, all.count - done)
+                #else
+                    return unsafe Glibc.write(rawValue, base + done, all.count - done)
+                #endif
+            }
+            if n > 0 { done += n } else if errno != EINTR { return }
+        }
+    }
+
+    /// Whether a person looks at it.
+    package var isTerminal: Bool { isatty(rawValue) == 1 }
+
+    /// Columns of the terminal, or nil when it is none or does not say.
+    package var columns: Int? {
+        guard isTerminal else { return nil }
+        var size = winsize()
+        guard unsafe ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+}

@@ -1,0 +1,24 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// This process.
+package enum ThisProcess {
+    /// Ends it now.
+    package static func exit(_ code: Int32) -> Never {
+        #if canImport(Darwin)
+        Darwin.exit(code)
+        #elseif canImport(Musl)
+        Musl.exit(code)
+        #else
+        Glibc.exit(code)
+        #endif
+    }
+
+    /// Its number.
+    package static var id: Int32 { getpid() }
+}

@@ -1,0 +1,19 @@
+/// The commands, in the order of `--help`. A new one is its file and its line here.
+package enum Commands {
+    package static var all: [any Command.Type] {
+        [
+            HelpCommand.self,
+            VersionCommand.self,
+            CompletionsCommand.self,
+            ManCommand.self,
+        ]
+    }
+
+    package static var specs: [CommandSpec] { all.map { $0.spec } }
+
+    /// Commands of the interface that this version does not have yet.
+    package static let missing = [
+        "record", "proxy", "replay", "inspect", "repair", "auto", "check", "sweep", "new", "validate", "canon", "edit",
+        "name", "cut", "merge", "diff", "redact", "scan", "import", "export", "capture", "ca", "config", "demo",
+    ]
+}

@@ -1,0 +1,14 @@
+internal import WiretapeSystem
+
+/// `wiretape version`, also as `wiretape --version`.
+package struct VersionCommand: Command {
+    package static let spec = CommandSpec(
+        name: "version", abstract: "Print the version", discussion: "Prints the version of wiretape.")
+
+    package init(_ arguments: ParsedArguments) {}
+
+    package func run() -> Int32 {
+        Console.output.write("wiretape \(Tool.version)\n")
+        return 0
+    }
+}

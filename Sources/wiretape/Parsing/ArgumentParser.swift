@@ -1,0 +1,135 @@
+/// Reads the words after a command's name by its declaration: `--opt value`, `--opt=value`, `-o value`, `-ovalue`,
+/// options and positional arguments in any order, `--` before words that are none of ours.
+package struct ArgumentParser {
+    package enum Outcome: Hashable {
+        case help
+        case arguments(ParsedArguments)
+    }
+
+    private let spec: CommandSpec
+    private var words: ArraySlice<String>
+    private var parsed: ParsedArguments
+
+    private init(_ spec: CommandSpec, _ words: [String]) {
+        self.spec = spec
+        self.words = words[...]
+        var defaults: [String: String] = [:]
+        for option in spec.options { defaults[option.name] = option.defaultValue }
+        parsed = ParsedArguments(command: spec.name, values: [:], defaults: defaults, positionals: [], tail: nil)
+    }
+
+    /// - Parameter words: what was written after the command's name.
+    package static func parse(_ words: [String], as spec: CommandSpec) throws(UsageError) -> Outcome {
+        var parser = ArgumentParser(spec, words)
+        return try parser.run()
+    }
+
+    private mutating func run() throws(UsageError) -> Outcome {
+        while let word = words.popFirst() {
+            if word == "--" {
+                try readTail()
+                break
+            }
+            if word == "-h" || word == "--help" { return .help }
+            if word.hasPrefix("--") {
+                try readLong(word)
+            } else if word.hasPrefix("-"), word != "-", !isNumber(word) {
+                try readShort(word)
+            } else {
+                try readPositional(word)
+            }
+        }
+        try checkRequired()
+        return .arguments(parsed)
+    }
+
+    private mutating func readTail() throws(UsageError) {
+        if spec.tail != nil {
+            if words.isEmpty { throw fail("nothing follows '--'; write the command to run there") }
+            parsed.tail = Array(words)
+        } else {
+            for word in words { try readPositional(word) }
+        }
+    }
+
+    private mutating func readLong(_ word: String) throws(UsageError) {
+        let body = word.dropFirst(2)
+        let equals = body.firstIndex(of: "=")
+        let name = String(equals.map { body[..<$0] } ?? body)
+        guard let option = spec.option(name) else {
+            let known = spec.options.filter { $0.missing == nil }.map { "--" + $0.name }
+            throw fail("unknown option '--\(name)' of \(spec.name)" + Nearest.hint("--" + name, among: known))
+        }
+        try take(option, written: "--" + name, attached: equals.map { String(body[body.index(after: $0)...]) })
+    }
+
+    private mutating func readShort(_ word: String) throws(UsageError) {
+        let letter = word[word.index(after: word.startIndex)]
+        guard let option = spec.options.first(where: { $0.short == letter }) else {
+            let long = spec.options.filter { $0.missing == nil }.map(\.name)
+            let meant = Nearest.name(String(word.dropFirst()), among: long).map { "; did you mean '--\($0)'?" } ?? ""
+            throw fail("unknown option '\(word)' of \(spec.name)\(meant)")
+        }
+        var rest = word.dropFirst(2)
+        if rest.first == "=" { rest = rest.dropFirst() }
+        try take(option, written: "-\(letter)", attached: word.count > 2 ? String(rest) : nil)
+    }
+
+    private mutating func take(_ option: OptionSpec, written: String, attached: String?) throws(UsageError) {
+        if let missing = option.missing { throw fail("\(written) is not built yet: \(missing)") }
+        var value = ""
+        if let valueName = option.valueName {
+            if let attached {
+                value = attached
+            } else {
+                value = try following(written, valueName)
+            }
+            if let complaint = option.kind.complaint(about: value) {
+                throw fail("\(written) \(valueName): '\(value)' \(complaint)")
+            }
+        } else if attached != nil {
+            throw fail("\(written) takes no value")
+        }
+        if parsed.values[option.name] != nil, !option.isRepeatable, option.valueName != nil {
+            throw fail("\(written) is given twice")
+        }
+        parsed.values[option.name, default: []].append(value)
+    }
+
+    /// The value in the next word.
+    private mutating func following(_ written: String, _ valueName: String) throws(UsageError) -> String {
+        guard let next = words.first, next != "--" else {
+            throw fail("\(written) needs a value: \(written) \(valueName)")
+        }
+        if next.hasPrefix("--"), spec.option(String(next.dropFirst(2).prefix { $0 != "=" })) != nil {
+            throw fail("\(written) needs a value: \(written) \(valueName), and '\(next)' is an option")
+        }
+        words.removeFirst()
+        return next
+    }
+
+    private mutating func readPositional(_ word: String) throws(UsageError) {
+        let place = parsed.positionals.count
+        let last = spec.positionals.last
+        let known = place < spec.positionals.count ? spec.positionals[place] : last?.isRepeatable == true ? last : nil
+        guard let known else {
+            if spec.positionals.isEmpty { throw fail("\(spec.name) takes no argument, and '\(word)' is one") }
+            throw fail("'\(word)' is one argument too many for \(spec.name)")
+        }
+        if let complaint = known.kind.complaint(about: word) { throw fail("\(known.name): '\(word)' \(complaint)") }
+        parsed.positionals.append(word)
+    }
+
+    private func checkRequired() throws(UsageError) {
+        if parsed.positionals.count < spec.positionals.count(where: \.isRequired) {
+            throw fail("\(spec.name) needs \(spec.positionals[parsed.positionals.count].name)")
+        }
+        for option in spec.options where option.isRequired && !parsed.has(option.name) {
+            throw fail("\(spec.name) needs --\(option.name) \(option.valueName ?? "")")
+        }
+    }
+
+    private func isNumber(_ word: String) -> Bool { word.dropFirst().allSatisfy { $0.isNumber || $0 == "." } }
+
+    private func fail(_ message: String) -> UsageError { UsageError(message, command: spec.name) }
+}

@@ -1,0 +1,52 @@
+internal import WiretapeSystem
+
+/// The tool from its first word to its exit code.
+package enum Tool {
+    package static let version = "0.1.0"
+
+    /// - Parameter words: the command line without the program's name.
+    package static func run(_ words: [String]) -> Int32 {
+        do {
+            return try dispatch(words)
+        } catch let error as UsageError {
+            Console.error.write(error.text)
+            return ExitCode.usage.code
+        } catch {
+            Console.error.write("wiretape: failed (exit 1): \(error)\n")
+            return ExitCode.failure.code
+        }
+    }
+
+    private static func dispatch(_ words: [String]) throws -> Int32 {
+        guard let name = words.first else {
+            Console.error.write(HelpPage.overview(Commands.specs, width: TerminalWidth.current))
+            throw UsageError("no command is named")
+        }
+        if name == "--version" { return try run(VersionCommand.self, words.dropFirst()) }
+        if name == "-h" || name == "--help" { return try run(HelpCommand.self, words.dropFirst()) }
+        return try run(command(name), words.dropFirst())
+    }
+
+    private static func run(_ command: any Command.Type, _ words: ArraySlice<String>) throws -> Int32 {
+        switch try ArgumentParser.parse(Array(words), as: command.spec) {
+        case .help:
+            Console.output.write(HelpPage.text(command.spec, width: TerminalWidth.current))
+            return 0
+        case .arguments(let arguments):
+            return try command.init(arguments).run()
+        }
+    }
+
+    /// The command of this name, or an error with the nearest one.
+    package static func command(_ name: String) throws(UsageError) -> any Command.Type {
+        if let command = Commands.all.first(where: { $0.spec.name == name }) { return command }
+        let names = Commands.specs.map(\.name)
+        if name.hasPrefix("-") {
+            throw UsageError("unknown option '\(name)'" + Nearest.hint(name, among: ["--help", "--version"]))
+        }
+        if Commands.missing.contains(name) {
+            throw UsageError("'\(name)' is planned and not built yet; there are \(names.joined(separator: ", "))")
+        }
+        throw UsageError("unknown command '\(name)'" + Nearest.hint(name, among: names))
+    }
+}
