@@ -1,0 +1,81 @@
+/// Cuts one direction of a WebSocket connection at its frames (RFC 6455 section 5). It accepts every byte sequence: reserved
+/// bits and opcodes, wrong masks, any length; judging is the caller's. Keeps no bytes and allocates nothing.
+///
+/// States: `header` → `payload` → `header`, none terminal; there is no bad input.
+package struct FrameScanner: ~Copyable {
+    private enum State {
+        case header
+        case payload
+    }
+
+    private var state = State.header
+    /// Bytes of the header seen so far, and what they said.
+    private var seen = 0
+    private var header = FrameHeader(first: 0, second: 0, length: 0, key: 0)
+    /// Of the payload.
+    private var offset: UInt64 = 0
+
+    package init() {}
+
+    /// Whether the end of the stream would cut a frame here.
+    package var isInFrame: Bool {
+        switch state {
+        case .header: seen > 0
+        case .payload: true
+        }
+    }
+
+    /// Looks at `bytes` from `from` on and returns the next thing found. Call again with `next` until `.more`, also when
+    /// `next` is the end of `bytes`.
+    package mutating func scan(_ bytes: Span<UInt8>, from: Int) -> FrameScan {
+        switch state {
+        case .header:
+            var at = from
+            while at < bytes.count {
+                let isComplete = step(bytes[at])
+                at += 1
+                if isComplete {
+                    seen = 0
+                    offset = 0
+                    state = .payload
+                    return .header(header, next: at)
+                }
+            }
+            return .more
+        case .payload:
+            let left = header.length - offset
+            let available = UInt64(bytes.count - from)
+            if left <= available {
+                let end = from + Int(left)
+                let start = offset
+                state = .header
+                return .payload(from..<end, frameOffset: start, last: true, next: end)
+            }
+            guard available > 0 else { return .more }
+            defer { offset += available }
+            return .payload(from..<bytes.count, frameOffset: offset, last: false, next: bytes.count)
+        }
+    }
+
+    /// Takes the next byte of a header; true when it was the last.
+    @inline(__always) private mutating func step(_ byte: UInt8) -> Bool {
+        defer { seen += 1 }
+        switch seen {
+        case 0:
+            header = FrameHeader(first: byte, second: 0, length: 0, key: 0)
+            return false
+        case 1:
+            header.second = byte
+            let short = byte & 0x7f
+            if short < 126 { header.length = UInt64(short) }
+            return byte < 126
+        default:
+            if seen < 2 + FrameHeader.lengthBytes(header.second) {
+                header.length = header.length << 8 | UInt64(byte)
+            } else {
+                header.key = header.key << 8 | UInt32(byte)
+            }
+            return seen + 1 == header.byteCount
+        }
+    }
+}
