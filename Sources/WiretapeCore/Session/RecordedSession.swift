@@ -18,11 +18,14 @@ package struct RecordedSession: Sendable {
     package var entries: [Entry]
     /// A given name (`open.session`).
     package var name: String?
+    /// When the stream opened (the time of the 101), on the tape's clock; nil when the tape does not tell.
+    package var opened: UInt64?
 
     package init(
         number: Int, codec: CodecEntry, writer: any FrameCodec, transport: Transport, route: String,
         opening: StreamOpening, negotiate: StreamOpening? = nil, serverIDs: ServerIDs? = nil,
-        connections: [UInt32] = [], entries: [Entry] = [], name: String? = nil
+        connections: [UInt32] = [], entries: [Entry] = [], name: String? = nil,
+        opened: UInt64? = nil
     ) {
         self.number = number
         self.codec = codec
@@ -35,6 +38,7 @@ package struct RecordedSession: Sendable {
         self.connections = connections
         self.entries = entries
         self.name = name
+        self.opened = opened
     }
 
     package struct Entry: Hashable, Sendable {

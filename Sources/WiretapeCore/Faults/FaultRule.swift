@@ -1,0 +1,44 @@
+/// One rule: what to do, and where.
+package struct FaultRule: Hashable, Sendable {
+    /// Given, or the rule in its inline form. Draws depend on it.
+    package var name: String
+    /// Done in order; the first one that ends the connection is the last.
+    package var actions: [FaultAction]
+    package var place: Place
+    package var selector: Selector
+    package var filters: RuleFilters
+    /// Whether the run may pass although the rule never fires.
+    package var optional: Bool
+    package var source: RuleSource
+
+    package init(
+        name: String, actions: [FaultAction], place: Place, selector: Selector, filters: RuleFilters = RuleFilters(),
+        optional: Bool = false, source: RuleSource
+    ) {
+        self.name = name
+        self.actions = actions
+        self.place = place
+        self.selector = selector
+        self.filters = filters
+        self.optional = optional
+        self.source = source
+    }
+}
+
+/// Where a rule was written: `plan.yaml:4` or `--fault`.
+package struct RuleSource: Hashable, Sendable, CustomStringConvertible {
+    package var file: String
+    /// From 1.
+    package var line: Int
+    /// From 1; of the rule's first character.
+    package var column: Int
+
+    package init(file: String, line: Int = 1, column: Int = 1) {
+        self.file = file
+        self.line = line
+        self.column = column
+    }
+
+    /// What messages about a rule name: the flag, or file and line.
+    package var description: String { file.hasPrefix("--") ? file : "\(file):\(line)" }
+}

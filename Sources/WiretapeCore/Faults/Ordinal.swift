@@ -1,0 +1,22 @@
+/// Which of several: `3`, `2..5`, `1|4`, `every 3`. Counted from 1.
+package enum Ordinal: Hashable, Sendable, CustomStringConvertible {
+    case set([Int])
+    case range(ClosedRange<Int>)
+    case every(Int)
+
+    package func contains(_ n: Int) -> Bool {
+        switch self {
+        case .set(let values): values.contains(n)
+        case .range(let range): range.contains(n)
+        case .every(let step): n > 0 && n % step == 0
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .set(let values): values.map(String.init).joined(separator: "|")
+        case .range(let range): "\(range.lowerBound)..\(range.upperBound)"
+        case .every(let step): "every \(step)"
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// What a rule, a filter of `inspect` or an edit talks about: a point, or messages by their label.
+package struct Selector: Hashable, Sendable {
+    package var subject: Subject
+    package var conditions: [Condition]
+    /// Which of those that meet the conditions; nil for all.
+    package var occurrence: Ordinal?
+
+    package init(_ subject: Subject, conditions: [Condition] = [], occurrence: Ordinal? = nil) {
+        self.subject = subject
+        self.conditions = conditions
+        self.occurrence = occurrence
+    }
+
+    package enum Subject: Hashable, Sendable {
+        case point(FaultPoint)
+        /// A target, event, operation, channel or type.
+        case label(String)
+    }
+
+    /// Whether the message is meant, its ordinal left aside.
+    package func matches(_ message: Message) -> Bool {
+        switch subject {
+        case .point(.message): break
+        case .point(.handshake): guard message.role == .handshake else { return false }
+        case .point: return false
+        case .label(let label): guard message.label == label || message.type == label else { return false }
+        }
+        return conditions.allSatisfy { $0.holds(for: message) }
+    }
+
+    /// Whether the request is meant, its ordinal left aside.
+    /// - Parameter opensAttempt: whether an attempt begins with it.
+    package func matches(_ request: RequestHead, _ kind: ExchangeKind, opensAttempt: Bool) -> Bool {
+        guard case .point(let point) = subject else { return false }
+        switch point {
+        case .connect: guard opensAttempt else { return false }
+        case .request: break
+        default: guard point.exchange == kind else { return false }
+        }
+        return conditions.allSatisfy { $0.holds(for: request) }
+    }
+}

@@ -1,0 +1,67 @@
+/// One try of a client to get a connection: from its first request after the session had none to its success, or to its
+/// last failure before the client waits or gives up. Times are nanoseconds since the run began.
+package struct Attempt: Hashable, Sendable {
+    /// 1, 2, … within the session.
+    package var number: Int
+    /// Attempts since the last success, this one included; 0 for the very first attempt of a session.
+    package var retry: Int
+    package var start: UInt64
+    /// From the end of the previous attempt or connection to the start of this one; nil for the first.
+    package var delay: UInt64?
+    /// Nil while it goes on.
+    package var outcome: Outcome?
+    package var steps: [Step] = []
+    package var ended: End?
+
+    package init(number: Int, retry: Int, start: UInt64, delay: UInt64?) {
+        self.number = number
+        self.retry = retry
+        self.start = start
+        self.delay = delay
+    }
+
+    package enum Outcome: String, Hashable, Sendable {
+        case connected
+        /// The transport was cut before an answer.
+        case refused
+        /// A status that is no success.
+        case status
+        /// The protocol's handshake did not complete.
+        case handshake
+        case timeout
+        /// The client went away by itself.
+        case abandoned
+    }
+
+    /// A request of the attempt.
+    package struct Step: Hashable, Sendable {
+        /// `negotiate`, `upgrade`.
+        package var request: String
+        /// Nil when there was no answer.
+        package var status: Int?
+        package var transport: Transport?
+        package var time: UInt64
+
+        package init(request: String, status: Int? = nil, transport: Transport? = nil, time: UInt64) {
+            self.request = request
+            self.status = status
+            self.transport = transport
+            self.time = time
+        }
+    }
+
+    /// The end of the attempt's connection, or of the attempt that got none.
+    package struct End: Hashable, Sendable {
+        package var time: UInt64
+        /// `client`, `server` (the tape), `replay` (a divergence), or `fault:NAME`.
+        package var by: String
+        /// `reset`, `fin`, `close 1011`, `503`.
+        package var how: String
+
+        package init(time: UInt64, by: String, how: String) {
+            self.time = time
+            self.by = by
+            self.how = how
+        }
+    }
+}

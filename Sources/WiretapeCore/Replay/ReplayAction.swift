@@ -1,0 +1,20 @@
+/// What the replay server does next for the engine. Actions of one connection are done in order.
+package enum ReplayAction: Hashable, Sendable {
+    /// Answers the request that the connection made. `thenClose`: FIN after it.
+    case respond(ConnectionID, HTTPAnswer, thenClose: Bool)
+    /// Answers an upgrade with 101 and these further headers (subprotocol, CORS); the accept key is the server's business.
+    case upgrade(ConnectionID, headers: [HeaderField])
+    /// One WebSocket message. ``ReplayEngine/handedOver(_:ticket:at:into:)`` follows when the kernel has all of it.
+    case send(ConnectionID, Opcode, [UInt8], ticket: UInt64)
+    /// A close frame. The server waits for the client's close frame or FIN for up to 5 s, then sends FIN.
+    case closeFrame(ConnectionID, code: UInt16?, reason: String)
+    /// FIN without a close frame, after what is queued.
+    case disconnect(ConnectionID)
+    /// RST, now.
+    case reset(ConnectionID)
+    /// Wants ``ReplayEngine/acknowledged(_:ticket:complete:at:into:)`` once the peer's kernel has acknowledged every byte
+    /// written on the connection so far (answers and upgrades included), or after 5 s without any progress.
+    case awaitAcknowledged(ConnectionID, ticket: UInt64)
+    /// A line for people, for stderr.
+    case log(String)
+}

@@ -1,0 +1,100 @@
+/// What a run of a replay came to. Sessions are listed by recorded number and run, never by arrival.
+package struct ReplayReport: Hashable, Sendable {
+    /// 16 hex digits: equal for equal message sequences in every chain of every session.
+    package var digest: String
+    package var seed: UInt64
+    package var sessions: [Session]
+    /// Recorded sessions that nobody asked for.
+    package var unclaimed: [Int]
+    package var faults: [Firing]
+    package var unfired: [Unfired]
+    package var expectations: [Judgement]
+    /// The golden texts of all divergences, in the order in which they happened.
+    package var divergences: [String]
+
+    package enum Verdict: String, Hashable, Sendable { case pass, diverged, failed }
+
+    package struct Session: Hashable, Sendable {
+        package var session: Int
+        package var run: Int
+        /// Who got it: address and agent, or a pseudonym of its credential.
+        package var client: String
+        package var assigned: Assigned
+        package var protocolID: String
+        package var transports: [Transport]
+        package var finished: Bool
+        package var attempts: [Attempt]
+        /// Client messages that had a counterpart.
+        package var matched: Int
+        package var missing: [String]
+        package var unexpected: [String]
+        package var late: [String]
+        package var reordered: Int
+        /// Server messages that were never sent because their request was not repeated after a reconnect.
+        package var abandoned: Int
+    }
+
+    /// How a session's client was found.
+    package enum Assigned: String, Hashable, Sendable { case token, identity, order }
+
+    /// A rule that acted.
+    package struct Firing: Hashable, Sendable {
+        package var rule: String
+        package var time: UInt64
+        /// Recorded session, run and attempt; 0 for a request that belongs to none.
+        package var session: Int
+        package var run: Int
+        package var attempt: Int
+        /// The message's ordinal among those of its direction; nil for requests.
+        package var message: Int?
+        package var action: String
+        /// The peer did not acknowledge what the fault should follow: it may have been lost.
+        package var cut: Bool
+    }
+
+    /// A rule that never acted, and why, as a golden text.
+    package struct Unfired: Hashable, Sendable {
+        package var rule: String
+        package var text: String
+        package var optional: Bool
+    }
+
+    /// The verdict on one policy for one session.
+    package struct Judgement: Hashable, Sendable {
+        package var policy: String
+        /// 0 when no session could be judged.
+        package var session: Int
+        package var run: Int
+        package var met: Bool
+        package var expected: String
+        package var actual: String
+        /// Why it is not met; empty when it is.
+        package var reason: String
+    }
+
+    package var verdict: Verdict {
+        switch exitCode {
+        case 0: .pass
+        case 2: .diverged
+        default: .failed
+        }
+    }
+
+    /// 0, 2 (diverged) or 5 (an expectation failed, or a rule never fired); 2 goes before 5.
+    package var exitCode: Int32 {
+        if !divergences.isEmpty || sessions.contains(where: { !$0.missing.isEmpty || !$0.unexpected.isEmpty }) {
+            return 2
+        }
+        if unfired.contains(where: { !$0.optional }) || expectations.contains(where: { !$0.met }) { return 5 }
+        return 0
+    }
+
+    /// One line for each thing that speaks against a pass, the most important first.
+    package var reasons: [String] {
+        divergences.map { String($0.prefix { $0 != "\n" }) }
+            + sessions.filter { !$0.missing.isEmpty }.map {
+                "session \($0.session): \($0.missing.count) client messages never came, first \($0.missing[0])"
+            }
+            + unfired.filter { !$0.optional }.map(\.text) + expectations.filter { !$0.met }.map(\.reason)
+    }
+}
