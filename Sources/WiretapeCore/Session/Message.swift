@@ -18,10 +18,13 @@ package struct Message: Hashable, Sendable {
     package var summary: String
     /// The message as it was on the wire, with its own framing (SignalR: with the record separator).
     package var bytes: [UInt8]
+    /// The kind of the WebSocket message that carried it.
+    package var opcode: Opcode
 
     package init(
         direction: Direction, role: Role, type: String, label: String? = nil, chain: Chain? = nil, opens: [Chain] = [],
-        meaning: JSONValue = .null, content: JSONValue = .null, summary: String, bytes: [UInt8]
+        meaning: JSONValue = .null, content: JSONValue = .null, summary: String, bytes: [UInt8],
+        opcode: Opcode = .text
     ) {
         self.direction = direction
         self.role = role
@@ -33,16 +36,24 @@ package struct Message: Hashable, Sendable {
         self.content = content
         self.summary = summary
         self.bytes = bytes
+        self.opcode = opcode
+    }
+
+    /// Type and summary for people, the type once: `Invocation Send("ada", "hi")`, `Completion 7 -> 42`.
+    package var title: String {
+        summary.isEmpty ? type : summary.hasPrefix(type) ? summary : "\(type) \(summary)"
     }
 
     /// Equal for messages of equal meaning.
     package var matchKey: String { "\(role.rawValue) \(type) \(meaning.canonicalText)" }
 
-    /// Without role, chain or meaning: bytes that could not be decoded.
-    package static func opaque(_ bytes: [UInt8], _ direction: Direction, reason: String) -> Message {
-        Message(
-            direction: direction, role: .opaque, type: "opaque",
-            meaning: .string(String(decoding: bytes, as: UTF8.self)),
-            summary: reason, bytes: bytes)
+    /// Without chain or label: bytes that could not be decoded. Its meaning is the bytes themselves.
+    package static func opaque(
+        _ bytes: [UInt8], _ direction: Direction, opcode: Opcode = .text, reason: String
+    ) -> Message {
+        let plain = JSONValue(plain: bytes)
+        return Message(
+            direction: direction, role: .opaque, type: "opaque", meaning: plain, content: plain, summary: reason,
+            bytes: bytes, opcode: opcode)
     }
 }

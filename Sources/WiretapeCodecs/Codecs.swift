@@ -1,0 +1,12 @@
+package import WiretapeCore
+
+/// The list of protocols. Command line, filters, documentation and the contract tests are made from it.
+package enum Codecs {
+    /// In the order in which they are asked; `raw` is last because it takes every WebSocket.
+    package static let all: [CodecEntry] = [
+        CodecEntry(SignalRCodec.self),
+        CodecEntry(RawCodec.self),
+    ]
+
+    package static func named(_ id: String) -> CodecEntry? { all.first { $0.id == id } }
+}

@@ -1,0 +1,64 @@
+internal import WiretapeBytes
+package import WiretapeCore
+
+/// Any WebSocket whose protocol is not known: one message a frame, without chains.
+///
+/// Text that is a JSON object or array is compared as JSON and can be named by pointers; anything else is compared byte
+/// for byte.
+package struct RawCodec: FrameCodec {
+    package static let id = "raw"
+    package static let volatileQuery: Set<String> = []
+
+    package static func claim(_ opening: StreamOpening) -> Confidence {
+        kind(opening.request) == .upgrade ? .possible : .no
+    }
+
+    package static func sessionKey(_ opening: StreamOpening) -> String? { nil }
+
+    package static func kind(_ request: RequestHead) -> ExchangeKind {
+        if request.method == "OPTIONS" { return .preflight }
+        return request.headers.hasToken("websocket", in: "Upgrade") ? .upgrade : .other
+    }
+
+    package static func route(_ request: RequestHead) -> String { request.path }
+
+    package init(_ opening: StreamOpening) {}
+
+    package mutating func decode(
+        _ payload: Span<UInt8>, _ opcode: Opcode, _ direction: Direction, into out: inout [Message]
+    ) {
+        var bytes: [UInt8] = []
+        bytes.append(copying: payload)
+        var value = JSONValue(plain: bytes)
+        var summary = value["text"]?.string.map { Summary.line($0) } ?? RawCodec.hexSummary(bytes)
+        if opcode == .text, let json = try? JSONValue(parsing: payload), json.members != nil || json.array != nil {
+            value = json
+            summary = Summary.line(json.text)
+        }
+        out.append(
+            Message(
+                direction: direction, role: direction == .toServer ? .send : .push, type: opcode.rawValue,
+                meaning: value, content: value, summary: summary, bytes: bytes, opcode: opcode))
+    }
+
+    /// The first bytes in hexadecimal.
+    private static func hexSummary(_ bytes: [UInt8]) -> String {
+        Summary.line("\(bytes.count) bytes \(hexText(bytes.prefix(32)))\(bytes.count > 32 ? "…" : "")")
+    }
+
+    package func write(
+        _ message: Message, ids: IDMap, on transport: Transport, into out: inout [UInt8]
+    ) -> Opcode {
+        out.append(copying: message.bytes.span)
+        return message.opcode
+    }
+
+    package static func vary(_ id: String, _ n: Int) -> String { id }
+    package static func serves(_ transport: Transport) -> Bool { transport == .ws }
+    package static func negotiate(_ request: RequestHead, ids: ServerIDs, transports: [Transport]) -> HTTPAnswer? {
+        nil
+    }
+    package static func refuseNegotiate(_ request: RequestHead, reason: String) -> HTTPAnswer? { nil }
+    package var keepalive: (payload: [UInt8], opcode: Opcode, every: UInt64)? { nil }
+    package func refusal(of message: Message, reason: String) -> (payload: [UInt8], opcode: Opcode)? { nil }
+}

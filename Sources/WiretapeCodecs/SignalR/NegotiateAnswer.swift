@@ -1,0 +1,22 @@
+internal import WiretapeCore
+
+/// The body of a server's answer to negotiate.
+struct NegotiateAnswer {
+    /// Nil for a redirect or an error.
+    var ids: ServerIDs?
+    /// A body that no other protocol gives.
+    var isUnmistakable: Bool
+    /// Why the server refused (status 200, too).
+    var error: String?
+
+    /// Nil for anything but a JSON object with members of the protocol.
+    init?(_ body: [UInt8]) {
+        guard let object = try? JSONValue(parsing: body), object.members != nil else { return nil }
+        let id = object["connectionId"]?.string
+        let token = object["connectionToken"]?.string ?? id
+        if let token, !token.isEmpty { ids = ServerIDs(connectionID: id ?? token, token: token) }
+        error = object["error"]?.string
+        isUnmistakable = object["availableTransports"]?.array != nil && (id != nil || object["url"]?.string != nil)
+        guard id != nil || error != nil || object["url"]?.string != nil else { return nil }
+    }
+}

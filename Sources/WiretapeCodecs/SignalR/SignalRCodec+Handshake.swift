@@ -1,0 +1,44 @@
+internal import WiretapeCore
+
+extension SignalRCodec {
+    /// The record without a type. It opens the hub connection, so what was known of an earlier one is forgotten.
+    ///
+    /// Its version is not compared: it says what the negotiation granted, not what the application wants.
+    mutating func handshake(_ frame: SignalRFrame) throws(SignalRFault) -> Message {
+        guard frame.direction == .toServer else {
+            guard let error = try frame.text("error") else {
+                return frame.message(.handshake, "Handshake", chain: Self.handshakeChain, summary: "Handshake accepted")
+            }
+            return frame.message(
+                .handshake, "Handshake", chain: Self.handshakeChain, meaning: [.init("error", .string(error))],
+                summary: "Handshake error \(JSONValue.string(error).text)")
+        }
+        let name = try frame.requiredText("protocol")
+        hubProtocol = name == "messagepack" ? .messagePack : .json
+        chains = SignalRChains()
+        counters = SignalRCounters()
+        return frame.message(
+            .handshake, "Handshake", chain: Self.handshakeChain, meaning: [.init("protocol", .string(name))],
+            summary: "Handshake \(name) \(frame.field("version")?.text ?? "")")
+    }
+
+    private static let handshakeChain = Chain("handshake", origin: .toServer)
+
+    /// Whether a client's first payload begins with a handshake request.
+    static func isHandshake(_ payload: [UInt8]) -> Bool {
+        firstRecord(of: payload).map { $0["type"] == nil && $0["protocol"]?.string != nil } ?? false
+    }
+
+    /// Whether a client's first payload begins with the Sequence of a stateful reconnect.
+    static func isSequence(_ payload: [UInt8]) -> Bool {
+        firstRecord(of: payload).map { $0["type"]?.int == 9 && $0["sequenceId"]?.int != nil } ?? false
+    }
+
+    /// The first record when it is a JSON object of at most 4 KiB.
+    private static func firstRecord(of payload: [UInt8]) -> JSONValue? {
+        guard payload.first == UInt8(ascii: "{"), let end = payload.prefix(4_096).firstIndex(of: separator) else {
+            return nil
+        }
+        return try? JSONValue(parsing: payload.span.extracting(0..<end))
+    }
+}

@@ -1,0 +1,62 @@
+package import WiretapeCore
+
+extension SignalRCodec {
+    package static let volatileQuery: Set<String> = [
+        "id", "_", "access_token", "negotiateVersion", "useStatefulReconnect", "asrs_request_id",
+    ]
+
+    private static let negotiateSuffix = "/negotiate"
+
+    package static func claim(_ opening: StreamOpening) -> Confidence {
+        switch kind(opening.request) {
+        case .negotiate:
+            if let answer = NegotiateAnswer(opening.responseBody), opening.response?.status ?? 200 == 200 {
+                return answer.isUnmistakable ? .certain : .likely
+            }
+            return query(opening.request, "negotiateVersion").isEmpty ? .possible : .likely
+        case .upgrade:
+            if isHandshake(opening.firstPayload) { return .certain }
+            return sessionKey(opening) != nil && isSequence(opening.firstPayload) ? .certain : .no
+        case .send:
+            return isHandshake(opening.requestBody) ? .certain : .no
+        default: return .no
+        }
+    }
+
+    /// The secret of the session: the connectionToken that the negotiation answered (before version 1 the
+    /// connectionId), then the `id` of every request.
+    package static func sessionKey(_ opening: StreamOpening) -> String? {
+        switch kind(opening.request) {
+        case .negotiate: NegotiateAnswer(opening.responseBody)?.ids?.token
+        case .upgrade, .poll, .stream, .send, .end: query(opening.request, "id").first
+        case .preflight, .other: nil
+        }
+    }
+
+    package static func kind(_ request: RequestHead) -> ExchangeKind {
+        if request.method == "OPTIONS" { return .preflight }
+        if request.path.hasSuffix(negotiateSuffix) { return .negotiate }
+        if request.method == "GET", request.headers.hasToken("websocket", in: "Upgrade") { return .upgrade }
+        guard !query(request, "id").isEmpty else { return .other }
+        switch request.method {
+        case "GET":
+            let takesEvents = request.headers.all("Accept").contains { $0.contains("text/event-stream") }
+            return takesEvents ? .stream : .poll
+        case "POST": return .send
+        case "DELETE": return .end
+        default: return .other
+        }
+    }
+
+    package static func route(_ request: RequestHead) -> String {
+        let path = request.path
+        guard path.hasSuffix(negotiateSuffix) else { return path }
+        let route = path.dropLast(negotiateSuffix.count)
+        return route.isEmpty ? "/" : String(route)
+    }
+
+    /// All values of a query item; the server reads its name without case.
+    static func query(_ request: RequestHead, _ name: String) -> [String] {
+        request.query.filter { equalIgnoringCase($0.name, name) }.map(\.value)
+    }
+}

@@ -1,0 +1,81 @@
+internal import WiretapeBytes
+package import WiretapeCore
+
+extension SignalRCodec {
+    /// The recorded bytes with live ids: every byte but the values of `invocationId` and `streamIds` stays.
+    package func write(
+        _ message: Message, ids: IDMap, on transport: Transport, into out: inout [UInt8]
+    ) -> Opcode {
+        let live = message.chain.map { ids.live($0) }
+        let streams = message.opens.map { ids.live($0) }
+        let sameStreams = streams == message.opens.map(\.id)
+        guard message.role != .opaque, message.role != .handshake, live != message.chain?.id || !sameStreams else {
+            out.append(copying: message.bytes.span)
+            return message.opcode
+        }
+        var copied = 0
+        for place in JSONMembers(of: message.bytes).places {
+            let value: JSONValue
+            switch place.name {
+            case "invocationId":
+                guard let live else { continue }
+                value = .string(live)
+            case "streamIds":
+                guard !sameStreams else { continue }
+                value = .array(streams.map(JSONValue.string))
+            default: continue
+            }
+            out.append(copying: message.bytes.span.extracting(copied..<place.value.lowerBound))
+            value.write(into: &out)
+            copied = place.value.upperBound
+        }
+        out.append(copying: message.bytes.span.extracting(copied..<message.bytes.count))
+        return message.opcode
+    }
+
+    /// An error as the Completion of the request, or as the answer to a handshake.
+    package func refusal(of message: Message, reason: String) -> (payload: [UInt8], opcode: Opcode)? {
+        guard message.direction == .toServer else { return nil }
+        var members: [JSONValue.Member] = [.init("error", .string(reason))]
+        switch message.role {
+        case .handshake: break
+        case .request:
+            guard let chain = message.chain else { return nil }
+            members = [.init("type", .number(3)), .init("invocationId", .string(chain.id))] + members
+        default: return nil
+        }
+        var payload: [UInt8] = []
+        JSONValue.object(members).write(into: &payload)
+        payload.append(SignalRCodec.separator)
+        return (payload, .text)
+    }
+
+    /// Counts in the letters and digits of the id, its first character fastest: digits stay digits, hexadecimal letters
+    /// stay hexadecimal, everything else stays. Two values of `n` differ as long as there are ids left.
+    package static func vary(_ id: String, _ n: Int) -> String {
+        guard n > 0 else { return id }
+        var bytes = Array(id.utf8)
+        let isHex = bytes.allSatisfy { hexDigit($0) != nil || $0 == UInt8(ascii: "-") }
+        var carry = n
+        for i in bytes.indices where carry > 0 {
+            let base: UInt8
+            let size: Int
+            switch bytes[i] {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): (base, size) = (UInt8(ascii: "0"), 10)
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): (base, size) = (UInt8(ascii: "a"), isHex ? 6 : 26)
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): (base, size) = (UInt8(ascii: "A"), isHex ? 6 : 26)
+            default: continue
+            }
+            let (sum, overflow) = Int(bytes[i] - base).addingReportingOverflow(carry)
+            guard !overflow else { continue }
+            bytes[i] = base + UInt8(sum % size)
+            carry = sum / size
+        }
+        // A client cuts its poll URLs at the first `_=`: no id may hold it.
+        for i in bytes.indices.dropLast()
+        where bytes[i] == UInt8(ascii: "_") && bytes[i + 1] == UInt8(ascii: "=") {
+            bytes[i] = UInt8(ascii: "-")
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
