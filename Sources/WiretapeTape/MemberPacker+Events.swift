@@ -1,0 +1,59 @@
+internal import WiretapeBytes
+package import WiretapeCore
+
+extension MemberPacker {
+    /// Any event. Its time is raised to that of the event before when it is smaller.
+    package mutating func append(_ event: TapeEvent) {
+        var opened: UInt32?
+        if case .open = event.kind { opened = event.connection }
+        self.event(event.time, opens: opened) { time, out in
+            var event = event
+            event.time = time
+            TapeLines.append(event, into: &out)
+        }
+    }
+
+    /// See ``TapeLines/message(_:_:_:_:_:deflated:fragments:into:)``.
+    package mutating func message(
+        _ time: UInt64, _ connection: UInt32, _ direction: Direction, _ opcode: Opcode, _ payload: Span<UInt8>,
+        deflated: Bool = false, fragments: [Int] = []
+    ) {
+        event(time) { time, out in
+            TapeLines.message(
+                time, connection, direction, opcode, payload, deflated: deflated, fragments: fragments, into: &out)
+        }
+    }
+
+    /// See ``TapeLines/part(_:_:_:_:n:_:last:into:)``.
+    package mutating func part(
+        _ time: UInt64, _ connection: UInt32, _ direction: Direction, _ opcode: Opcode, n: Int,
+        _ payload: Span<UInt8>, last: Bool
+    ) {
+        event(time) { time, out in
+            TapeLines.part(time, connection, direction, opcode, n: n, payload, last: last, into: &out)
+        }
+    }
+
+    /// See ``TapeLines/chunk(_:_:x:_:_:into:)``.
+    package mutating func chunk(
+        _ time: UInt64, _ connection: UInt32, x: UInt32, _ direction: Direction, _ payload: Span<UInt8>
+    ) {
+        event(time) { time, out in TapeLines.chunk(time, connection, x: x, direction, payload, into: &out) }
+    }
+
+    /// See ``TapeLines/ping(_:_:_:_:isPong:into:)``.
+    package mutating func ping(
+        _ time: UInt64, _ connection: UInt32, _ direction: Direction, _ payload: Span<UInt8>, isPong: Bool = false
+    ) {
+        event(time) { time, out in TapeLines.ping(time, connection, direction, payload, isPong: isPong, into: &out) }
+    }
+
+    /// The proper end of a recording: the last line, cut at once. `events` counts all events before it.
+    package mutating func stop(level: Int?) {
+        let (events, connections) = (self.events, self.connections)
+        append(
+            TapeEvent(
+                time: lastTime, connection: 0, .stop(events: events, connections: connections, level: level)))
+        flush()
+    }
+}
