@@ -1,3 +1,4 @@
+internal import WiretapeCore
 internal import WiretapeSystem
 
 /// The tool from its first word to its exit code.
@@ -42,11 +43,11 @@ package enum Tool {
         if let command = Commands.all.first(where: { $0.spec.name == name }) { return command }
         let names = Commands.specs.map(\.name)
         if name.hasPrefix("-") {
-            throw UsageError("unknown option '\(name)'" + Nearest.hint(name, among: ["--help", "--version"]))
+            throw UsageError("unknown option '\(name)'" + NearestName.hint(name, among: ["--help", "--version"]))
         }
         if Commands.missing.contains(name) {
             throw UsageError("'\(name)' is planned and not built yet; there are \(names.joined(separator: ", "))")
         }
-        throw UsageError("unknown command '\(name)'" + Nearest.hint(name, among: names))
+        throw UsageError("unknown command '\(name)'" + NearestName.hint(name, among: names))
     }
 }

@@ -1,3 +1,5 @@
+internal import WiretapeCore
+
 /// What a value may be. Checked while parsing, so that a command never sees a value of another kind.
 package enum ValueKind: Sendable {
     case text
@@ -10,8 +12,8 @@ package enum ValueKind: Sendable {
     case count(ClosedRange<UInt64>)
     /// `250ms`, `2s`, `1m`.
     case duration
-    /// Anything for which the check gives no complaint. `suggestions` are offered by completions.
-    case checked(suggestions: [String], @Sendable (String) -> String?)
+    /// Anything that the check lets pass; what it throws is a sentence of its own. `suggestions` are offered by completions.
+    case checked(suggestions: [String], @Sendable (String) throws -> Void)
 
     /// Words for completions.
     package var suggestions: [String] {
@@ -21,22 +23,28 @@ package enum ValueKind: Sendable {
         }
     }
 
-    /// Why `value` is not of this kind, as the end of a sentence that begins with the value; nil when it is.
+    /// Why `value` is not of this kind, in a sentence without its full stop; nil when it is.
     package func complaint(about value: String) -> String? {
         switch self {
         case .text: return nil
-        case .file, .directory: return value.isEmpty ? "is no file name" : nil
+        case .file, .directory: return value.isEmpty ? "'' is no file name" : nil
         case .choice(let words):
             if words.contains(value) { return nil }
-            return "is none of \(words.joined(separator: ", "))" + Nearest.hint(value, among: words)
+            return "'\(value)' is none of \(words.joined(separator: ", "))" + NearestName.hint(value, among: words)
         case .count(let range):
             if let n = UInt64(value), range.contains(n) { return nil }
             let limit =
                 range.upperBound == .max ? "from \(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
-            return "is no whole number (\(limit))"
+            return "'\(value)' is no whole number (\(limit))"
         case .duration:
-            return Durations.nanoseconds(value) == nil ? "is no duration; write 250ms, 2s or 1m" : nil
-        case .checked(_, let check): return check(value)
+            return DurationText.parse(value) == nil ? "'\(value)' is no duration; write 250ms, 2s or 1m" : nil
+        case .checked(_, let check):
+            do {
+                try check(value)
+                return nil
+            } catch {
+                return "\(error)"
+            }
         }
     }
 }

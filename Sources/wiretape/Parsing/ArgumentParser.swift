@@ -1,3 +1,5 @@
+internal import WiretapeCore
+
 /// Reads the words after a command's name by its declaration: `--opt value`, `--opt=value`, `-o value`, `-ovalue`,
 /// options and positional arguments in any order, `--` before words that are none of ours.
 package struct ArgumentParser {
@@ -58,7 +60,7 @@ package struct ArgumentParser {
         let name = String(equals.map { body[..<$0] } ?? body)
         guard let option = spec.option(name) else {
             let known = spec.options.filter { $0.missing == nil }.map { "--" + $0.name }
-            throw fail("unknown option '--\(name)' of \(spec.name)" + Nearest.hint("--" + name, among: known))
+            throw fail("unknown option '--\(name)' of \(spec.name)" + NearestName.hint("--" + name, among: known))
         }
         try take(option, written: "--" + name, attached: equals.map { String(body[body.index(after: $0)...]) })
     }
@@ -67,7 +69,8 @@ package struct ArgumentParser {
         let letter = word[word.index(after: word.startIndex)]
         guard let option = spec.options.first(where: { $0.short == letter }) else {
             let long = spec.options.filter { $0.missing == nil }.map(\.name)
-            let meant = Nearest.name(String(word.dropFirst()), among: long).map { "; did you mean '--\($0)'?" } ?? ""
+            let meant =
+                NearestName.find(String(word.dropFirst()), among: long).map { "; did you mean '--\($0)'?" } ?? ""
             throw fail("unknown option '\(word)' of \(spec.name)\(meant)")
         }
         var rest = word.dropFirst(2)
@@ -85,7 +88,7 @@ package struct ArgumentParser {
                 value = try following(written, valueName)
             }
             if let complaint = option.kind.complaint(about: value) {
-                throw fail("\(written) \(valueName): '\(value)' \(complaint)")
+                throw fail(complaint.hasPrefix("--") ? complaint : "\(written): \(complaint)")
             }
         } else if attached != nil {
             throw fail("\(written) takes no value")
@@ -116,7 +119,7 @@ package struct ArgumentParser {
             if spec.positionals.isEmpty { throw fail("\(spec.name) takes no argument, and '\(word)' is one") }
             throw fail("'\(word)' is one argument too many for \(spec.name)")
         }
-        if let complaint = known.kind.complaint(about: word) { throw fail("\(known.name): '\(word)' \(complaint)") }
+        if let complaint = known.kind.complaint(about: word) { throw fail("\(known.name): \(complaint)") }
         parsed.positionals.append(word)
     }
 

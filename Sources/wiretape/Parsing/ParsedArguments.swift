@@ -1,3 +1,5 @@
+internal import WiretapeCore
+
 /// What the parser made of a command line. Every value is of its declared kind.
 package struct ParsedArguments: Hashable, Sendable {
     package var command: String
@@ -21,7 +23,7 @@ package struct ParsedArguments: Hashable, Sendable {
     package func count(_ name: String) -> UInt64? { value(name).flatMap { UInt64($0) } }
 
     /// Nanoseconds; nil when the option is absent and has no default.
-    package func duration(_ name: String) -> UInt64? { value(name).flatMap { Durations.nanoseconds($0) } }
+    package func duration(_ name: String) -> UInt64? { value(name).flatMap { DurationText.parse($0) } }
 
     /// An error about this command.
     package func error(_ message: String) -> UsageError { UsageError(message, command: command) }

@@ -1,0 +1,30 @@
+package import WiretapeCore
+
+/// `--upstream [NAME=]URL`.
+package struct UpstreamValue: Hashable, Sendable {
+    /// `main` when none is given.
+    package var name: String
+    package var origin: Origin
+
+    package static func parse(_ text: String) throws(OptionError) -> UpstreamValue {
+        var name = "main"
+        var url = text
+        if let equals = text.firstIndex(of: "="), !text[..<equals].contains(where: { "/:?".contains($0) }) {
+            name = String(text[..<equals])
+            url = String(text[equals...].dropFirst())
+            let isWord = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-.".contains($0)) }
+            if name.isEmpty || !isWord {
+                throw Origin.fail(text, "has the name '\(name)', and names are letters, digits, '-', '_' and '.'")
+            }
+        }
+        let origin = try Origin.parse(url)
+        if origin.port == 0 { throw Origin.fail(text, "has port 0, and a server listens on another") }
+        if !["", "/"].contains(origin.rest) {
+            throw Origin.fail(
+                text, "has '\(origin.rest)' behind the origin; paths are passed on as the client writes them")
+        }
+        return UpstreamValue(name: name, origin: origin)
+    }
+
+    static let kind = ValueKind.checked(suggestions: []) { _ = try parse($0) }
+}
