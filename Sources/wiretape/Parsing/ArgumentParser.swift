@@ -69,8 +69,9 @@ package struct ArgumentParser {
         let letter = word[word.index(after: word.startIndex)]
         guard let option = spec.options.first(where: { $0.short == letter }) else {
             let long = spec.options.filter { $0.missing == nil }.map(\.name)
-            let meant =
-                NearestName.find(String(word.dropFirst()), among: long).map { "; did you mean '--\($0)'?" } ?? ""
+            let body = String(word.dropFirst())
+            let near = long.contains(body) ? body : NearestName.find(body, among: long)
+            let meant = near.map { "; did you mean '--\($0)'?" } ?? ""
             throw fail("unknown option '\(word)' of \(spec.name)\(meant)")
         }
         var rest = word.dropFirst(2)
