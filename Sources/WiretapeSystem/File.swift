@@ -1,0 +1,130 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// An open file, closed when it goes away. Calls that a signal interrupts are made again.
+package struct File: ~Copyable, Sendable {
+    /// As it was given.
+    package let path: String
+    private let descriptor: Int32
+
+    private init(path: String, descriptor: Int32) {
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    deinit { _ = systemClose(descriptor) }
+
+    package static func reading(_ path: String) throws(FileError) -> File {
+        File(path: path, descriptor: try opened(path, O_RDONLY | O_CLOEXEC))
+    }
+
+    /// A new file with mode 0644 less the umask.
+    /// - Parameter overwrite: whether a file that is there is emptied; else it is an error (`EEXIST`), without a moment
+    ///   in which another process could make one.
+    package static func creating(_ path: String, overwrite: Bool) throws(FileError) -> File {
+        let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwrite ? O_TRUNC : O_EXCL)
+        return File(path: path, descriptor: try opened(path, flags))
+    }
+
+    private static func opened(_ path: String, _ flags: Int32) throws(FileError) -> Int32 {
+        while true {
+            let descriptor = systemOpen(path, flags)
+            if descriptor >= 0 { return descriptor }
+            if errno != EINTR { throw FileError.last("open", path) }
+        }
+    }
+
+    /// Bytes in it now; 0 for what has no size, such as a pipe.
+    package var size: UInt64 { UInt64(max(0, systemSize(descriptor))) }
+
+    /// Whether `offset` can be read again: false for pipes and terminals.
+    package var isSeekable: Bool { systemSeek(descriptor) >= 0 }
+
+    /// Appends at most `limit` bytes from `offset` on, or from where the last call ended when the file is not seekable.
+    /// - Returns: how many came; 0 at the end.
+    package func read(at offset: UInt64, limit: Int, into out: inout [UInt8]) throws(FileError) -> Int {
+        while true {
+            var count = 0
+            out.append(addingCapacity: limit) { free in
+                unsafe free.withUnsafeMutableBufferPointer { room, filled in
+                    guard let base = room.baseAddress else { return }
+                    count = unsafe systemRead(descriptor, base + filled, limit, offset)
+                    filled += max(0, count)
+                }
+            }
+            if count >= 0 { return count }
+            if errno != EINTR { throw FileError.last("read", path) }
+        }
+    }
+
+    /// Writes all of `bytes` at the end of what was written before. When it throws, some of them may be in the file.
+    package func write(_ bytes: Span<UInt8>) throws(FileError) {
+        var done = 0
+        while done < bytes.count {
+            let count = unsafe bytes.withUnsafeBufferPointer { all in
+                guard let base = all.baseAddress else { return 0 }
+                return unsafe systemWrite(descriptor, base + done, all.count - done)
+            }
+            if count > 0 { done += count } else if errno != EINTR { throw FileError.last("write", path) }
+        }
+    }
+
+    /// Shortens or lengthens the file to `size`; the next write goes there.
+    package func truncate(to size: UInt64) throws(FileError) {
+        guard systemTruncate(descriptor, size) == 0 else { throw FileError.last("truncate", path) }
+    }
+
+    /// Hands what was written to the device.
+    package func sync() throws(FileError) {
+        guard fsync(descriptor) == 0 else { throw FileError.last("sync", path) }
+    }
+
+    package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+    /// Puts `from` in the place of `to`, at once.
+    package static func move(_ from: String, to: String) throws(FileError) {
+        guard unsafe rename(from, to) == 0 else { throw FileError.last("rename", to) }
+    }
+
+    package static func remove(_ path: String) throws(FileError) {
+        guard unsafe unlink(path) == 0 else { throw FileError.last("remove", path) }
+    }
+}
+
+extension FileError {
+    /// Of `errno`.
+    static func last(_ call: String, _ path: String) -> FileError {
+        let code = errno
+        return FileError(call, path, code: code, reason: systemMessage(code))
+    }
+}
+
+// The C library's names are those of the methods above.
+private func systemOpen(_ path: String, _ flags: Int32) -> Int32 { unsafe open(path, flags, 0o644) }
+private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
+private func systemSize(_ descriptor: Int32) -> Int64 {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
+}
+private func systemSeek(_ descriptor: Int32) -> Int64 { Int64(lseek(descriptor, 0, SEEK_CUR)) }
+private func systemTruncate(_ descriptor: Int32, _ size: UInt64) -> Int32 {
+    guard ftruncate(descriptor, off_t(clamping: size)) == 0 else { return -1 }
+    return lseek(descriptor, off_t(clamping: size), SEEK_SET) >= 0 ? 0 : -1
+}
+@unsafe private func systemRead(
+    _ descriptor: Int32, _ to: UnsafeMutablePointer<UInt8>, _ count: Int, _ offset: UInt64
+) -> Int {
+    let got = unsafe pread(descriptor, to, count, off_t(clamping: offset))
+    return got < 0 && errno == ESPIPE ? unsafe read(descriptor, to, count) : got
+}
+@unsafe private func systemWrite(_ descriptor: Int32, _ from: UnsafePointer<UInt8>, _ count: Int) -> Int {
+    unsafe write(descriptor, from, count)
+}
+private func systemMessage(_ code: Int32) -> String {
+    unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+}

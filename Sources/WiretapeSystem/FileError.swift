@@ -1,0 +1,19 @@
+/// A call on a file that failed.
+package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was tried: `open`, `read`, `write` …
+    package var call: String
+    package var path: String
+    /// The system's error number.
+    package var code: Int32
+    /// The system's words for it: `No space left on device`.
+    package var reason: String
+
+    package init(_ call: String, _ path: String, code: Int32, reason: String) {
+        self.call = call
+        self.path = path
+        self.code = code
+        self.reason = reason
+    }
+
+    package var description: String { "\(path): \(reason)" }
+}
