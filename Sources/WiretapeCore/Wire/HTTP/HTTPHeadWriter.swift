@@ -1,0 +1,73 @@
+internal import WiretapeBytes
+
+/// Writes HTTP/1.1 heads.
+package enum HTTPHeadWriter {
+    /// Appends the head of a request with its empty line.
+    package static func append(_ head: RequestHead, into out: inout [UInt8]) {
+        append(text: head.method, into: &out)
+        out.append(0x20)
+        append(text: head.target, into: &out)
+        out.append(utf8: " HTTP/\(head.version)\r\n")
+        append(fields: head.headers, into: &out)
+    }
+
+    /// Appends the head of a response with its empty line. An empty reason stays empty.
+    package static func append(_ head: ResponseHead, into out: inout [UInt8]) {
+        out.append(utf8: "HTTP/\(head.version) \(head.status) ")
+        append(text: head.reason, into: &out)
+        out.append(utf8: "\r\n")
+        append(fields: head.headers, into: &out)
+    }
+
+    /// Appends a whole answer: `Content-Length`, `Date` and `Connection` are made here and whatever the answer says about
+    /// them, or about transfer codings, is left out. The usual reason stands in for an empty one.
+    /// - Parameters:
+    ///   - isHead: the answer is to a HEAD request: its body is counted and not sent.
+    ///   - keepAlive: for an HTTP/1.0 request that asked for it say so with `version` "1.0".
+    ///   - date: the value of `Date`; nil leaves it out.
+    package static func append(
+        _ answer: HTTPAnswer, isHead: Bool = false, version: String = "1.1", keepAlive: Bool = true,
+        date: String? = nil,
+        into out: inout [UInt8]
+    ) {
+        let mayHaveBody = answer.status >= 200 && answer.status != 204 && answer.status != 304
+        var fields = answer.headers.filter { field in
+            !["content-length", "transfer-encoding", "connection", "date"].contains {
+                equalIgnoringCase(field.name, $0)
+            }
+        }
+        if mayHaveBody { fields.append(HeaderField("Content-Length", "\(answer.body.count)")) }
+        if let date { fields.append(HeaderField("Date", date)) }
+        if !keepAlive {
+            fields.append(HeaderField("Connection", "close"))
+        } else if version == "1.0" {
+            fields.append(HeaderField("Connection", "keep-alive"))
+        }
+        let reason = answer.reason.isEmpty ? statusText(answer.status) : answer.reason
+        append(ResponseHead(status: answer.status, reason: reason, headers: fields), into: &out)
+        if mayHaveBody, !isHead { out.append(contentsOf: answer.body) }
+    }
+
+    /// Appends fields and the empty line.
+    private static func append(fields: [HeaderField], into out: inout [UInt8]) {
+        for field in fields {
+            append(text: field.name, into: &out)
+            out.append(utf8: ": ")
+            append(text: field.value, into: &out)
+            out.append(utf8: "\r\n")
+        }
+        out.append(utf8: "\r\n")
+    }
+
+    /// Text that was read from a head goes back to the bytes that it was (below U+0100); other characters, which only our own
+    /// texts have, as UTF-8. CR, LF and NUL become blanks: no text can end its line.
+    private static func append(text: String, into out: inout [UInt8]) {
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 0, 0x0a, 0x0d: out.append(0x20)
+            case ..<0x100: out.append(UInt8(scalar.value))
+            default: out.append(contentsOf: Character(scalar).utf8)
+            }
+        }
+    }
+}
