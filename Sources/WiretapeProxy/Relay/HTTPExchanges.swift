@@ -1,0 +1,40 @@
+internal import WiretapeCore
+
+/// The HTTP part of a relayed connection. It goes away when the connection is upgraded: an idle WebSocket pays nothing
+/// for it.
+final class HTTPExchanges {
+    struct Exchange {
+        var x: UInt32
+        /// Asked for an upgrade, or is a CONNECT: no more requests are read until it is answered.
+        var mayTunnel: Bool
+        var isConnect: Bool
+        /// Its final head has been passed on.
+        var isAnswered = false
+    }
+
+    /// More requests than these await their answers: the client waits.
+    static let pipelineLimit = 256
+
+    var requests = HTTPScanner(.toServer)
+    var responses = HTTPScanner(.toClient)
+    /// Awaiting answers, in order.
+    var exchanges: [Exchange] = []
+    var lastX: UInt32 = 0
+    /// The exchange whose request is arriving.
+    var requestX: UInt32 = 0
+    var isInRequestBody = false
+    var isInResponseBody = false
+    /// When the first byte of a head that is not complete yet arrived.
+    var requestSince: WireInstant?
+    var responseSince: WireInstant?
+    /// Bytes of a response head that is not complete yet.
+    var partialResponse: [UInt8] = []
+    /// Written by the client after a request to upgrade.
+    var held: [UInt8] = []
+    /// For the server, which is not connected yet.
+    var pending: [UInt8] = []
+    /// The client has ended while the server was not connected yet.
+    var endsAfterPending = false
+    /// Answered by ourselves after all earlier exchanges: the client broke the protocol.
+    var lastWords: [UInt8]?
+}

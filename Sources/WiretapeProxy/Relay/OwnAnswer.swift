@@ -1,0 +1,15 @@
+internal import WiretapeBytes
+internal import WiretapeCore
+
+/// Answers that the relay makes itself.
+enum OwnAnswer {
+    /// A complete HTTP/1.1 response that ends the connection; the body is one line for people.
+    static func bytes(_ status: Int, _ reason: String) -> [UInt8] {
+        let body = Array("wiretape: \(reason)\n".utf8)
+        var out: [UInt8] = []
+        out.append(utf8: "HTTP/1.1 \(status) \(statusText(status))\r\n")
+        out.append(utf8: "Content-Type: text/plain; charset=utf-8\r\nContent-Length: \(body.count)\r\n")
+        out.append(utf8: "Connection: close\r\nServer: wiretape\r\n\r\n")
+        return out + body
+    }
+}

@@ -1,0 +1,107 @@
+internal import WiretapeBytes
+internal import WiretapeCore
+internal import WiretapeTape
+
+extension RelayConnection {
+    /// Looks where the server's answers begin and end, for the tape and for upgrades, and forwards all bytes as they came,
+    /// in one write.
+    func parseResponses(_ bytes: Span<UInt8>, at now: WireInstant) {
+        guard let server else { return }
+        var at = 0
+        // The order of the two directions is free: what the client had to hold back goes on after these bytes.
+        var resumes = false
+        defer { if resumes { resumeRequests(at: now) } }
+        while let http {
+            if http.responseSince == nil, !http.isInResponseBody, at < bytes.count { http.responseSince = now }
+            switch http.responses.scan(bytes, from: at) {
+            case .more:
+                if http.isInResponseBody {
+                    forward(bytes, from: server)
+                } else {
+                    // A head that is not complete waits: what it says decides where its bytes belong.
+                    http.partialResponse.append(copying: bytes.extracting(at..<bytes.count))
+                    forward(bytes.extracting(0..<at), from: server)
+                }
+                return
+            case .response(let head, let info, let next):
+                let since = http.responseSince ?? now
+                http.responseSince = nil
+                if !http.partialResponse.isEmpty {
+                    let early = http.partialResponse
+                    http.partialResponse = []
+                    forward(early.span, from: server)
+                }
+                let exchange = http.exchanges.first
+                let x = exchange?.x ?? 0
+                node.tap?.record(.response, id, flags: RecordFlags.toClient, x: x, at: since, info.raw.span)
+                if head.status == 101 || (exchange?.isConnect == true && 200..<300 ~= head.status) {
+                    return becomeTunnel(bytes, at: next, now)
+                }
+                if head.status >= 200 {
+                    http.isInResponseBody = true
+                    if !http.exchanges.isEmpty { http.exchanges[0].isAnswered = true }
+                }
+                at = next
+            case .body(let range, let next):
+                node.tap?.record(
+                    .body, id, flags: RecordFlags.toClient, x: http.exchanges.first?.x ?? 0, at: now,
+                    bytes.extracting(range))
+                at = next
+            case .end(let trailers, let next):
+                at = next
+                guard http.isInResponseBody else { continue }
+                http.isInResponseBody = false
+                node.tap?.record(
+                    .bodyEnd, id, flags: RecordFlags.toClient, x: http.exchanges.first?.x ?? 0, at: now,
+                    TrailerRecord.encode(trailers).span)
+                guard !http.exchanges.isEmpty else { continue }
+                let done = http.exchanges.removeFirst()
+                if http.exchanges.isEmpty, let words = http.lastWords {
+                    forward(bytes.extracting(0..<next), from: server)
+                    return finish(with: words, x: http.lastX + 1, at: now)
+                }
+                if done.mayTunnel || http.exchanges.count == HTTPExchanges.pipelineLimit - 1 { resumes = true }
+            case .bad(let fault, _):
+                node.tap?.record(
+                    .malformed, id, flags: RecordFlags.toClient, at: now,
+                    MalformedRecord.encode(fault.reason, bytes.extracting(at..<min(bytes.count, at + 65536))).span)
+                node.tap?.record(.raw, id, at: now, Span())
+                let early = http.partialResponse
+                let held = http.held
+                self.http = nil
+                forward(early.span, from: server)
+                forward(bytes, from: server)
+                leaveHTTP(held, at: now)
+                return
+            case .request: return
+            }
+        }
+    }
+
+    /// The client may send requests again.
+    private func resumeRequests(at now: WireInstant) {
+        client?.unblock(.upgrade)
+        client?.unblock(.pipeline)
+        resumeHeld(at: now)
+    }
+
+    /// The upgrade was granted: `bytes[..<next]` end its head, the rest is the tunnel's, as is what the client sent ahead.
+    private func becomeTunnel(_ bytes: Span<UInt8>, at next: Int, _ now: WireInstant) {
+        guard let http, let server else { return }
+        let held = http.held
+        self.http = nil
+        if next < bytes.count {
+            node.tap?.record(
+                .bytes, id, flags: RecordFlags.toClient, at: now, bytes.extracting(next..<bytes.count))
+        }
+        forward(bytes, from: server)
+        leaveHTTP(held, at: now)
+    }
+
+    private func leaveHTTP(_ held: [UInt8], at now: WireInstant) {
+        guard let client else { return }
+        if !held.isEmpty { tunnel(held.span, from: client, at: now) }
+        client.unblock(.upgrade)
+        client.unblock(.pipeline)
+    }
+}

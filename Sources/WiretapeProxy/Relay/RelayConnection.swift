@@ -1,0 +1,175 @@
+internal import WiretapeBytes
+internal import WiretapeCore
+internal import WiretapeTape
+
+/// A client's connection and the one to the server that belongs to it. It is in one of three modes: HTTP exchanges, cut at
+/// their boundaries; a tunnel after an upgrade, where bytes go across as they came; or refused, where the client's bytes
+/// are read and thrown away until it ends.
+///
+/// What cannot be forwarded faithfully is a violation of the client's framing: it is answered here. What the server sends
+/// is never judged: when it is no HTTP the connection becomes a tunnel.
+final class RelayConnection {
+    /// Bytes queued for one side at which the other side is not read any more.
+    static let pressureLimit = 65536
+
+    let node: RelayNode
+    let id: UInt32
+    private(set) var client: RelaySide?
+    private(set) var server: RelaySide?
+    /// Nil in a tunnel and when refused.
+    var http: HTTPExchanges?
+    var isRefused = false
+    private var discarded = 0
+    var isServerConnected = false
+    var dial: Dial?
+
+    struct Dial {
+        var addresses: [Address]
+        var next = 0
+        var failures: [String] = []
+    }
+
+    init(_ node: RelayNode, _ id: UInt32) {
+        self.node = node
+        self.id = id
+        http = HTTPExchanges()
+    }
+
+    func accept(_ stream: any ByteStream) -> RelaySide {
+        let side = RelaySide(self, .toServer)
+        side.stream = stream
+        client = side
+        if node.tap?.isHeld == true { side.block(.recorder) } else { side.startReading() }
+        return side
+    }
+
+    func setServer(_ side: RelaySide?) { server = side }
+
+    func other(_ side: RelaySide) -> RelaySide? { side === client ? server : client }
+
+    func hold() {
+        client?.block(.recorder)
+        server?.block(.recorder)
+    }
+
+    func release() {
+        client?.unblock(.recorder)
+        server?.unblock(.recorder)
+    }
+
+    // MARK: Bytes
+
+    @inline(__always)
+    func received(_ bytes: Span<UInt8>, from side: RelaySide) {
+        let now = node.loop.now
+        if http == nil {
+            if isRefused { discard(bytes) } else { tunnel(bytes, from: side, at: now) }
+        } else if side.direction == .toServer {
+            parseRequests(bytes, at: now)
+        } else {
+            parseResponses(bytes, at: now)
+        }
+    }
+
+    @inline(__always)
+    func tunnel(_ bytes: Span<UInt8>, from side: RelaySide, at now: WireInstant) {
+        node.tap?.record(.bytes, id, flags: RecordFlags.direction(side.direction), at: now, bytes)
+        forward(bytes, from: side)
+    }
+
+    /// Writes to the other side and stops reading this one while that has too much.
+    @inline(__always)
+    func forward(_ bytes: Span<UInt8>, from side: RelaySide) {
+        guard let target = other(side)?.stream else { return }
+        target.write(bytes)
+        if target.queued > RelayConnection.pressureLimit { side.block(.pressure) }
+    }
+
+    /// The client was refused and goes on talking: enough of it is read that our answer is not lost to a reset.
+    private func discard(_ bytes: Span<UInt8>) {
+        discarded += bytes.count
+        if discarded > 1 << 20 { abort() }
+    }
+
+    // MARK: Ends
+
+    func receivedEnd(from side: RelaySide) {
+        let now = node.loop.now
+        record(gone: side.direction == .toServer ? .client : .server, .fin, at: now)
+        if side.direction == .toServer { clientEnded() } else { serverEnded(at: now) }
+    }
+
+    private func clientEnded() {
+        if let server {
+            if isServerConnected {
+                server.halfClose()
+            } else {
+                http?.endsAfterPending = true
+            }
+        } else {
+            client?.halfClose()
+        }
+    }
+
+    private func serverEnded(at now: WireInstant) {
+        if let http, let exchange = http.exchanges.first {
+            if http.responses.finish() == .endOfBody {
+                node.tap?.record(.bodyEnd, id, flags: RecordFlags.toClient, x: exchange.x, at: now, Span())
+            }
+            let partial = http.partialResponse
+            if !partial.isEmpty, let server { forward(partial.span, from: server) }
+        }
+        client?.halfClose()
+        if http?.exchanges.last?.mayTunnel == true || http?.held.isEmpty == false {
+            // It waits for an answer that will not come: its bytes are read so that its end is heard.
+            http = nil
+            isRefused = true
+            client?.unblock(.upgrade)
+            client?.unblock(.pipeline)
+        }
+    }
+
+    func ended(_ side: RelaySide, _ how: StreamEnd) {
+        let now = node.loop.now
+        if side === server, !isServerConnected, dial != nil {
+            if case .failed(let why) = how { return dialFailed(why) }
+            if case .reset = how { return dialFailed("connection reset") }
+        }
+        guard side === client || side === server else { return }
+        let party: TapeEvent.Party = side === client ? .client : .server
+        let rest = other(side)
+        if side === client { client = nil } else { server = nil }
+        switch how {
+        case .closed, .aborted: break
+        case .reset:
+            record(gone: party, .rst, at: now)
+            rest?.stream?.reset()
+        case .failed(let why):
+            record(gone: party, .error, why, at: now)
+            rest?.stream?.reset()
+        }
+        if party == .client, !isServerConnected, let waiting = server {
+            // Still resolving or connecting for nobody.
+            if let stream = waiting.stream { stream.reset() } else { server = nil }
+        }
+        if client == nil, server == nil { node.remove(self) }
+    }
+
+    func record(gone party: TapeEvent.Party, _ how: TapeEvent.How, _ why: String = "", at now: WireInstant) {
+        guard let tap = node.tap else { return }
+        let text = Array(why.utf8)
+        tap.record(.gone, id, flags: GoneFlags.encode(party, how), at: now, text.span)
+    }
+
+    /// Ends both sides in order.
+    func stop() {
+        record(gone: .proxy, .fin, "stopped", at: node.loop.now)
+        client?.halfClose()
+        if isServerConnected { server?.halfClose() } else { server?.stream?.reset() }
+    }
+
+    func abort() {
+        client?.stream?.reset()
+        server?.stream?.reset()
+    }
+}

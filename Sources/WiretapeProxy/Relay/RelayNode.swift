@@ -1,0 +1,128 @@
+internal import WiretapeBytes
+package import WiretapeCore
+package import WiretapeTape
+
+/// The relay of one loop for one upstream: accepts clients and forwards their connections, telling the tap what passes.
+/// It knows HTTP/1.1 as far as its framing goes and nothing of any protocol above it.
+package final class RelayNode {
+    let loop: any Loop
+    let dialer: UpstreamDialer
+    let tap: Tap?
+    let options: RelayOptions
+    private let numbers: ConnectionNumbers
+    private var listener: (any Listener)?
+    private var connections: [UInt32: RelayConnection] = [:]
+    private var connecting: [UInt32: WireInstant] = [:]
+    private var timer: (any LoopTimer)?
+    /// Armed at most once for the connections under way, not once for each: a churn of connections costs no timer calls.
+    private var isTimerArmed = false
+    private var whenEmpty: (() -> Void)?
+    private(set) var isStopping = false
+
+    /// - Parameters:
+    ///   - tap: nil to relay without recording.
+    ///   - numbers: shared by all nodes of a run.
+    ///   - connect: opens a stream to an address of the upstream, with TLS where it needs it.
+    package init(
+        _ loop: any Loop, upstream: Upstream, tap: Tap?, numbers: ConnectionNumbers, options: RelayOptions,
+        connect: @escaping (Address, any StreamHandler) -> any ByteStream
+    ) {
+        self.loop = loop
+        self.tap = tap
+        self.options = options
+        self.numbers = numbers
+        dialer = UpstreamDialer(loop, upstream, connect: connect)
+        timer = loop.timer { [unowned self] in checkConnecting() }
+    }
+
+    /// Accepts clients at `address`; port 0 picks one.
+    package func listen(on address: Address, reusePort: Bool) throws(NetError) -> Address {
+        let listener = try loop.listen(on: address, reusePort: reusePort) { [unowned self] stream in accept(stream) }
+        self.listener = listener
+        return listener.address
+    }
+
+    /// Client connections that are open.
+    package var count: Int { connections.count }
+
+    /// The recorder cannot take more: nothing is read until ``release()``.
+    package func hold() {
+        for connection in connections.values { connection.hold() }
+    }
+
+    package func release() {
+        for connection in connections.values { connection.release() }
+    }
+
+    /// Stops accepting, ends all connections in order, aborts after `grace` nanoseconds those that do not end.
+    /// `done` is called when none is left; never before this call returns.
+    package func stop(grace: UInt64 = 500_000_000, _ done: @escaping () -> Void) {
+        isStopping = true
+        listener?.close()
+        listener = nil
+        whenEmpty = done
+        let until = loop.now.advanced(by: grace)
+        for id in connections.keys.sorted() { connections[id]?.stop() }
+        timer?.close()
+        timer = loop.timer { [unowned self] in abortAll() }
+        timer?.arm(at: connections.isEmpty ? loop.now : until)
+    }
+
+    private func abortAll() {
+        for id in connections.keys.sorted() { connections[id]?.abort() }
+        if connections.isEmpty { empty() }
+    }
+
+    private func empty() {
+        timer?.close()
+        timer = nil
+        let done = whenEmpty
+        whenEmpty = nil
+        done?()
+    }
+
+    private func accept(_ stream: any ByteStream) -> any StreamHandler {
+        let connection = RelayConnection(self, numbers.next())
+        connections[connection.id] = connection
+        if let tap {
+            tap.record(
+                .open, connection.id, at: loop.now,
+                OpenRecord.encode(
+                    from: stream.peer?.description, to: listener?.address.description, upstream: dialer.upstream.name
+                ).span)
+        }
+        return connection.accept(stream)
+    }
+
+    func remove(_ connection: RelayConnection) {
+        connections[connection.id] = nil
+        connecting[connection.id] = nil
+        if connections.isEmpty, whenEmpty != nil { timer?.arm(at: loop.now) }
+    }
+
+    // MARK: Connecting takes only so long
+
+    func began(_ connection: RelayConnection) {
+        let until = loop.now.advanced(by: options.connectTimeout)
+        connecting[connection.id] = until
+        if !isTimerArmed, !isStopping {
+            isTimerArmed = true
+            timer?.arm(at: until)
+        }
+    }
+
+    func connected(_ connection: RelayConnection) { connecting[connection.id] = nil }
+
+    private func checkConnecting() {
+        isTimerArmed = false
+        let now = loop.now
+        for (id, until) in connecting.sorted(by: { $0.key < $1.key }) where until <= now {
+            connecting[id] = nil
+            connections[id]?.connectTimedOut()
+        }
+        if let next = connecting.values.min() {
+            isTimerArmed = true
+            timer?.arm(at: next)
+        }
+    }
+}

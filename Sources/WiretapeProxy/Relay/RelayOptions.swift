@@ -1,0 +1,9 @@
+/// What a relay does with the traffic beside forwarding it.
+package struct RelayOptions: Hashable, Sendable {
+    /// Keep the client's `Host` instead of the upstream's.
+    package var keepHost = false
+    /// Nanoseconds to wait for each of the upstream's addresses.
+    package var connectTimeout: UInt64 = 10_000_000_000
+
+    package init() {}
+}

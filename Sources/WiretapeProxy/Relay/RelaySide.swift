@@ -1,0 +1,72 @@
+internal import WiretapeCore
+
+/// One end of a relayed connection, as the handler of its stream. Keeps the connection alive until the stream has ended.
+final class RelaySide: StreamHandler {
+    /// Why this side's peer is not read at the moment.
+    struct Blocks: OptionSet {
+        let rawValue: UInt8
+        /// The other side does not take what is queued for it.
+        static let pressure = Blocks(rawValue: 1)
+        /// The recorder has no room or is too far behind.
+        static let recorder = Blocks(rawValue: 2)
+        /// The upstream is not connected yet.
+        static let connecting = Blocks(rawValue: 4)
+        /// An upgrade was asked for and not answered yet.
+        static let upgrade = Blocks(rawValue: 8)
+        /// Too many requests await their answers.
+        static let pipeline = Blocks(rawValue: 16)
+    }
+
+    let connection: RelayConnection
+    /// The direction of the bytes that this side sends us.
+    let direction: Direction
+    var stream: (any ByteStream)?
+    var hasEnded = false
+    var sentEnd = false
+    private var blocks: Blocks = []
+
+    init(_ connection: RelayConnection, _ direction: Direction) {
+        self.connection = connection
+        self.direction = direction
+    }
+
+    func block(_ reason: Blocks) {
+        blocks.insert(reason)
+        stream?.isReading = false
+    }
+
+    func unblock(_ reason: Blocks) {
+        guard blocks.contains(reason) else { return }
+        blocks.remove(reason)
+        startReading()
+    }
+
+    func startReading() {
+        if blocks.isEmpty, !hasEnded { stream?.isReading = true }
+    }
+
+    /// FIN, once.
+    func halfClose() {
+        guard !sentEnd, let stream else { return }
+        sentEnd = true
+        stream.halfClose()
+    }
+
+    // MARK: StreamHandler
+
+    func connected() { connection.serverConnected() }
+
+    func received(_ bytes: Span<UInt8>) { connection.received(bytes, from: self) }
+
+    func receivedEnd() {
+        hasEnded = true
+        connection.receivedEnd(from: self)
+    }
+
+    func drained() { connection.other(self)?.unblock(.pressure) }
+
+    func ended(_ how: StreamEnd) {
+        stream = nil
+        connection.ended(self, how)
+    }
+}

@@ -1,0 +1,36 @@
+internal import WiretapeBytes
+internal import WiretapeCore
+
+/// Lines for bytes that are no proper HTTP or WebSocket traffic. Readers of other versions skip them as unknown kinds;
+/// `docs/tape-format.md` lists them.
+enum RawLines {
+    /// `{"t":…,"c":…,"e":"malformed","d":…,"text"|"b64":…,"why":…}`.
+    static func malformed(
+        _ time: UInt64, _ connection: UInt32, _ direction: Direction, _ bytes: Span<UInt8>, why: String,
+        _ packer: inout MemberPacker
+    ) {
+        packer.event(time) { time, out in
+            TapeLines.start(time, connection, #","e":"malformed""#, &out)
+            TapeLines.direction(direction, &out)
+            TapeLines.bytes(bytes, &out)
+            TapeLines.field("why", why, &out)
+            TapeLines.end(&out)
+        }
+    }
+
+    /// A WebSocket frame that belongs to no message, or a piece of one, as received but unmasked:
+    /// `{"t":…,"c":…,"e":"frame","d":…,"head":…,"text"|"b64":…,"why":…}`. `head`: first byte of the frame.
+    static func frame(
+        _ time: UInt64, _ connection: UInt32, _ direction: Direction, head: UInt8, _ bytes: Span<UInt8>, why: String,
+        _ packer: inout MemberPacker
+    ) {
+        packer.event(time) { time, out in
+            TapeLines.start(time, connection, #","e":"frame""#, &out)
+            TapeLines.direction(direction, &out)
+            TapeLines.field("head", UInt64(head), &out)
+            TapeLines.bytes(bytes, &out)
+            TapeLines.field("why", why, &out)
+            TapeLines.end(&out)
+        }
+    }
+}

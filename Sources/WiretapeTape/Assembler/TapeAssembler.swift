@@ -1,0 +1,126 @@
+internal import WiretapeBytes
+internal import WiretapeCore
+
+/// Makes a tape's events from the records of the loops: parses heads, decides whether bodies stand inline, cuts WebSocket
+/// frames, joins and inflates messages. It runs off the loops, and is the only place that knows how traffic becomes
+/// events.
+///
+/// Memory: a connection holds at most 64 KiB of a body and 1 MiB of a message; an idle WebSocket holds no buffer.
+package struct TapeAssembler: RecordConsumer {
+    /// A body stands inline when it is complete within this many nanoseconds of its head …
+    static let inlineAge: UInt64 = 5_000_000
+    /// … and is no longer than this.
+    static let inlineSize = 65536
+
+    private let origin: UInt64
+    private var connections: [UInt32: AssembledConnection] = [:]
+    /// Connections with a body that may yet stand inline, in the order in which it began.
+    private var waiting: [UInt32] = []
+
+    private let scratch = AssembledFrames.Scratch()
+
+    /// - Parameter origin: monotonic time of the tape's `started`.
+    package init(origin: UInt64) { self.origin = origin }
+
+    package mutating func consume(_ batch: [UInt8], loop: Int, into packer: inout MemberPacker) {
+        let bytes = batch.span
+        var at = 0
+        while at + RecordKind.headSize <= bytes.count {
+            let record = Record(bytes, at: at)
+            let start = at + RecordKind.headSize
+            guard record.count <= bytes.count - start else { return }
+            let payload = bytes.extracting(start..<start + record.count)
+            at = start + record.count
+            guard let kind = record.kind else { continue }
+            packer.stamp = record.time
+            take(kind, record, loop, payload, &packer)
+        }
+    }
+
+    package mutating func lost(loop: Int, into packer: inout MemberPacker) {
+        for id in connections.keys.sorted() {
+            guard let connection = connections[id], connection.loop == loop else { continue }
+            connection.lose(at: packer.lastTime, &packer)
+        }
+    }
+
+    package static func countEvents(in batch: [UInt8]) -> UInt64 {
+        let bytes = batch.span
+        var at = 0
+        var count: UInt64 = 0
+        while at + RecordKind.headSize <= bytes.count {
+            let record = Record(bytes, at: at)
+            if record.kind != .tick { count += 1 }
+            at += RecordKind.headSize + record.count
+        }
+        return count
+    }
+
+    package mutating func finish(into packer: inout MemberPacker) {
+        for id in connections.keys.sorted() {
+            connections[id]?.flushAll(at: packer.lastTime, &packer)
+        }
+        connections = [:]
+        waiting = []
+    }
+
+    private mutating func take(
+        _ kind: RecordKind, _ record: Record, _ loop: Int, _ payload: Span<UInt8>, _ packer: inout MemberPacker
+    ) {
+        let time = record.time > origin ? record.time - origin : 0
+        switch kind {
+        case .open:
+            let texts = OpenRecord.decode(payload)
+            connections[record.connection] = AssembledConnection(record.connection, loop: loop, scratch: scratch)
+            let open = TapeEvent.Open(
+                from: texts.first ?? nil, to: texts.count > 1 ? texts[1] : nil,
+                upstream: texts.count > 2 ? texts[2] : nil)
+            packer.append(TapeEvent(time: time, connection: record.connection, .open(open)))
+        case .tick:
+            flushWaiting(at: time, &packer)
+        case .mark:
+            packer.append(TapeEvent(time: time, connection: record.connection, .mark(text(payload))))
+        case .bytes:
+            connections[record.connection]?.bytes(payload, record.direction, at: time, &packer)
+        default:
+            guard let connection = connections[record.connection] else { return }
+            if connection.take(kind, record, payload, at: time, &packer) { waiting.append(record.connection) }
+            if connection.isGone { connections[record.connection] = nil }
+        }
+    }
+
+    private mutating func flushWaiting(at time: UInt64, _ packer: inout MemberPacker) {
+        guard !waiting.isEmpty else { return }
+        waiting.removeAll { id in
+            guard let connection = connections[id] else { return true }
+            return connection.flushOld(at: time, &packer)
+        }
+    }
+}
+
+/// The head of a record.
+struct Record {
+    var kind: RecordKind?
+    var flags: UInt8
+    var connection: UInt32
+    var time: UInt64
+    var x: UInt32
+    var count: Int
+
+    init(_ bytes: Span<UInt8>, at: Int) {
+        kind = RecordKind(rawValue: bytes[at])
+        flags = bytes[at + 1]
+        connection = bytes.littleEndian(UInt32.self, at: at + 4)
+        time = bytes.littleEndian(UInt64.self, at: at + 8)
+        x = bytes.littleEndian(UInt32.self, at: at + 16)
+        count = Int(bytes.littleEndian(UInt32.self, at: at + 20))
+    }
+
+    var direction: Direction { flags & RecordFlags.toClient != 0 ? .toClient : .toServer }
+}
+
+func text(_ payload: Span<UInt8>) -> String {
+    var bytes: [UInt8] = []
+    bytes.append(copying: payload)
+    return String(decoding: bytes, as: UTF8.self)
+}

@@ -1,0 +1,78 @@
+import Testing
+import WiretapeBytes
+import WiretapeCore
+import WiretapeProxy
+import WiretapeSimulation
+import WiretapeTape
+
+/// A client, a relay that records, and a server on a simulated network.
+final class RelayStage {
+    let loop: SimulatedLoop
+    let tape: InlineTape
+    let tap: Tap
+    let node: RelayNode
+    var servers: [ScriptedPeer] = []
+    private let proxy: Address
+    private var serverListener: (any Listener)?
+
+    /// - Parameter serve: called with each connection that the server accepts; nil: no server.
+    init(
+        seed: UInt64 = 1, conditions: NetworkConditions = .calm, options: RelayOptions = .init(),
+        serve: ((ScriptedPeer) -> Void)?
+    ) throws {
+        loop = SimulatedLoop(seed: seed, conditions: conditions)
+        tape = InlineTape(
+            header: TapeHeader(started: "2026-01-01T00:00:00.000000Z", redaction: "none"), origin: loop.now)
+        tap = Tap(loop, index: 0, sink: tape)
+        let upstream = Upstream(name: "main", url: "http://127.0.0.1:80", host: "127.0.0.1", port: 80, isTLS: false)
+        let loop = loop
+        node = RelayNode(
+            loop, upstream: upstream, tap: tap, numbers: ConnectionNumbers(), options: options,
+            connect: { address, handler in loop.connect(to: address, handler) })
+        proxy = try node.listen(on: Address(host: "127.0.0.1", port: 8080), reusePort: false)
+        tap.onHold = { [unowned node] in node.hold() }
+        tap.onRelease = { [unowned node] in node.release() }
+        if let serve {
+            serverListener = try loop.listen(on: Address(host: "127.0.0.1", port: 80), reusePort: false) {
+                [unowned self] s in
+                let peer = ScriptedPeer()
+                peer.stream = s
+                servers.append(peer)
+                serve(peer)
+                s.isReading = true
+                return peer
+            }
+        }
+    }
+
+    func client(_ onConnect: @escaping (ScriptedPeer) -> Void) -> ScriptedPeer {
+        let peer = ScriptedPeer()
+        peer.onConnect = onConnect
+        peer.stream = loop.connect(to: proxy, peer)
+        return peer
+    }
+
+    /// Runs to the end and gives the tape's lines without the header.
+    func finish() -> [String] {
+        _ = loop.run(until: loop.now.advanced(by: 60_000_000_000))
+        var isDone = false
+        node.stop { isDone = true }
+        _ = loop.run(until: loop.now.advanced(by: 5_000_000_000))
+        #expect(isDone)
+        #expect(node.count == 0)
+        tap.close()
+        serverListener?.close()
+        loop.shutdown()
+        #expect(loop.violations == [])
+        let lines = String(decoding: tape.finish(), as: UTF8.self).split(separator: "\n").map(String.init)
+        return Array(lines.dropFirst())
+    }
+}
+
+/// The lines without times and without `open`, for comparison.
+func plain(_ lines: [String]) -> [String] {
+    lines.compactMap { line in
+        guard let comma = line.firstIndex(of: ","), !line.contains(#""e":"open""#) else { return nil }
+        return "{" + line[line.index(after: comma)...]
+    }
+}
