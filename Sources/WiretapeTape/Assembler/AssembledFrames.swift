@@ -143,7 +143,8 @@ final class AssembledFrames {
             let reason = control.count > 2 ? String(decoding: control[2...], as: UTF8.self) : nil
             packer.append(TapeEvent(time: time, connection: connection, .close(direction, code: code, reason: reason)))
         } else {
-            packer.ping(time, connection, direction, control.span, isPong: head.opcode == 10)
+            let payload = control
+            packer.ping(time, connection, direction, payload.span, isPong: head.opcode == 10)
         }
         control = []
     }
@@ -158,11 +159,8 @@ final class AssembledFrames {
         // The usual case: one frame that came at once. It goes to its line without a stop.
         if isWhole, offset == 0, head.opcode != 0, !message.isDeflated, bytes.count <= AssembledFrames.partSize {
             self.message = nil
-            guard head.key != 0 else { return packer.message(time, connection, direction, message.opcode, bytes) }
-            scratch.bytes.removeAll(keepingCapacity: true)
-            FrameMask.append(bytes, head.key, into: &scratch.bytes)
-            let plain = scratch.bytes
-            return packer.message(time, connection, direction, message.opcode, plain.span)
+            write(whole: bytes, message.opcode, at: time, &packer)
+            return
         }
         self.message = nil
         if last, !head.fin || head.opcode == 0 { message.fragments.append(Int(clamping: head.length)) }
@@ -187,6 +185,17 @@ final class AssembledFrames {
             end(message, at: time, &packer)
         } else {
             self.message = message
+        }
+    }
+
+    private func write(whole bytes: Span<UInt8>, _ opcode: Opcode, at time: UInt64, _ packer: inout MemberPacker) {
+        if head.key == 0 {
+            packer.message(time, connection, direction, opcode, bytes)
+        } else {
+            scratch.bytes.removeAll(keepingCapacity: true)
+            FrameMask.append(bytes, head.key, into: &scratch.bytes)
+            let plain = scratch.bytes
+            packer.message(time, connection, direction, opcode, plain.span)
         }
     }
 
