@@ -10,29 +10,56 @@ struct HTTPFramingFacts {
     private var connectionUpgrades = false
     private var upgrade: String?
 
-    init(_ fields: [HeaderField]) {
-        for field in fields {
-            // The length decides first: most fields are none of these.
-            switch field.name.utf8.count {
-            case 4 where equalIgnoringCase(field.name, "host"): hosts += 1
-            case 6 where equalIgnoringCase(field.name, "expect"):
-                if equalIgnoringCase(field.value, "100-continue") { expectsContinue = true }
-            case 7 where equalIgnoringCase(field.name, "upgrade"): upgrade = upgrade ?? field.value
-            case 10 where equalIgnoringCase(field.name, "connection"):
-                for token in field.value.split(separator: ",") {
-                    let token = token.trimmingBlanks()
-                    if equalIgnoringCase(token, "close") { closes = true }
-                    if equalIgnoringCase(token, "keep-alive") { keepsAlive = true }
-                    if equalIgnoringCase(token, "upgrade") { connectionUpgrades = true }
-                }
-            case 14 where equalIgnoringCase(field.name, "content-length"): lengths.append(field.value)
-            case 17 where equalIgnoringCase(field.name, "transfer-encoding"):
-                hasTransferEncoding = true
-                codings += field.value.split(separator: ",", omittingEmptySubsequences: false)
-                    .map { $0.trimmingBlanks() }
+    init() {}
+
+    /// Takes one field, as bytes and, for the few that matter, as text.
+    mutating func note(_ name: Span<UInt8>, _ bytes: Span<UInt8>, _ value: String) {
+        // The length decides first: most fields are none of these.
+        switch name.count {
+        case 4 where Self.spells(name, "host"): hosts += 1
+        case 6 where Self.spells(name, "expect"):
+            if Self.spells(bytes, "100-continue") { expectsContinue = true }
+        case 7 where Self.spells(name, "upgrade"): upgrade = upgrade ?? value
+        case 10 where Self.spells(name, "connection"): noteConnection(bytes)
+        case 14 where Self.spells(name, "content-length"): lengths.append(value)
+        case 17 where Self.spells(name, "transfer-encoding"):
+            hasTransferEncoding = true
+            codings += value.split(separator: ",", omittingEmptySubsequences: false).map { $0.trimmingBlanks() }
+        default: break
+        }
+    }
+
+    private mutating func noteConnection(_ bytes: Span<UInt8>) {
+        var at = 0
+        while at < bytes.count {
+            var end = at
+            while end < bytes.count, bytes[end] != UInt8(ascii: ",") { end += 1 }
+            var first = at
+            var last = end
+            while first < last, bytes[first] == 0x20 || bytes[first] == 0x09 { first += 1 }
+            while last > first, bytes[last - 1] == 0x20 || bytes[last - 1] == 0x09 { last -= 1 }
+            let token = bytes.extracting(first..<last)
+            switch token.count {
+            case 5 where Self.spells(token, "close"): closes = true
+            case 7 where Self.spells(token, "upgrade"): connectionUpgrades = true
+            case 10 where Self.spells(token, "keep-alive"): keepsAlive = true
             default: break
             }
+            at = end + 1
         }
+    }
+
+    /// Whether `bytes` are `word`, which is in lower case, without case.
+    private static func spells(_ bytes: Span<UInt8>, _ word: String) -> Bool {
+        let letters = word.utf8
+        guard bytes.count == letters.count else { return false }
+        var at = 0
+        for letter in letters {
+            let byte = bytes[at]
+            guard byte == letter || byte >= 0x41 && byte <= 0x5a && byte | 0x20 == letter else { return false }
+            at += 1
+        }
+        return true
     }
 
     var upgradeProtocol: String? {

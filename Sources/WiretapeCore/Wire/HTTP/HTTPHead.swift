@@ -83,9 +83,12 @@ extension [HeaderField] {
 
 /// ASCII comparison without case.
 package func equalIgnoringCase(_ a: some StringProtocol, _ b: some StringProtocol) -> Bool {
-    let x = a.utf8, y = b.utf8
-    guard x.count == y.count else { return false }
-    return zip(x, y).allSatisfy { $0 == $1 || (lowered($0) == lowered($1)) }
+    guard a.utf8.count == b.utf8.count else { return false }
+    var other = b.utf8.makeIterator()
+    for byte in a.utf8 {
+        guard let next = other.next(), byte == next || lowered(byte) == lowered(next) else { return false }
+    }
+    return true
 }
 
 private func lowered(_ byte: UInt8) -> UInt8 {

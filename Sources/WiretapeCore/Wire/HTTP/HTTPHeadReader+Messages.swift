@@ -1,10 +1,10 @@
 extension HTTPHeadReader {
     /// A request head with what it says about its body (RFC 9112 sections 3 and 6.3).
     mutating func request() throws(HTTPFault) -> (RequestHead, HTTPHeadInfo) {
-        guard let line = try line() else { throw HTTPFault(400, "not an HTTP request") }
+        guard let line = line() else { throw HTTPFault(400, "not an HTTP request") }
         let (method, target, version) = try requestLine(line)
-        let fields = try fields()
-        let facts = HTTPFramingFacts(fields)
+        var facts = HTTPFramingFacts()
+        let fields = try fields(&facts)
         let framing = try facts.requestFraming(version: version)
         guard facts.hosts <= 1 else { throw HTTPFault(400, "several Host fields") }
         guard facts.hosts == 1 || version == "1.0" else { throw HTTPFault(400, "no Host field") }
@@ -22,10 +22,10 @@ extension HTTPHeadReader {
     mutating func response(
         to method: HTTPScanner.ExpectedMethod
     ) throws(HTTPFault) -> (ResponseHead, HTTPHeadInfo) {
-        guard let line = try line() else { throw HTTPFault(502, "not an HTTP/1.1 response") }
+        guard let line = line() else { throw HTTPFault(502, "not an HTTP/1.1 response") }
         let (version, status, reason) = try statusLine(line)
-        let fields = try fields()
-        let facts = HTTPFramingFacts(fields)
+        var facts = HTTPFramingFacts()
+        let fields = try fields(&facts)
         let isBodiless =
             status < 200 || status == 204 || status == 304 || method == .head
             || method == .connect && status / 100 == 2
@@ -57,7 +57,7 @@ extension HTTPHeadReader {
         guard at > start, at < line.upperBound, bytes[at] == 0x20 else {
             throw HTTPFault(400, "invalid request target or no version")
         }
-        return (text(method), text(start..<at), try version(at + 1..<line.upperBound))
+        return (try text(method), try text(start..<at), try version(at + 1..<line.upperBound))
     }
 
     /// The reason and the blank before it may be missing.
@@ -78,23 +78,23 @@ extension HTTPHeadReader {
         guard status >= 100, at == line.upperBound || bytes[at] == 0x20 else {
             throw HTTPFault(502, "invalid status")
         }
-        return (version, status, text(min(at + 1, line.upperBound)..<line.upperBound))
+        return (version, status, try text(min(at + 1, line.upperBound)..<line.upperBound))
     }
 
     private func version(_ range: Range<Int>) throws(HTTPFault) -> String {
         let bytes = raw.span
-        guard range.count >= 6, text(range.lowerBound..<range.lowerBound + 5) == "HTTP/" else {
+        guard range.count >= 6, try text(range.lowerBound..<range.lowerBound + 5) == "HTTP/" else {
             throw HTTPFault(400, "no HTTP version")
         }
         let digits = range.lowerBound + 5..<range.upperBound
-        switch text(digits) {
+        switch try text(digits) {
         case "1.1": return "1.1"
         case "1.0": return "1.0"
         default:
             for i in digits where hexDigit(bytes[i]).map({ $0 < 10 }) != true && bytes[i] != UInt8(ascii: ".") {
                 throw HTTPFault(400, "invalid HTTP version")
             }
-            throw HTTPFault(505, "HTTP/\(text(digits)) is not spoken here: HTTP/1.1 is")
+            throw HTTPFault(505, "HTTP/\(try text(digits)) is not spoken here: HTTP/1.1 is")
         }
     }
 }

@@ -19,8 +19,8 @@ struct HTTPHeadReader {
     /// Whether lines of the head end in different ways.
     var mixesLineEnds: Bool { sawBareLF && sawCRLF }
 
-    /// The next line without its end; nil at the empty line.
-    mutating func line() throws(HTTPFault) -> Range<Int>? {
+    /// The next line without its end; nil at the empty line. Its bytes are not judged yet.
+    mutating func line() -> Range<Int>? {
         let raw = raw  // A span of the property would lock all of `self`.
         let bytes = raw.span
         guard at < bytes.count, let feed = firstIndex(of: 0x0a, in: bytes, from: at) else { return nil }
@@ -33,24 +33,21 @@ struct HTTPHeadReader {
         }
         let line = at..<end
         at = feed + 1
-        for i in line {
-            if bytes[i] == 0x0d { throw HTTPFault(400, "bare CR in the head") }
-            if bytes[i] == 0 { throw HTTPFault(400, "NUL in the head") }
-        }
         return line.isEmpty ? nil : line
     }
 
-    /// All fields up to the empty line.
-    mutating func fields() throws(HTTPFault) -> [HeaderField] {
+    /// All fields up to the empty line. `facts` hears of each.
+    mutating func fields(_ facts: inout HTTPFramingFacts) throws(HTTPFault) -> [HeaderField] {
         var fields: [HeaderField] = []
-        while let line = try line() {
+        fields.reserveCapacity(12)
+        while let line = line() {
             guard fields.count < Self.fieldLimit else { throw HTTPFault(431, "more than 1024 header fields") }
-            fields.append(try field(line))
+            fields.append(try field(line, &facts))
         }
         return fields
     }
 
-    private func field(_ line: Range<Int>) throws(HTTPFault) -> HeaderField {
+    private func field(_ line: Range<Int>, _ facts: inout HTTPFramingFacts) throws(HTTPFault) -> HeaderField {
         let bytes = raw.span
         if bytes[line.lowerBound] == 0x20 || bytes[line.lowerBound] == 0x09 {
             throw HTTPFault(400, "folded header line")
@@ -66,20 +63,26 @@ struct HTTPHeadReader {
         var last = line.upperBound
         while first < last, bytes[first] == 0x20 || bytes[first] == 0x09 { first += 1 }
         while last > first, bytes[last - 1] == 0x20 || bytes[last - 1] == 0x09 { last -= 1 }
-        return HeaderField(text(line.lowerBound..<colon), text(first..<last))
+        let name = String(decoding: raw[line.lowerBound..<colon], as: UTF8.self)
+        let value = try text(first..<last)
+        facts.note(bytes.extracting(line.lowerBound..<colon), bytes.extracting(first..<last), value)
+        return HeaderField(name, value)
     }
 
     /// The bytes as ISO 8859-1.
-    func text(_ range: Range<Int>) -> String {
-        let bytes = raw.span
-        var isASCII = true
-        for i in range where bytes[i] >= 0x80 {
-            isASCII = false
-            break
+    func text(_ range: Range<Int>) throws(HTTPFault) -> String {
+        let bytes = raw.span.extracting(range)
+        var all: UInt8 = 0
+        var isBad = false
+        for i in bytes.indices {
+            let byte = bytes[i]
+            all |= byte
+            if byte == 0 || byte == 0x0d { isBad = true }
         }
-        if isASCII { return String(decoding: raw[range], as: UTF8.self) }
+        if isBad { throw HTTPFault(400, "bare CR or NUL in the head") }
+        if all < 0x80 { return String(decoding: raw[range], as: UTF8.self) }
         var scalars = String.UnicodeScalarView()
-        for i in range { scalars.append(Unicode.Scalar(bytes[i])) }
+        for i in bytes.indices { scalars.append(Unicode.Scalar(bytes[i])) }
         return String(scalars)
     }
 

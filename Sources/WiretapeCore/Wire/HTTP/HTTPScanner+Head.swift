@@ -40,7 +40,8 @@ extension HTTPScanner {
             let raw = takeSection()
             do throws(HTTPFault) {
                 var reader = HTTPHeadReader(raw, role)
-                let fields = try reader.fields()
+                var facts = HTTPFramingFacts()  // Trailers say nothing about framing (RFC 9110 section 6.5.1).
+                let fields = try reader.fields(&facts)
                 if role == .toServer, reader.sawBareLF { throw HTTPFault(400, "bare LF in the trailers") }
                 state = .head
                 return .end(trailers: fields, next: next)
