@@ -1,7 +1,8 @@
 """A hub on aiosignalr and uvicorn: aiosignalr_hub.py PORT [SECONDS] serves http://127.0.0.1:PORT/hub.
 
-SECONDS is the interval of its pings (15). Its methods have the names of the ASP.NET Core peer's, so that one script drives both. aiosignalr 0.1 sends JSON in
-binary frames, which ASP.NET Core does not and @microsoft/signalr refuses: they are turned into text frames here.
+SECONDS is the interval of its pings (15). Its methods have the names of the ASP.NET Core peer's, so that one script
+drives both. aiosignalr 0.1 sends JSON in binary frames, which ASP.NET Core does not and @microsoft/signalr refuses:
+they are turned into text frames here.
 """
 
 import asyncio

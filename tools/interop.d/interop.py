@@ -16,7 +16,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lib"))
 
-from processes import ROOT, Failed, Program, Wiretape, binary, free_port, run, wait_for_port  # noqa: E402
+from processes import ROOT, Failed, Program, Wiretape, binary, free_port, run, wait_for_port
 
 CLIENTS = ["signalr-js", "pysignalr", "signalrcore"]
 SERVERS = ["aspnetcore", "aiosignalr"]
@@ -113,7 +113,9 @@ def compare(direct, other, way):
         wanted, got = direct.get(chain, []), other.get(chain, [])
         if wanted != got:
             lines = difflib.unified_diff(wanted, got, "direct", way, lineterm="", n=1)
-            raise Failed(f"chain '{chain}' differs from direct:\n      " + "\n      ".join(line[:300] for line in lines))
+            raise Failed(
+                f"chain '{chain}' differs from direct:\n      " + "\n      ".join(line[:300] for line in lines)
+            )
 
 
 class Cell:

@@ -97,7 +97,7 @@ class Program:
 
     def rss(self):
         """Resident memory in KiB."""
-        for line in open(f"/proc/{self.process.pid}/status", encoding="ascii"):
+        for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii").splitlines():
             if line.startswith("VmRSS"):
                 return int(line.split()[1])
         raise Failed(f"{self.name} has no VmRSS")
@@ -107,10 +107,8 @@ class Wiretape(Program):
     """`wiretape record|proxy|replay … --json`, ready to accept when the constructor returns."""
 
     def __init__(self, arguments, log, seconds=15, **options):
-        command = [binary(), *map(str, arguments), "--json"]
-        if "--listen" not in command:
-            command += ["--listen", "127.0.0.1:0"]
-        super().__init__("wiretape " + str(arguments[0]), command, log, read_stdout=True, **options)
+        name = "wiretape " + str(arguments[0])
+        super().__init__(name, self.command(list(map(str, arguments))), log, read_stdout=True, **options)
         try:
             self.ready = self.read_ready(seconds)
         except BaseException:
@@ -118,6 +116,11 @@ class Wiretape(Program):
             raise
         self.url = self.ready["url"]
         self.port = int(self.url.rsplit(":", 1)[1].strip("/"))
+
+    def command(self, arguments):
+        if "--listen" not in arguments:
+            arguments += ["--listen", "127.0.0.1:0"]
+        return [binary(), *arguments, "--json"]
 
     def read_ready(self, seconds):
         line = b""
@@ -138,7 +141,12 @@ class Wiretape(Program):
 def run(command, seconds=60, **options):
     """A program to its end: (exit code, stdout, stderr)."""
     done = subprocess.run(
-        [str(c) for c in command], stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False, **options
+        [str(c) for c in command],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=seconds,
+        check=False,
+        **options,
     )
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 

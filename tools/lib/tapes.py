@@ -4,7 +4,7 @@ import base64
 import json
 import zlib
 
-from processes import Failed
+from processes import Failed, binary, run
 
 
 def lines(path):
@@ -71,3 +71,14 @@ def messages(found):
             open_parts.setdefault(key, []).append(payload(event))
             if event.get("last"):
                 yield event["c"], event["d"], event["op"], b"".join(open_parts.pop(key))
+
+
+def checked(path, stopped=True):
+    """The events of a tape that has to be whole: our own reading, and `wiretape inspect` agrees that it is one."""
+    _, found = events(path)
+    if stopped and (not found or found[-1]["e"] != "stop"):
+        raise Failed(f"{path} does not end with a stop event but with {found[-1:]}")
+    code, _, err = run([binary(), "inspect", path, "--format", "json"])
+    if code != 0:
+        raise Failed(f"inspect of {path} ended with {code}: {err[-500:]}")
+    return found

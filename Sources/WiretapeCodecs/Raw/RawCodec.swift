@@ -15,6 +15,8 @@ package struct RawCodec: FrameCodec {
 
     package static func sessionKey(_ opening: StreamOpening) -> String? { nil }
 
+    package static func serverIDs(_ opening: StreamOpening) -> ServerIDs? { nil }
+
     package static func kind(_ request: RequestHead) -> ExchangeKind {
         if request.method == "OPTIONS" { return .preflight }
         return request.headers.hasToken("websocket", in: "Upgrade") ? .upgrade : .other

@@ -33,6 +33,12 @@ extension SignalRCodec {
         }
     }
 
+    package static func serverIDs(_ opening: StreamOpening) -> ServerIDs? {
+        kind(opening.request) == .negotiate
+            ? NegotiateAnswer(opening.responseBody)?.ids
+            : sessionKey(opening).map { ServerIDs(connectionID: $0, token: $0) }
+    }
+
     package static func kind(_ request: RequestHead) -> ExchangeKind {
         if request.method == "OPTIONS" { return .preflight }
         if request.path.hasSuffix(negotiateSuffix) { return .negotiate }

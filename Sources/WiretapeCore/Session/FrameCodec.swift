@@ -6,6 +6,8 @@ package protocol FrameCodec: Sendable {
     static func claim(_ opening: StreamOpening) -> Confidence
     /// The session that the exchange belongs to, when its opening tells.
     static func sessionKey(_ opening: StreamOpening) -> String?
+    /// The ids that the server made for that session: answered by a negotiation, or named by a later request.
+    static func serverIDs(_ opening: StreamOpening) -> ServerIDs?
     /// What the request is to the protocol.
     static func kind(_ request: RequestHead) -> ExchangeKind
     /// The path without what the protocol itself adds to it (SignalR: `/chat/negotiate` is of route `/chat`).

@@ -4,12 +4,12 @@ import WiretapeCore
 enum HTTPHeard: Equatable {
     case request(RequestHead, HTTPHeadInfo)
     case response(ResponseHead, HTTPHeadInfo)
-    case body(String)
+    case body([UInt8])
     case end([HeaderField])
     case bad(Int)
     case finish(HTTPFinish)
     /// Bytes behind the end of HTTP, or behind a violation.
-    case rest(String)
+    case rest([UInt8])
 
     /// Feeds `pieces` and then, with `fin`, the end. A piece that does not advance is a failure of the scanner and ends here.
     static func hear(
@@ -58,14 +58,17 @@ enum HTTPHeard: Equatable {
     }
 }
 
+extension HTTPHeard {
+    static func body(_ text: String) -> HTTPHeard { .body(Array(text.utf8)) }
+    static func rest(_ text: String) -> HTTPHeard { .rest(Array(text.utf8)) }
+}
+
 extension [HTTPHeard] {
     fileprivate mutating func add(body: ArraySlice<UInt8>) {
-        let text = String(decoding: body, as: UTF8.self)
-        if case .body(let before)? = last { self[count - 1] = .body(before + text) } else { append(.body(text)) }
+        if case .body(let before)? = last { self[count - 1] = .body(before + body) } else { append(.body([UInt8](body))) }
     }
 
     fileprivate mutating func add(rest: ArraySlice<UInt8>) {
-        let text = String(decoding: rest, as: UTF8.self)
-        if case .rest(let before)? = last { self[count - 1] = .rest(before + text) } else { append(.rest(text)) }
+        if case .rest(let before)? = last { self[count - 1] = .rest(before + rest) } else { append(.rest([UInt8](rest))) }
     }
 }

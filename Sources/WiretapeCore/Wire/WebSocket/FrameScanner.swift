@@ -30,6 +30,12 @@ package struct FrameScanner: ~Copyable {
     package mutating func scan(_ bytes: Span<UInt8>, from: Int) -> FrameScan {
         switch state {
         case .header:
+            if seen == 0, let (header, next) = Self.wholeHeader(bytes, from) {
+                self.header = header
+                offset = 0
+                state = .payload
+                return .header(header, next: next)
+            }
             var at = from
             while at < bytes.count {
                 let isComplete = step(bytes[at])
@@ -55,6 +61,29 @@ package struct FrameScanner: ~Copyable {
             defer { offset += available }
             return .payload(from..<bytes.count, frameOffset: offset, last: false, next: bytes.count)
         }
+    }
+
+    /// The header at `at` when all of it is there: the usual case, in one go.
+    @inline(__always) private static func wholeHeader(_ bytes: Span<UInt8>, _ at: Int) -> (FrameHeader, next: Int)? {
+        let available = bytes.count - at
+        guard available >= 2 else { return nil }
+        var header = FrameHeader(first: bytes[at], second: bytes[at + 1], length: 0, key: 0)
+        guard available >= header.byteCount else { return nil }
+        var next = at + 2
+        let wide = FrameHeader.lengthBytes(header.second)
+        if wide == 0 {
+            header.length = UInt64(header.second & 0x7f)
+        } else {
+            for i in next..<next + wide { header.length = header.length << 8 | UInt64(bytes[i]) }
+            next += wide
+        }
+        if header.isMasked {
+            header.key =
+                UInt32(bytes[next]) << 24 | UInt32(bytes[next + 1]) << 16 | UInt32(bytes[next + 2]) << 8
+                | UInt32(bytes[next + 3])
+            next += 4
+        }
+        return (header, next)
     }
 
     /// Takes the next byte of a header; true when it was the last.

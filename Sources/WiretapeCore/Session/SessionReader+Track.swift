@@ -1,0 +1,54 @@
+extension SessionReader {
+    /// A connection of the tape.
+    struct Track: Sendable {
+        /// A name given to its session.
+        var name: String?
+        /// Requests that have no whole answer yet.
+        var exchanges: [UInt32: StreamOpening] = [:]
+        /// Once it is a WebSocket.
+        var stream: Stream?
+    }
+
+    /// A WebSocket.
+    struct Stream: Sendable {
+        var opening: StreamOpening
+        var opened: UInt64?
+        /// Index of the session; nil until its first message.
+        var session: Int?
+        var toServer = Assembly()
+        var toClient = Assembly()
+        var clientClosed = false
+        /// A close frame or the end of the transport was seen from that side.
+        var clientEnded = false
+        var serverEnded = false
+
+        /// Whether a message of that direction is still part of the conversation: none behind an ending of the server,
+        /// and nothing to a client that has sent its close frame.
+        func isOpen(_ direction: Direction) -> Bool {
+            !serverEnded && !(direction == .toClient && clientClosed)
+        }
+    }
+
+    /// Pieces of one message.
+    struct Assembly: Sendable {
+        var bytes: [UInt8] = []
+        var next = 0
+        var isTooLong = false
+
+        /// Takes piece `n`; true when it was the next one.
+        mutating func add(_ n: Int, _ piece: [UInt8]) -> Bool {
+            if n == 0 { self = Assembly() }
+            guard n == next else {
+                next = -1
+                return false
+            }
+            next += 1
+            if isTooLong || bytes.count + piece.count > SessionReader.messageLimit {
+                isTooLong = true
+            } else {
+                bytes.append(contentsOf: piece)
+            }
+            return true
+        }
+    }
+}
