@@ -27,7 +27,8 @@ package protocol StreamHandler: AnyObject {
     func received(_ bytes: Span<UInt8>)
     /// The peer's FIN: it sends nothing more.
     func receivedEnd()
-    /// What was queued has gone below 32 KiB.
+    /// What was queued has gone below 32 KiB; again when more of it has left, and for certain when nothing is queued any
+    /// more. Not told for bytes that the kernel took at once.
     func drained()
     /// The stream is gone. The last call.
     func ended(_ how: StreamEnd)

@@ -1,0 +1,24 @@
+internal import CWiretapeUV
+
+/// What a process that serves connections does once, at its start.
+package enum ProcessSetup {
+    /// A write to a closed socket or pipe is an error, not a death. Child processes get the default back.
+    package static func ignoreSIGPIPE() { wiretape_ignore_sigpipe() }
+
+    /// Raises the soft limit of open descriptors to the hard one, at most to a million. Returns the limit.
+    @discardableResult package static func raiseDescriptorLimit() -> Int {
+        let before = wiretape_descriptor_limit()
+        for wanted: Int32 in [1_048_576, 65536, 10240] where wanted > before {
+            if wiretape_set_descriptor_limit(wanted) == 0 { break }
+        }
+        return Int(wiretape_descriptor_limit())
+    }
+
+    /// The soft limit of open descriptors.
+    package static var descriptorLimit: Int { Int(wiretape_descriptor_limit()) }
+
+    /// Sets the soft limit, at most the hard one. For tests that run out of descriptors.
+    package static func setDescriptorLimit(_ limit: Int) {
+        _ = wiretape_set_descriptor_limit(Int32(clamping: limit))
+    }
+}

@@ -1,0 +1,47 @@
+internal import CWiretapeUV
+internal import Synchronization
+internal import WiretapeCore
+
+/// Out of descriptors, libuv accepts connections and closes them: the clients see a failure that no one notes. So the
+/// listener stops in time. Descriptors are numbered from the lowest free one: a connection whose number is near the limit
+/// says that nearly all below are taken, and this costs no counting. It is then not taken from libuv, which stops polling;
+/// further clients wait in the system's backlog until descriptors come free.
+extension UVListener {
+    /// Kept for files, upstream connections and the calls of others.
+    fileprivate static func ceiling(_ limit: Int32) -> Int32 { limit - min(64, max(4, limit / 8)) }
+
+    private static let saidSo = Atomic(false)
+
+    var isNearDescriptorLimit: Bool { heldDescriptor >= Self.ceiling(wiretape_descriptor_limit()) }
+
+    func withhold() {
+        if !Self.saidSo.exchange(true, ordering: .relaxed) {
+            Notice.write(
+                "nearly all \(wiretape_descriptor_limit()) file descriptors are in use: new connections wait until "
+                    + "others end (ulimit -n raises the limit)")
+        }
+        loop.withholding.append(self)
+        loop.armWithholding()
+    }
+}
+
+extension UVLoop {
+    private static var withholdInterval: UInt64 { 50_000_000 }
+
+    func armWithholding() {
+        let timer = withholdTimer ?? UVTimer(self, holdsLoop: false) { [unowned self] in releaseWithheld() }
+        withholdTimer = timer
+        timer.arm(at: now.advanced(by: Self.withholdInterval))
+    }
+
+    private func releaseWithheld() {
+        let next = wiretape_next_descriptor(unsafe uv_backend_fd(raw))
+        guard next >= 0, next < UVListener.ceiling(wiretape_descriptor_limit()) else {
+            if !withholding.isEmpty { armWithholding() }
+            return
+        }
+        let listeners = withholding
+        withholding = []
+        for listener in listeners { listener.take() }
+    }
+}

@@ -1,0 +1,96 @@
+internal import CWiretapeUV
+internal import WiretapeCore
+
+/// A listening socket. Each connection becomes a ``UVStream``.
+final class UVListener: Handle, Listener {
+    private var accept: ((any ByteStream) -> any StreamHandler)?
+    private(set) var address: Address
+    /// Listed in ``SharedPorts``.
+    private let isShared: Bool
+
+    /// - Throws: `listen on 127.0.0.1:80: address already in use`.
+    init(
+        _ loop: UVLoop, _ wanted: Address, reusePort: Bool, _ accept: @escaping (any ByteStream) -> any StreamHandler
+    ) throws(NetError) {
+        self.accept = accept
+        address = wanted
+        isShared = reusePort
+        super.init(UV_TCP)
+        let call = "listen on \(wanted)"
+        guard let name = SocketAddress(wanted) else {
+            throw NetError(call, code: UV_EINVAL.rawValue, reason: "not a numeric address")
+        }
+        if reusePort, wanted.port != 0, !SharedPorts.contains(wanted) {
+            // With SO_REUSEPORT the system would let us share the port of another process, unnoticed.
+            let rc = name.withPointer { unsafe wiretape_probe_bind($0, name.size) }
+            guard rc == 0 else { throw NetError(call, status: rc) }
+        }
+        var rc = unsafe uv_tcp_init_ex(loop.raw, tcp, UInt32(name.family))
+        guard rc == 0 else { throw NetError(call, status: rc) }
+        adopt()
+        rc = begin(name, reusePort: reusePort)
+        guard rc == 0 else {
+            close()
+            throw NetError(call, status: rc)
+        }
+        if isShared { SharedPorts.add(address) }
+    }
+
+    private var tcp: UnsafeMutablePointer<uv_tcp_t> {
+        unsafe UnsafeMutableRawPointer(raw).assumingMemoryBound(to: uv_tcp_t.self)
+    }
+    private var stream: UnsafeMutablePointer<uv_stream_t> {
+        unsafe UnsafeMutableRawPointer(raw).assumingMemoryBound(to: uv_stream_t.self)
+    }
+
+    /// The system cuts the backlog to its own limit.
+    private static var backlog: Int32 { 4096 }
+
+    private func begin(_ name: SocketAddress, reusePort: Bool) -> Int32 {
+        if reusePort, let descriptor {
+            let rc = wiretape_set_option(descriptor, wiretape_reuse_port())
+            guard rc == 0 else { return rc }
+        }
+        // Accepted connections inherit it.
+        _ = unsafe uv_tcp_nodelay(tcp, 1)
+        var rc = name.withPointer { unsafe uv_tcp_bind(tcp, $0, 0) }
+        guard rc == 0 else { return rc }
+        rc = unsafe uv_listen(stream, Self.backlog) { stream, status in
+            unsafe Handle.owner(stream!.pointee.data, as: UVListener.self).incoming(status)
+        }
+        guard rc == 0 else { return rc }
+        var real = SocketAddress()
+        var size = SocketAddress.capacity
+        rc = real.withMutablePointer { unsafe uv_tcp_getsockname(tcp, $0, &size) }
+        if rc == 0, let real = real.address { address = real }
+        return rc
+    }
+
+    private func incoming(_ status: Int32) {
+        guard status == 0 else {
+            Notice.write("accept on \(address): \(words(status))")
+            return
+        }
+        if isNearDescriptorLimit { withhold() } else { take() }
+    }
+
+    /// Takes the connection that libuv holds. It goes on to poll for others when it has been taken.
+    func take() {
+        guard !isClosing, let accept else { return }
+        let connection = UVStream(loop, nil)
+        guard unsafe connection.take(from: stream) else {
+            connection.end(.aborted)
+            return
+        }
+        connection.accepted(accept(connection))
+    }
+
+    /// The number of the connection that libuv holds.
+    var heldDescriptor: Int32 { unsafe wiretape_accepted_descriptor(stream) }
+
+    override func didClose() {
+        accept = nil
+        loop.withholding.removeAll { $0 === self }
+        if isShared { SharedPorts.remove(address) }
+    }
+}
