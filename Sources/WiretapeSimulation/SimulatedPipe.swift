@@ -54,6 +54,9 @@ final class SimulatedPipe {
         scheduleFill()
     }
 
+    /// The owner has been told that nothing can be sent any more.
+    func dropQueue() { queue.removeAll() }
+
     /// The sender's kernel takes more, a little later: never from within a call of the owner.
     func scheduleFill() {
         guard !isFilling, !isBroken, source?.isConnected == true else { return }

@@ -18,6 +18,8 @@ package final class SimulatedStream: ByteStream, CustomStringConvertible {
     private(set) var isOver = false
     /// An RST has arrived, whether or not the owner has been told.
     private var isResetByPeer = false
+    /// How it will end once what came before has been read.
+    private var broken: StreamEnd?
     private var endAsked = false
     package let peer: Address?
 
@@ -41,23 +43,21 @@ package final class SimulatedStream: ByteStream, CustomStringConvertible {
         didSet { if isReading { scheduleRead() } else if isResetByPeer { look() } }
     }
 
-    package var queued: Int { out.queue.count }
-    package var unacknowledged: Int { out.sent.count }
+    package var queued: Int { isOver ? 0 : out.queue.count }
+    package var unacknowledged: Int { isOver ? 0 : out.sent.count }
 
     package func write(_ bytes: Span<UInt8>) {
         guard !isOver else { return }
         if endAsked { loop.violated("\(self): a write after halfClose") }
-        if isResetByPeer {
-            // The kernel says EPIPE or ECONNRESET.
-            finish(loop.random.isOne(in: 2) ? .reset : .failed("broken pipe"))
-            return
-        }
+        // The kernel says EPIPE or ECONNRESET.
+        if isResetByPeer { return broke(loop.random.isOne(in: 2) ? .reset : .failed("broken pipe")) }
         out.write(bytes, isConnected: isConnected)
     }
 
     package func halfClose() {
         guard !isOver, !endAsked else { return }
         endAsked = true
+        if isResetByPeer { return broke(.failed("socket is not connected")) }
         out.end()
     }
 
@@ -118,8 +118,16 @@ package final class SimulatedStream: ByteStream, CustomStringConvertible {
         isLookScheduled = true
         loop.after(queued > 0 ? 1 : 1 + loop.random.next() % loop.slowLook) { [self] in
             isLookScheduled = false
-            if !isReading { finish(.reset) }
+            if !isReading { broke(.reset) }
         }
+    }
+
+    /// As on libuv: what came before can still be read, and the end waits until it is.
+    private func broke(_ how: StreamEnd) {
+        guard !isOver, broken == nil else { return }
+        broken = how
+        out.dropQueue()
+        if into.endTold || into.received.isEmpty { finish(how) } else { scheduleRead() }
     }
 
     /// The last thing that the owner hears, and never from within its own call.
@@ -156,7 +164,7 @@ package final class SimulatedStream: ByteStream, CustomStringConvertible {
             handler?.received(piece.span)
             scheduleRead()
         } else if isResetByPeer {
-            finish(.reset)
+            finish(broken ?? .reset)
         } else if into.endArrived, !into.endTold {
             into.endTold = true
             isReading = false

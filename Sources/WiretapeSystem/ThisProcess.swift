@@ -19,6 +19,12 @@ package enum ThisProcess {
         #endif
     }
 
+    /// The value of an environment variable, or nil when it is not set.
+    package static func environment(_ name: String) -> String? {
+        guard let value = unsafe getenv(name) else { return nil }
+        return unsafe String(cString: value)
+    }
+
     /// Its number.
     package static var id: Int32 { getpid() }
 }

@@ -1,1 +1,5 @@
-print("not yet")
+internal import WiretapeSamples
+internal import WiretapeSystem
+
+ThisProcess.exit(
+    SampleClientProgram.run(Array(CommandLine.arguments.dropFirst()), environment: ThisProcess.environment))

@@ -1,1 +1,4 @@
-print("not yet")
+internal import WiretapeSamples
+internal import WiretapeSystem
+
+ThisProcess.exit(SampleHubProgram.run(Array(CommandLine.arguments.dropFirst())))

@@ -1,0 +1,83 @@
+internal import WiretapeCore
+internal import WiretapeNet
+internal import WiretapeSystem
+
+/// `sample-hub`: a small SignalR server for the demo and for trying things out.
+package enum SampleHubProgram {
+    static let usage = """
+        Usage: sample-hub [--listen HOST:PORT] [--keepalive D]
+
+        A small SignalR server with a chat hub at /chat: JSON over WebSockets. Prints {"event":"ready","url":…} and runs until
+        SIGINT or SIGTERM.
+
+        Options:
+          --listen HOST:PORT   where; port 0 for a free one (default: 127.0.0.1:0)
+          --keepalive D        time between two pings (default: 15s)
+          --help               this text
+
+        """
+
+    package static func run(_ arguments: [String]) -> Int32 {
+        var reader = ArgumentReader(arguments)
+        var address = Address(host: "127.0.0.1", port: 0)
+        var keepAlive: UInt64?
+        do throws(UsageError) {
+            while let argument = reader.next() {
+                switch argument {
+                case "--help", "-h": throw UsageError(nil)
+                case "--listen": address = try listen(reader.value(of: argument))
+                case "--keepalive":
+                    let text = try reader.value(of: argument)
+                    guard let value = DurationText.parse(text), value > 0 else {
+                        throw UsageError("not a duration: \(text) (like 15s)")
+                    }
+                    keepAlive = value
+                default: throw UsageError("unknown argument \(argument)")
+                }
+            }
+        } catch {
+            guard let message = error.message else {
+                Console.output.write(usage)
+                return 0
+            }
+            Console.error.write("sample-hub: \(message)\n\(usage)")
+            return 64
+        }
+        do throws(NetError) {
+            try serve(address, keepAlive)
+            return 0
+        } catch {
+            Console.error.write("sample-hub: \(error)\n")
+            return 1
+        }
+    }
+
+    private static func listen(_ text: String) throws(UsageError) -> Address {
+        guard let url = HubURL("http://\(text)"), url.path.isEmpty, text.last != "]", text.contains(":") else {
+            throw UsageError("not HOST:PORT: \(text)")
+        }
+        return Address(host: url.host == "localhost" ? "127.0.0.1" : url.host, port: url.port)
+    }
+
+    private static func serve(_ address: Address, _ keepAlive: UInt64?) throws(NetError) {
+        ProcessSetup.ignoreSIGPIPE()
+        let loop = try UVLoop()
+        defer { loop.shutdown() }
+        var options = SampleHub.Options(seed: loop.now.nanoseconds)
+        if let keepAlive { options.keepAlive = keepAlive }
+        let hub = try SampleHub(loop, on: address, options)
+        var isEnding = false
+        // The first signal closes in order, and the loop ends when all is closed; the second does not wait.
+        let signals = SignalWatcher(loop, SignalWatcher.ending) { _ in
+            if isEnding { loop.stop() }
+            isEnding = true
+            hub.close()
+        }
+        let ready: JSONValue = .object([
+            .init("event", .string("ready")), .init("url", .string("http://\(hub.address)")),
+        ])
+        Console.output.write(ready.text + "\n")
+        loop.run()
+        signals.close()
+    }
+}
