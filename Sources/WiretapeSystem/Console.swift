@@ -31,7 +31,15 @@ package enum Console: Int32, Sendable {
                     return unsafe Glibc.write(rawValue, base + done, all.count - done)
                 #endif
             }
-            if n > 0 { done += n } else if errno != EINTR { return }
+            if n > 0 {
+                done += n
+            } else if errno == EAGAIN {
+                // Someone else made the terminal or pipe non-blocking: we wait until it takes more.
+                var room = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&room, 1, 1000)
+            } else if errno != EINTR {
+                return
+            }
         }
     }
 

@@ -31,6 +31,11 @@ package struct File: ~Copyable, Sendable {
         return File(path: path, descriptor: try opened(path, flags))
     }
 
+    /// What is there is kept; a file is made where there is none. Every write goes to the end.
+    package static func appending(_ path: String) throws(FileError) -> File {
+        File(path: path, descriptor: try opened(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC))
+    }
+
     private static func opened(_ path: String, _ flags: Int32) throws(FileError) -> Int32 {
         while true {
             let descriptor = systemOpen(path, flags)
@@ -70,7 +75,13 @@ package struct File: ~Copyable, Sendable {
                 guard let base = all.baseAddress else { return 0 }
                 return unsafe systemWrite(descriptor, base + done, all.count - done)
             }
-            if count > 0 { done += count } else if errno != EINTR { throw FileError.last("write", path) }
+            if count > 0 {
+                done += count
+            } else if count == 0 {
+                throw FileError("write", path, code: EIO, reason: systemMessage(EIO))
+            } else if errno != EINTR {
+                throw FileError.last("write", path)
+            }
         }
     }
 
@@ -89,6 +100,25 @@ package struct File: ~Copyable, Sendable {
     /// Puts `from` in the place of `to`, at once.
     package static func move(_ from: String, to: String) throws(FileError) {
         guard unsafe rename(from, to) == 0 else { throw FileError.last("rename", to) }
+    }
+
+    /// Makes a folder and those above it, as far as they are missing.
+    package static func makeFolder(_ path: String) throws(FileError) {
+        if unsafe mkdir(path, 0o755) == 0 || isFolder(path) { return }
+        let parent = path.utf8.last == UInt8(ascii: "/") ? path.dropLast() : path[...]
+        guard errno == ENOENT, let slash = parent.lastIndex(of: "/"), slash > path.startIndex else {
+            throw FileError.last("make folder", path)
+        }
+        try makeFolder(String(parent[..<slash]))
+        guard unsafe mkdir(path, 0o755) == 0 || isFolder(path) else { throw FileError.last("make folder", path) }
+    }
+
+    /// Whether `path` is a folder. Leaves `errno` alone.
+    private static func isFolder(_ path: String) -> Bool {
+        let code = errno
+        defer { errno = code }
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     package static func remove(_ path: String) throws(FileError) {
@@ -124,7 +154,4 @@ private func systemTruncate(_ descriptor: Int32, _ size: UInt64) -> Int32 {
 }
 @unsafe private func systemWrite(_ descriptor: Int32, _ from: UnsafePointer<UInt8>, _ count: Int) -> Int {
     unsafe write(descriptor, from, count)
-}
-private func systemMessage(_ code: Int32) -> String {
-    unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
 }

@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// A call on a file that failed.
 package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What was tried: `open`, `read`, `write` …
@@ -14,6 +22,13 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         self.code = code
         self.reason = reason
     }
+
+    /// The disk or the quota is used up.
+    package var isNoSpace: Bool { code == ENOSPC || code == EDQUOT }
+    /// There is no such file or folder.
+    package var isNotFound: Bool { code == ENOENT }
+    /// A file that must be new is there already.
+    package var isExisting: Bool { code == EEXIST }
 
     package var description: String { "\(path): \(reason)" }
 }

@@ -45,7 +45,7 @@ package final class Thread: Sendable {
             }, start.toOpaque())
         guard rc == 0 else {
             unsafe start.release()
-            throw SystemError("start thread \(name)", code: rc)
+            throw SystemError("start a thread", code: rc)
         }
         handle = Mutex(thread)
     }

@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+import WiretapeSystem
+
+struct FileTests {
+    private let folder: String
+
+    init() throws {
+        folder = NSTemporaryDirectory() + "wiretape-\(ThisProcess.id)-\(UInt32.random(in: 0 ... .max))"
+        try File.makeFolder(folder + "/a/b")
+    }
+
+    private func contents(_ path: String) throws -> String {
+        let file = try File.reading(path)
+        var bytes: [UInt8] = []
+        while try file.read(at: UInt64(bytes.count), limit: 3, into: &bytes) > 0 {}
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private func write(_ text: String, _ file: borrowing File) throws {
+        let bytes = Array(text.utf8)
+        try file.write(bytes.span)
+    }
+
+    @Test func writeReadAppendTruncate() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/a/b/file"
+        do {
+            let file = try File.creating(path, overwrite: false)
+            try write("hello world", file)
+            try file.truncate(to: 5)
+            try write("!", file)
+            try file.sync()
+            #expect(file.size == 6)
+        }
+        do { try write("more", try File.appending(path)) }
+        #expect(try contents(path) == "hello!more")
+        do { try write("new", try File.creating(path, overwrite: true)) }
+        #expect(try contents(path) == "new")
+        try File.move(path, to: folder + "/moved")
+        #expect(File.exists(folder + "/moved"))
+        #expect(!File.exists(path))
+        try File.remove(folder + "/moved")
+        #expect(!File.exists(folder + "/moved"))
+    }
+
+    @Test func errorsSayWhatAndWhy() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/there"
+        do { _ = try File.creating(path, overwrite: false) }
+        let existing = #expect(throws: FileError.self) { _ = try File.creating(path, overwrite: false) }
+        #expect(existing?.isExisting == true)
+        #expect(existing?.description == "\(path): File exists")
+        let missing = #expect(throws: FileError.self) { _ = try File.reading(folder + "/nowhere") }
+        #expect(missing?.isNotFound == true)
+        #expect(throws: FileError.self) { try File.makeFolder(path + "/below") }
+        #expect(throws: FileError.self) { try File.remove(folder + "/nowhere") }
+    }
+
+    @Test func aFullDiskIsRecognised() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        guard File.exists("/dev/full") else { return }
+        let error = #expect(throws: FileError.self) {
+            let file = try File.appending("/dev/full")
+            try write("x", file)
+        }
+        #expect(error?.isNoSpace == true)
+    }
+
+    @Test func theProcessKnowsItself() {
+        #expect(ThisProcess.id > 0)
+        #expect(ThisProcess.environment("PATH")?.isEmpty == false)
+        #expect(ThisProcess.environment("WIRETAPE_SURELY_NOT_SET") == nil)
+        #if os(Linux)
+            #expect((ThisProcess.residentSize ?? 0) > 1 << 20)
+        #endif
+        #expect(ThisProcess.randomSeed != ThisProcess.randomSeed)
+    }
+}
