@@ -9,9 +9,6 @@ package enum Condition: Hashable, Sendable {
     case pointer(String, JSONValue)
     case method(String)
     case path(String)
-    /// The attempt and the retry of the session at the moment.
-    case attempt(Ordinal)
-    case retry(Ordinal)
 
     package func holds(for message: Message) -> Bool {
         switch self {
@@ -21,7 +18,6 @@ package enum Condition: Hashable, Sendable {
         case .pointer(let pointer, let value):
             message.content.value(at: pointer).map { $0.canonicalText == value.canonicalText } ?? false
         case .method, .path: false
-        case .attempt, .retry: true
         }
     }
 
@@ -29,7 +25,6 @@ package enum Condition: Hashable, Sendable {
         switch self {
         case .method(let method): equalIgnoringCase(request.method, method)
         case .path(let path): request.path == path
-        case .attempt, .retry: true
         case .direction, .type, .label, .pointer: false
         }
     }

@@ -10,10 +10,12 @@ package struct FaultRule: Hashable, Sendable {
     /// Whether the run may pass although the rule never fires.
     package var optional: Bool
     package var source: RuleSource
+    /// Where the selector's first word stands.
+    package var subjectSource: RuleSource
 
     package init(
         name: String, actions: [FaultAction], place: Place, selector: Selector, filters: RuleFilters = RuleFilters(),
-        optional: Bool = false, source: RuleSource
+        optional: Bool = false, source: RuleSource, subjectSource: RuleSource? = nil
     ) {
         self.name = name
         self.actions = actions
@@ -22,6 +24,7 @@ package struct FaultRule: Hashable, Sendable {
         self.filters = filters
         self.optional = optional
         self.source = source
+        self.subjectSource = subjectSource ?? source
     }
 }
 

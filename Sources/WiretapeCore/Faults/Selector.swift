@@ -17,13 +17,21 @@ package struct Selector: Hashable, Sendable {
         case label(String)
     }
 
-    /// Whether the message is meant, its ordinal left aside.
+    /// Whether the message is meant, its ordinal left aside. A label means the messages that bring it (calls, events, items
+    /// of a stream), not the answers to them; a type means all messages of that type. `message` leaves out handshakes,
+    /// keepalives and acknowledgements; `handshake` is the server's answer unless a direction is named.
     package func matches(_ message: Message) -> Bool {
         switch subject {
-        case .point(.message): break
-        case .point(.handshake): guard message.role == .handshake else { return false }
+        case .point(.message):
+            guard ![.handshake, .keepalive, .ack].contains(message.role) else { return false }
+        case .point(.handshake):
+            guard message.role == .handshake else { return false }
+            let namesDirection = conditions.contains { if case .direction = $0 { true } else { false } }
+            guard namesDirection || message.direction == .toClient else { return false }
         case .point: return false
-        case .label(let label): guard message.label == label || message.type == label else { return false }
+        case .label(let label):
+            let brings = ![.reply, .part, .cancel].contains(message.role)
+            guard (brings && message.label == label) || message.type == label else { return false }
         }
         return conditions.allSatisfy { $0.holds(for: message) }
     }

@@ -1,13 +1,49 @@
 /// Plays the server's part of a tape to real clients: sessions, scripts and cursors, without sockets and clocks. The
 /// server around it parses HTTP and WebSocket framing, feeds what arrives, and does the ``ReplayAction``s.
+///
+/// A connection is *fresh* (HTTP requests), then *joined* to a session by an upgrade, then *over* (ended by us or by the
+/// client; whatever still comes from it is dropped). Input of unknown connections is dropped, too: a legal drop, since
+/// ends cross on the wire.
 package struct ReplayEngine: Sendable {
     package let tapeName: String
     package let options: ReplayOptions
     package let faults: FaultPlan
     package let seed: UInt64
     let sessions: [RecordedSession]
-    /// The latest time that was told.
+    /// Compiled when first claimed, by index of the session.
+    var scripts: [Int: Script] = [:]
+    /// Claimed sessions in the order of claiming.
+    var runs: [SessionRun] = []
+    /// Indices of sessions that nobody has claimed yet.
+    var unclaimed: [Int]
+    /// Tokens that were handed out, and whose they are.
+    var tokens: [String: Int] = [:]
+    /// Recorded ids that were handed out, and how often.
+    var handedOut: [String: Int] = [:]
+    var peers: [ConnectionID: Peer] = [:]
+    var faultEngine: FaultEngine
+    var firings: [ReplayReport.Firing] = []
+    /// Ends that follow the answer to a request.
+    var requestCuts: [RequestCut] = []
+    var divergences: [String] = []
+    /// Sessions whose transport is not served: said once.
+    var refusedSessions: [Int] = []
+    /// Requests of the whole run, for draws about those of no session.
+    var requestCount = 0
+    var lastTicket: UInt64 = 0
+    /// The first thing that happened.
+    var origin: WireInstant?
+    /// The latest time that was told, and the latest thing that a client did or got.
     var now = WireInstant.zero
+    var lastActivity = WireInstant.zero
+
+    /// A client connection.
+    struct Peer: Sendable {
+        var address: Address?
+        /// Index into `runs` once it is joined.
+        var run: Int?
+        var isOver = false
+    }
 
     package init(
         sessions: [RecordedSession], tapeName: String, options: ReplayOptions, faults: FaultPlan, seed: UInt64
@@ -17,73 +53,76 @@ package struct ReplayEngine: Sendable {
         self.options = options
         self.faults = faults
         self.seed = seed
+        unclaimed = Array(sessions.indices)
+        faultEngine = FaultEngine(faults, seed: seed)
     }
 
     /// A client connection was accepted.
     package mutating func opened(_ c: ConnectionID, from: Address?, at now: WireInstant) {
-        self.now = max(self.now, now)
-    }
-
-    /// A whole request arrived. Exactly one answer or upgrade follows, or the connection's end.
-    package mutating func request(
-        _ c: ConnectionID, _ head: RequestHead, body: [UInt8], at now: WireInstant, into out: inout [ReplayAction]
-    ) {
-        self.now = max(self.now, now)
-    }
-
-    /// A whole WebSocket message of the client.
-    package mutating func message(
-        _ c: ConnectionID, _ opcode: Opcode, _ payload: Span<UInt8>, at now: WireInstant,
-        into out: inout [ReplayAction]
-    ) {
-        self.now = max(self.now, now)
+        happened(at: now)
+        peers[c] = Peer(address: from)
     }
 
     /// A ping or pong of the client, which the server answers by itself.
     package mutating func controlFrame(_ c: ConnectionID, isPing: Bool, at now: WireInstant) {
         self.now = max(self.now, now)
-    }
-
-    /// The client ended its side, or the connection is gone. May be told more than once.
-    package mutating func clientClosed(
-        _ c: ConnectionID, _ how: ClientEnd, at now: WireInstant, into out: inout [ReplayAction]
-    ) {
-        self.now = max(self.now, now)
-    }
-
-    /// All bytes of that send are in the kernel.
-    package mutating func handedOver(
-        _ c: ConnectionID, ticket: UInt64, at now: WireInstant, into out: inout [ReplayAction]
-    ) {
-        self.now = max(self.now, now)
-    }
-
-    /// The answer to ``ReplayAction/awaitAcknowledged(_:ticket:)``; not `complete`: given up.
-    package mutating func acknowledged(
-        _ c: ConnectionID, ticket: UInt64, complete: Bool, at now: WireInstant, into out: inout [ReplayAction]
-    ) {
-        self.now = max(self.now, now)
+        guard isPing, let r = peers[c]?.run else { return }
+        runs[r].pingsSinceProgress += 1
     }
 
     /// Time has passed: ``nextWake`` has come, or nothing in particular.
     package mutating func wake(at now: WireInstant, into out: inout [ReplayAction]) {
         self.now = max(self.now, now)
+        finishRequestCuts(into: &out)
+        for r in runs.indices where runs[r].link != nil { advance(r, into: &out) }
     }
 
     /// When ``wake(at:into:)`` is wanted next. Ask again after every input.
-    package var nextWake: WireInstant? { nil }
+    package var nextWake: WireInstant? {
+        var next = requestCuts.compactMap(\.until).min()
+        for run in runs where run.link != nil {
+            guard let wake = run.wakeAt else { continue }
+            next = min(next ?? wake, wake)
+        }
+        guard options.until != .signal, lastActivity > .zero else { return next }
+        let quiet = lastActivity.advanced(by: quietTime)
+        return quiet > now ? min(next ?? quiet, quiet) : next
+    }
 
     /// Every server message of every claimed session is out, every client message that is not optional is matched, and
-    /// the last connection has ended or been idle for 250 ms.
-    package var isFinished: Bool { false }
+    /// the last connection has been closed or idle for 250 ms.
+    package var isFinished: Bool {
+        guard !runs.isEmpty, now.since(lastActivity) >= ReplayEngine.idleTime else { return false }
+        return runs.allSatisfy { $0.isOver && !($0.link?.isCut ?? false) }
+    }
 
     /// Whether the run is over by `--until`.
-    package var shouldEnd: Bool { options.until == .finished && isFinished }
+    package var shouldEnd: Bool {
+        switch options.until {
+        case .signal: false
+        case .finished: isFinished
+        case .idle(let quiet): lastActivity > .zero && now.since(lastActivity) >= quiet
+        }
+    }
 
-    /// The report, at the end of the run.
-    package mutating func finish(at now: WireInstant) -> ReplayReport {
-        ReplayReport(
-            digest: "", seed: seed, sessions: [], unclaimed: sessions.map(\.number), faults: [], unfired: [],
-            expectations: [], divergences: [])
+    static let idleTime: UInt64 = 250_000_000
+
+    private var quietTime: UInt64 {
+        if case .idle(let quiet) = options.until { quiet } else { ReplayEngine.idleTime }
+    }
+
+    /// Something that a client did.
+    mutating func happened(at now: WireInstant) {
+        self.now = max(self.now, now)
+        lastActivity = self.now
+        if origin == nil { origin = now }
+    }
+
+    /// Nanoseconds since the first thing that happened.
+    var elapsed: UInt64 { now.since(origin ?? now) }
+
+    mutating func ticket() -> UInt64 {
+        lastTicket += 1
+        return lastTicket
     }
 }

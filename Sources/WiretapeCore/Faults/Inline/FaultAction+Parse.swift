@@ -1,0 +1,21 @@
+extension FaultAction {
+    /// `word [ "(" arg { "," arg } ")" ]`.
+    init(parsing text: inout RuleText) throws(PlanError) {
+        let start = text.at
+        let word = text.word()
+        guard !word.isEmpty else {
+            throw text.error(text.isAtEnd ? "an action is missing" : "expected an action, found '\(text.next ?? " ")'")
+        }
+        guard let entry = Faults.all.first(where: { $0.word == word }) else {
+            if Faults.later.contains(word) {
+                let built = Faults.all.map(\.word).joined(separator: ", ")
+                throw text.error("the fault '\(word)' is not built yet; this version has \(built)", at: start)
+            }
+            let hint = NearestName.hint(word, among: Faults.all.map(\.word) + Faults.later)
+            throw text.error("'\(word)' is not a fault\(hint)", at: start)
+        }
+        let arguments = try FaultArguments(parsing: &text, of: word, at: start)
+        let (verdict, canonical) = try entry.make(arguments, text)
+        self.init(text: canonical.isEmpty ? word : "\(word)(\(canonical))", verdict: verdict)
+    }
+}

@@ -1,0 +1,52 @@
+/// What stands in the brackets of an action: `(503, Retry-After=1, "later")`.
+struct FaultArguments {
+    struct Argument {
+        var key: String?
+        var value: String
+        /// Where it stands.
+        var at: Int
+    }
+
+    var word: String
+    var at: Int
+    var arguments: [Argument] = []
+
+    init(parsing text: inout RuleText, of word: String, at start: Int) throws(PlanError) {
+        self.word = word
+        at = start
+        guard text.next == "(" else { return }
+        _ = text.take("(")
+        if text.take(")") { return }
+        repeat {
+            text.skipBlanks()
+            arguments.append(try FaultArguments.argument(&text))
+        } while text.take(",")
+        try text.require(")", after: "the arguments of '\(word)'")
+    }
+
+    private static func argument(_ text: inout RuleText) throws(PlanError) -> Argument {
+        let start = text.at
+        guard text.next != "\"" else { return Argument(value: try text.quoted(), at: start) }
+        let first = text.run { !",()=\"".contains($0) }.trimmingBlanks()
+        guard text.next == "=" else {
+            guard !first.isEmpty else { throw text.error("an argument is empty", at: start) }
+            return Argument(value: first, at: start)
+        }
+        _ = text.take("=")
+        text.skipBlanks()
+        let value = text.next == "\"" ? try text.quoted() : text.run { !",()\"".contains($0) }.trimmingBlanks()
+        return Argument(key: first, value: value, at: start)
+    }
+
+    /// - Throws: when there is an argument at all.
+    func requireNone(_ text: RuleText) throws(PlanError) {
+        guard let first = arguments.first else { return }
+        throw text.error("'\(word)' takes no arguments", at: first.at)
+    }
+
+    /// A text as an argument: bare when that reads back the same.
+    static func spelled(_ value: String) -> String {
+        let isPlain = !value.isEmpty && value.allSatisfy { !",()=\"".contains($0) && !$0.isWhitespace }
+        return isPlain ? value : JSONValue.string(value).text
+    }
+}

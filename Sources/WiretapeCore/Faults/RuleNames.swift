@@ -1,0 +1,65 @@
+/// What a rule names, held against what a tape has.
+package struct RuleNames: Sendable {
+    /// The label that the rule names; nil for points.
+    package var label: String?
+    /// Every label and type on the tape with the number of messages that a rule naming it would count.
+    package var onTape: [(name: String, count: Int)]
+
+    package var count: Int { onTape.first { $0.name == label }?.count ?? 0 }
+
+    /// `target 'X' is not on the tape; nearest 'Y' (12 times)`; nil when it is there.
+    func unknown(on tape: String) -> String? {
+        guard let label, count == 0 else { return nil }
+        guard let nearest else { return "target '\(label)' is not on the tape" }
+        return "target '\(label)' is not on the tape; nearest '\(nearest.name)' (\(RuleNames.times(nearest.count)))"
+    }
+
+    /// When the rule asks for an ordinal that the tape does not reach.
+    func tooFew(_ rule: FaultRule) -> String? {
+        guard let label, let occurrence = rule.selector.occurrence else { return nil }
+        return "'\(label)' is on the tape \(RuleNames.times(count)), and \(occurrence) of them was asked for"
+    }
+
+    var nearest: (name: String, count: Int)? {
+        guard let label, let name = NearestName.find(label, among: onTape.map(\.name)) else { return nil }
+        return onTape.first { $0.name == name }
+    }
+
+    static func times(_ count: Int) -> String {
+        switch count {
+        case 0: "never"
+        case 1: "once"
+        default: "\(count) times"
+        }
+    }
+}
+
+extension FaultRule {
+    package func names(in sessions: [RecordedSession]) -> RuleNames {
+        guard case .label(let label) = selector.subject else { return RuleNames(label: nil, onTape: []) }
+        var counts: [String: Int] = [:]
+        for session in sessions {
+            for case .message(let message) in session.entries.lazy.map(\.what) {
+                guard ![.keepalive, .ack, .opaque].contains(message.role) else { continue }
+                counts[message.type, default: 0] += 1
+                if let name = message.label, ![.reply, .part, .cancel].contains(message.role) {
+                    counts[name, default: 0] += 1
+                }
+            }
+        }
+        return RuleNames(label: label, onTape: counts.keys.sorted().map { ($0, counts[$0] ?? 0) })
+    }
+}
+
+extension FaultPlan {
+    /// The rules that name what never occurs on the tape, each as an error at its word:
+    /// `--fault: 1:13: 'RecieveMessage' never occurs on chat.tape; did you mean 'ReceiveMessage' (12 times)?`
+    package func unknownNames(in sessions: [RecordedSession], tapeName: String) -> [PlanError] {
+        rules.compactMap { rule in
+            let names = rule.names(in: sessions)
+            guard let label = names.label, names.count == 0, !rule.optional else { return nil }
+            let hint = names.nearest.map { "; did you mean '\($0.name)' (\(RuleNames.times($0.count)))?" } ?? ""
+            return PlanError("'\(label)' never occurs on \(tapeName)\(hint)", at: rule.subjectSource)
+        }
+    }
+}

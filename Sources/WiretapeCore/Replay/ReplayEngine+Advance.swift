@@ -1,0 +1,113 @@
+extension ReplayEngine {
+    /// Sends what is due in a session and works out when to wake next.
+    mutating func advance(_ r: Int, into out: inout [ReplayAction]) {
+        if finishSettling(r, into: &out) { return }
+        guard var batch = Batch(of: runs[r]) else { return }
+        sending: while true {
+            switch runs[r].next(at: now, options) {
+            case .send(let step, let due):
+                guard send(step, due: due, of: r, &batch, into: &out) else { break sending }
+            case .wait(let until):
+                flush(&batch, of: r, into: &out)
+                runs[r].wakeAt = until
+                keepAlive(r, into: &out)
+                return
+            case .held, .idle:
+                flush(&batch, of: r, into: &out)
+                runs[r].wakeAt = runs[r].deadline(options)
+                if let deadline = runs[r].wakeAt, deadline <= now { return giveUp(r, into: &out) }
+                keepAlive(r, into: &out)
+                return
+            }
+        }
+    }
+
+    /// Messages of one recorded frame that leave together.
+    struct Batch {
+        let connection: ConnectionID
+        var frame: Int?
+        var opcode = Opcode.text
+        var bytes: [UInt8] = []
+        var steps: [Int] = []
+
+        init?(of run: SessionRun) {
+            guard let id = run.link?.id else { return nil }
+            connection = id
+        }
+    }
+
+    /// One step of the script that is due.
+    /// - Returns: false when the session sends nothing after it for now.
+    private mutating func send(
+        _ step: Int, due: WireInstant, of r: Int, _ batch: inout Batch, into out: inout [ReplayAction]
+    ) -> Bool {
+        guard let message = runs[r].script.steps[step].message else {
+            flush(&batch, of: r, into: &out)
+            runs[r].sent(step, at: now, due: due)
+            end(r, with: runs[r].script.steps[step].ending ?? .disconnect, into: &out)
+            return false
+        }
+        let hit = judge(step, message, of: r)
+        if let hit, hit.place != .after {
+            flush(&batch, of: r, into: &out)
+            if hit.place == .instead { runs[r].sent(step, at: now, due: due) }
+            cut(r, Link.Ending(verdict: hit.action.verdict, hit: hit), following: false, into: &out)
+            return false
+        }
+        if batch.frame != runs[r].script.steps[step].frame { flush(&batch, of: r, into: &out) }
+        append(step, message, of: r, &batch)
+        runs[r].sent(step, at: now, due: due)
+        if message.role == .handshake || runs[r].script.clientHandshake == nil { runs[r].connected() }
+        guard let hit else { return true }
+        flush(&batch, of: r, into: &out)
+        cut(r, Link.Ending(verdict: hit.action.verdict, hit: hit), following: true, into: &out)
+        return false
+    }
+
+    private mutating func judge(_ step: Int, _ message: Message, of r: Int) -> FaultHit? {
+        guard !faults.rules.isEmpty, !runs[r].judged[step] || message.role == .handshake else { return nil }
+        runs[r].judged[step] = true
+        return faultEngine.message(message, ordinal: runs[r].script.steps[step].ordinal, moment(of: r))
+    }
+
+    private mutating func append(_ step: Int, _ message: Message, of r: Int, _ batch: inout Batch) {
+        guard let link = runs[r].link else { return }
+        var bytes: [UInt8] = []
+        let opcode = runs[r].session.writer.write(message, ids: link.ids, on: .ws, into: &bytes)
+        if message.role == .request, let chain = message.chain, let place = runs[r].script.steps[step].place {
+            runs[r].link?.chains[Chain(link.ids.live(chain), origin: chain.origin)] = place
+            // The codec tells an answer to the server from the end of an upload by knowing what was asked.
+            var seen: [Message] = []
+            runs[r].link?.codec.decode(bytes.span, opcode, .toClient, into: &seen)
+        }
+        batch.frame = runs[r].script.steps[step].frame
+        batch.opcode = opcode
+        batch.bytes += bytes
+        batch.steps.append(step)
+    }
+
+    /// Hands the collected messages to the connection.
+    mutating func flush(_ batch: inout Batch, of r: Int, into out: inout [ReplayAction]) {
+        guard !batch.steps.isEmpty else { return }
+        let ticket = ticket()
+        out.append(.send(batch.connection, batch.opcode, batch.bytes, ticket: ticket))
+        runs[r].link?.underWay.append((ticket, batch.steps))
+        lastActivity = now
+        batch.bytes = []
+        batch.steps = []
+        batch.frame = nil
+    }
+
+    private mutating func keepAlive(_ r: Int, into out: inout [ReplayAction]) {
+        if let own = runs[r].keepalive(at: now, options), let link = runs[r].link {
+            out.append(.send(link.id, own.opcode, own.payload, ticket: ticket()))
+        }
+        guard let next = runs[r].link?.nextKeepalive else { return }
+        runs[r].wakeAt = min(runs[r].wakeAt ?? next, next)
+    }
+
+    func moment(of r: Int) -> FaultEngine.Moment {
+        let (attempt, retry) = runs[r].attemptNumbers
+        return FaultEngine.Moment(session: runs[r].session.number, run: runs[r].run, attempt: attempt, retry: retry)
+    }
+}

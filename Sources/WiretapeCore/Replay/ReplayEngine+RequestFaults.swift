@@ -1,0 +1,63 @@
+extension ReplayEngine {
+    /// An end that a rule wants after the answer to a request.
+    struct RequestCut: Sendable {
+        var connection: ConnectionID
+        var ticket: UInt64
+        var hit: FaultHit
+        var run: Int
+        var moment: FaultEngine.Moment
+        /// Known once the answer is acknowledged.
+        var until: WireInstant?
+        var complete = false
+    }
+
+    /// Asks the rules about a request of a session.
+    mutating func judge(_ request: RequestHead, _ kind: ExchangeKind, opensAttempt: Bool, of r: Int) -> FaultHit? {
+        requestCount += 1
+        guard !faults.rules.isEmpty else { return nil }
+        runs[r].requests += 1
+        return faultEngine.request(
+            request, kind, opensAttempt: opensAttempt, ordinal: runs[r].requests, moment(of: r))
+    }
+
+    /// Does what a rule wants instead of the answer.
+    mutating func carryOut(
+        _ hit: FaultHit, on c: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, of r: Int,
+        into out: inout [ReplayAction]
+    ) {
+        record(hit, moment(of: r), cut: false)
+        var status: Int?
+        switch hit.action.verdict {
+        case .respond(let answer):
+            status = answer.status
+            out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
+        case .reset:
+            peers[c]?.isOver = true
+            out.append(.reset(c))
+        case .disconnect, .close:
+            peers[c]?.isOver = true
+            out.append(.disconnect(c))
+        }
+        let step = Attempt.Step(request: kind.rawValue, status: status, time: elapsed)
+        let failed = status.map { $0 < 200 || $0 >= 300 } ?? true
+        runs[r].addStep(step, failed: failed ? "fault:\(hit.name)" : nil, at: now)
+    }
+
+    /// Ends the connection once the client has the answer.
+    mutating func cutAfterAnswer(_ hit: FaultHit, on c: ConnectionID, of r: Int, into out: inout [ReplayAction]) {
+        let ticket = ticket()
+        requestCuts.append(RequestCut(connection: c, ticket: ticket, hit: hit, run: r, moment: moment(of: r)))
+        out.append(.awaitAcknowledged(c, ticket: ticket))
+    }
+
+    mutating func finishRequestCuts(into out: inout [ReplayAction]) {
+        let due = requestCuts.filter { $0.until.map { $0 <= now } ?? false }
+        guard !due.isEmpty else { return }
+        requestCuts.removeAll { $0.until.map { $0 <= now } ?? false }
+        for cut in due {
+            record(cut.hit, cut.moment, cut: !cut.complete)
+            peers[cut.connection]?.isOver = true
+            out.append(cut.hit.action.verdict == .reset ? .reset(cut.connection) : .disconnect(cut.connection))
+        }
+    }
+}

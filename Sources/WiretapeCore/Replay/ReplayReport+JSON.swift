@@ -1,0 +1,89 @@
+extension ReplayReport {
+    /// The report as `docs/replay.md` lists it. Times are milliseconds.
+    package var json: JSONValue {
+        .object([
+            .init("digest", .string(digest)), .init("seed", .number(seed)),
+            .init("verdict", .string(verdict.rawValue)), .init("reasons", .strings(reasons)),
+            .init("sessions", .array(sessions.map(\.json))),
+            .init("unclaimed", .array(unclaimed.map { .number($0) })),
+            .init("faults", .array(faults.map(\.json))),
+            .init("unfired", .array(unfired.map(\.json))),
+            .init("expectations", .array(expectations.map(\.json))),
+            .init("divergences", .strings(divergences)),
+        ])
+    }
+}
+
+extension ReplayReport.Session {
+    fileprivate var json: JSONValue {
+        .object([
+            .init("session", .number(session)), .init("run", .number(run)), .init("client", .string(client)),
+            .init("assigned", .string(assigned.rawValue)), .init("protocol", .string(protocolID)),
+            .init("transports", .strings(transports.map(\.rawValue))), .init("finished", .bool(finished)),
+            .init("attempts", .array(attempts.map(\.json))), .init("matched", .number(matched)),
+            .init("missing", .strings(missing)), .init("unexpected", .strings(unexpected)),
+            .init("late", .strings(late)), .init("reordered", .number(reordered)),
+            .init("abandoned", .number(abandoned)),
+        ])
+    }
+}
+
+extension Attempt {
+    fileprivate var json: JSONValue {
+        .object([
+            .init("n", .number(number)), .init("t_ms", .milliseconds(start)),
+            .init("delay_ms", delay.map(JSONValue.milliseconds) ?? .null),
+            .init("outcome", outcome.map { .string($0.rawValue) } ?? .null),
+            .init("steps", .array(steps.map(\.json))), .init("ended", ended?.json ?? .null),
+        ])
+    }
+}
+
+extension Attempt.Step {
+    fileprivate var json: JSONValue {
+        .object([
+            .init("request", .string(request)), .init("status", status.map { .number($0) } ?? .null),
+            .init("transport", transport.map { .string($0.rawValue) } ?? .null),
+            .init("t_ms", .milliseconds(time)),
+        ])
+    }
+}
+
+extension Attempt.End {
+    fileprivate var json: JSONValue {
+        .object([.init("t_ms", .milliseconds(time)), .init("by", .string(by)), .init("how", .string(how))])
+    }
+}
+
+extension ReplayReport.Firing {
+    fileprivate var json: JSONValue {
+        .object([
+            .init("rule", .string(rule)), .init("t_ms", .milliseconds(time)), .init("session", .number(session)),
+            .init("attempt", .number(attempt)), .init("message", message.map { .number($0) } ?? .null),
+            .init("action", .string(action)), .init("cut", .bool(cut)),
+        ])
+    }
+}
+
+extension ReplayReport.Unfired {
+    fileprivate var json: JSONValue {
+        .object([.init("rule", .string(rule)), .init("reason", .string(text)), .init("optional", .bool(optional))])
+    }
+}
+
+extension ReplayReport.Judgement {
+    fileprivate var json: JSONValue {
+        .object([
+            .init("policy", .string(policy)), .init("session", .number(session)), .init("met", .bool(met)),
+            .init("expected", .string(expected)), .init("actual", .string(actual)), .init("reason", .string(reason)),
+        ])
+    }
+}
+
+extension JSONValue {
+    fileprivate static func milliseconds(_ nanoseconds: UInt64) -> JSONValue {
+        .number(DurationText.milliseconds(nanoseconds))
+    }
+
+    fileprivate static func strings(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }
+}

@@ -1,0 +1,86 @@
+extension ReplayReport {
+    /// The report for people: a timeline of attempts and delays for each session, then what speaks against a pass.
+    ///
+    /// ```
+    /// session 1 (signalr over ws), 14 client messages matched, finished
+    ///   1      0.0 ms   first     connected   negotiate 200, upgrade 101   cut after 812.4 ms by fault 'cut': reset
+    ///   2    815.0 ms   +2.6 ms   status      negotiate 503                by fault '503 once': 503
+    /// ```
+    package var text: String {
+        var lines: [String] = []
+        for session in sessions { lines += session.lines }
+        if !unclaimed.isEmpty {
+            lines.append("not asked for: session \(unclaimed.map(String.init).joined(separator: ", "))")
+        }
+        for firing in faults {
+            let message = firing.message.map { " at message \($0)" } ?? ""
+            let cut = firing.cut ? ", cut: what it followed was not acknowledged" : ""
+            lines.append(
+                "fault '\(firing.rule)' fired after \(short(firing.time)), session \(firing.session), attempt "
+                    + "\(firing.attempt)\(message)\(cut)")
+        }
+        for judgement in expectations {
+            let met = judgement.met ? "met" : "not met"
+            let session = judgement.session == 0 ? "" : ", session \(judgement.session)"
+            lines.append("expected \(judgement.policy)\(session): \(met), delays \(judgement.actual)")
+        }
+        lines += reasons
+        lines.append("digest \(digest), seed \(seed)")
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Everything that speaks against a pass in one line, or what the run was.
+    package var summary: String {
+        if let first = reasons.first {
+            let text = first.hasPrefix("wiretape: ") ? String(first.dropFirst(10)) : first
+            return reasons.count > 1 ? "\(text) (and \(reasons.count - 1) more)" : text
+        }
+        let finished = sessions.count { $0.finished }
+        let matched = sessions.reduce(0) { $0 + $1.matched }
+        return "\(finished) of \(sessions.count) sessions played to the end, \(matched) client messages matched"
+    }
+}
+
+extension ReplayReport.Session {
+    fileprivate var lines: [String] {
+        var state = finished ? "finished" : "not finished"
+        if abandoned > 0 { state += ", \(abandoned) server messages abandoned" }
+        if !missing.isEmpty { state += ", \(missing.count) client messages missing" }
+        if !unexpected.isEmpty { state += ", \(unexpected.count) unexpected" }
+        let carried = transports.map(\.rawValue).joined(separator: ", ")
+        let head = "session \(session) (\(protocolID) over \(carried)), \(matched) client messages matched, \(state)"
+        let rows = attempts.map(\.columns)
+        let widths = (0..<5).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return [head]
+            + rows.map { row in
+                var line = " "
+                for (i, cell) in row.enumerated() {
+                    let padding = String(repeating: " ", count: max(0, (i < 5 ? widths[i] : 0) - cell.count))
+                    line += i < 3 ? " \(padding)\(cell) " : " \(cell)\(padding) "
+                }
+                return String(line.reversed().drop { $0 == " " }.reversed())
+            }
+    }
+}
+
+extension Attempt {
+    /// Number, start, delay, outcome, steps, end.
+    fileprivate var columns: [String] {
+        let steps = steps.map { "\($0.request) \($0.status.map(String.init) ?? "cut")" }.joined(separator: ", ")
+        return [
+            "\(number)", short(start), delay.map { "+\(short($0))" } ?? "first", outcome?.rawValue ?? "", steps,
+            ended.map { "ended at \(short($0.time)) by \($0.by): \($0.how)" } ?? "",
+        ]
+    }
+}
+
+/// Milliseconds with one decimal below a second, seconds with two above.
+private func short(_ nanoseconds: UInt64) -> String {
+    if nanoseconds < 1_000_000_000 {
+        let tenths = (nanoseconds + 50_000) / 100_000
+        return "\(tenths / 10).\(tenths % 10) ms"
+    }
+    let hundredths = (nanoseconds + 5_000_000) / 10_000_000
+    let rest = hundredths % 100
+    return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest) s"
+}

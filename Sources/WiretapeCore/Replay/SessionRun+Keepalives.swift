@@ -1,0 +1,28 @@
+extension SessionRun {
+    /// When the next keepalive is due, as nanoseconds between two of them; nil: none.
+    func keepaliveInterval(_ options: ReplayOptions) -> UInt64? {
+        guard let own = session.writer.keepalive else { return nil }
+        switch options.keepalive {
+        case .auto: return own.every
+        case .off: return nil
+        case .every(let every): return every
+        }
+    }
+
+    /// The keepalive when it is due. The protocol's servers send them also when they are busy, and so does replay.
+    mutating func keepalive(at now: WireInstant, _ options: ReplayOptions) -> (payload: [UInt8], opcode: Opcode)? {
+        guard failure == nil, let ready = link?.readyAt, link?.isCut == false,
+            let every = keepaliveInterval(options), let own = session.writer.keepalive
+        else {
+            link?.nextKeepalive = nil
+            return nil
+        }
+        let due = link?.nextKeepalive ?? ready.advanced(by: every)
+        guard due <= now else {
+            link?.nextKeepalive = due
+            return nil
+        }
+        link?.nextKeepalive = now.advanced(by: every)
+        return (own.payload, own.opcode)
+    }
+}
