@@ -43,6 +43,9 @@ package struct RawCodec: FrameCodec {
                 meaning: value, content: value, summary: summary, bytes: bytes, opcode: opcode))
     }
 
+    package static func framed(_ json: [UInt8]) -> [UInt8] { json }
+    package static var preamble: [(direction: Direction, opcode: Opcode, payload: [UInt8])] { [] }
+
     /// The first bytes in hexadecimal.
     private static func hexSummary(_ bytes: [UInt8]) -> String {
         Summary.line("\(bytes.count) bytes \(hexText(bytes.prefix(32)))\(bytes.count > 32 ? "…" : "")")

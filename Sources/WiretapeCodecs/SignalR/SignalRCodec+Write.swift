@@ -33,6 +33,15 @@ extension SignalRCodec {
         return message.opcode
     }
 
+    package static func framed(_ json: [UInt8]) -> [UInt8] { json + [separator] }
+
+    package static var preamble: [(direction: Direction, opcode: Opcode, payload: [UInt8])] {
+        [
+            (.toServer, .text, framed(Array(#"{"protocol":"json","version":1}"#.utf8))),
+            (.toClient, .text, framed(Array("{}".utf8))),
+        ]
+    }
+
     /// An error as the Completion of the request, or as the answer to a handshake.
     package func refusal(of message: Message, reason: String) -> (payload: [UInt8], opcode: Opcode)? {
         guard message.direction == .toServer else { return nil }

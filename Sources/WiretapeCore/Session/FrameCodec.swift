@@ -21,6 +21,12 @@ package protocol FrameCodec: Sendable {
     /// reason and never traps; nothing is kept for the next payload unless the protocol is a byte stream there.
     mutating func decode(_ payload: Span<UInt8>, _ opcode: Opcode, _ direction: Direction, into out: inout [Message])
 
+    /// A payload that a tape gives as JSON, with the protocol's own framing around it.
+    static func framed(_ json: [UInt8]) -> [UInt8]
+
+    /// What opens every session and sparse tapes leave out: the handshake. Empty: nothing.
+    static var preamble: [(direction: Direction, opcode: Opcode, payload: [UInt8])] { get }
+
     /// Appends `message` with live ids, framed for `transport`; returns the opcode for a WebSocket. With an empty map the
     /// bytes mean the same as the recorded ones.
     func write(_ message: Message, ids: IDMap, on transport: Transport, into out: inout [UInt8]) -> Opcode

@@ -42,16 +42,22 @@ package struct RecordedSession: Sendable {
     }
 
     package struct Entry: Hashable, Sendable {
-        /// The event's number on the tape, from 1 (the header is line 1, so this event stands in line `event + 1`).
+        /// The event's number on the tape, from 1; 0 for what a sparse tape leaves to the codec.
         package var event: UInt64
+        /// The line in which the event stands, from 1. Comments count.
+        package var line: Int
         package var time: UInt64
         package var connection: UInt32
         /// Messages of one frame share this number: the frame's ordinal in the session.
         package var frame: Int
         package var what: What
 
-        package init(event: UInt64, time: UInt64, connection: UInt32, frame: Int, _ what: What) {
+        /// - Parameter line: by default that of a tape without comments, whose header is line 1.
+        package init(
+            event: UInt64, line: Int? = nil, time: UInt64, connection: UInt32, frame: Int, _ what: What
+        ) {
             self.event = event
+            self.line = line ?? Int(clamping: event) + 1
             self.time = time
             self.connection = connection
             self.frame = frame

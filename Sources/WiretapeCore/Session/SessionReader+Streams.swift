@@ -5,6 +5,7 @@ extension SessionReader {
         into out: inout [DecodedMessage]
     ) {
         guard let index = session(for: place, first: payload, direction) else { return }
+        let payload = place.isUnframed ? building[index].session.codec.type.framed(payload) : payload
         building[index].frames += 1
         var messages: [Message] = []
         building[index].codec.decode(payload.span, opcode, direction, into: &messages)
@@ -92,8 +93,8 @@ extension SessionReader {
         guard keepsEntries else { return }
         building[index].session.entries.append(
             RecordedSession.Entry(
-                event: place.event, time: place.time, connection: place.connection, frame: building[index].frames,
-                what))
+                event: place.event, line: place.line, time: place.time, connection: place.connection,
+                frame: building[index].frames, what))
     }
 
     /// The stream of a connection. On a tape that does not tell how it opened, one is made up.
@@ -112,8 +113,7 @@ extension SessionReader {
     private mutating func session(for place: Place, first payload: [UInt8], _ direction: Direction) -> Int? {
         if let index = connections[place.connection]?.stream?.session { return index }
         guard var stream = stream(at: place) else { return nil }
-        if direction == .toServer { stream.opening.firstPayload = Array(payload.prefix(SessionReader.bodyLimit)) }
-        let index = find(stream, payload, direction, at: place)
+        let index = find(&stream, payload, direction, at: place)
         stream.session = index
         connections[place.connection]?.stream = stream
         if building[index].session.connections.last != place.connection {
@@ -122,12 +122,21 @@ extension SessionReader {
         return index
     }
 
-    private mutating func find(_ stream: Stream, _ payload: [UInt8], _ direction: Direction, at place: Place) -> Int {
+    private mutating func find(
+        _ stream: inout Stream, _ payload: [UInt8], _ direction: Direction, at place: Place
+    ) -> Int {
+        if let named = codecs.first(where: { $0.id == header?.protocolID }) {
+            let index = begin(named, .ws, stream.opening, opened: stream.opened, key: nil, at: place)
+            if !payload.isEmpty { supplyPreamble(index, payload, direction, at: place) }
+            return index
+        }
         for entry in codecs {
+            look(at: &stream, payload, direction, as: entry, place)
             guard let name = entry.type.sessionKey(stream.opening) else { continue }
             let key = Key(codec: entry.id, key: name)
             if let index = byKey[key] {
-                if building[index].session.transport == .ws, !beginsAnew(building[index], payload, direction) {
+                let first = place.isUnframed ? entry.type.framed(payload) : payload
+                if building[index].session.transport == .ws, !beginsAnew(building[index], first, direction) {
                     return index
                 }
             } else if negotiations[key] == nil, entry.type.claim(stream.opening) != .certain {
@@ -135,13 +144,43 @@ extension SessionReader {
             }
             return begin(entry, .ws, stream.opening, opened: stream.opened, key: key, at: place)
         }
-        if let named = codecs.first(where: { $0.id == header?.protocolID }) {
-            return begin(named, .ws, stream.opening, opened: stream.opened, key: nil, at: place)
-        }
         var best = codecs[0]
-        for entry in codecs.dropFirst()
-        where entry.type.claim(stream.opening) > best.type.claim(stream.opening) { best = entry }
+        var confidence = Confidence.no
+        for entry in codecs {
+            look(at: &stream, payload, direction, as: entry, place)
+            let claim = entry.type.claim(stream.opening)
+            if claim > confidence { (best, confidence) = (entry, claim) }
+        }
+        look(at: &stream, payload, direction, as: best, place)
         return begin(best, .ws, stream.opening, opened: stream.opened, key: nil, at: place)
+    }
+
+    /// Gives the opening its first payload, framed as the codec frames it.
+    private func look(
+        at stream: inout Stream, _ payload: [UInt8], _ direction: Direction, as entry: CodecEntry, _ place: Place
+    ) {
+        guard direction == .toServer, !payload.isEmpty else { return }
+        let framed = place.isUnframed ? entry.type.framed(payload) : payload
+        stream.opening.firstPayload = Array(framed.prefix(SessionReader.bodyLimit))
+    }
+
+    /// What a sparse tape leaves to the codec, unless its first message is the handshake.
+    private mutating func supplyPreamble(_ index: Int, _ payload: [UInt8], _ direction: Direction, at place: Place) {
+        let type = building[index].session.codec.type
+        var probe = building[index].codec
+        var messages: [Message] = []
+        probe.decode((place.isUnframed ? type.framed(payload) : payload).span, .text, direction, into: &messages)
+        guard messages.first?.role != .handshake else { return }
+        var before = place
+        before.event = 0
+        before.line = 1
+        for part in type.preamble {
+            building[index].frames += 1
+            messages.removeAll()
+            building[index].codec.decode(part.payload.span, part.opcode, part.direction, into: &messages)
+            if part.direction == .toServer { building[index].hasHandshake = true }
+            for message in messages { append(.message(message), index, at: before) }
+        }
     }
 
     /// Whether the first payload is a handshake although the session has had its own.

@@ -44,11 +44,18 @@ package struct SessionReader: Sendable {
     /// One event.
     /// - Parameters:
     ///   - number: from 1.
+    ///   - line: in which it stands, from 1; nil or 0 when it is not known.
+    ///   - isUnframed: whether the payload came as `json` and lacks the protocol's framing.
     ///   - out: gets the messages that the event completed.
-    package mutating func read(_ event: TapeEvent, number: UInt64, into out: inout [DecodedMessage]) {
+    package mutating func read(
+        _ event: TapeEvent, number: UInt64, line: Int? = nil, isUnframed: Bool = false,
+        into out: inout [DecodedMessage]
+    ) {
         let (sum, overflow) = event.time.addingReportingOverflow(takeOffset)
         lastTime = max(lastTime, overflow ? .max : sum)
-        let place = Place(event: number, time: lastTime, connection: event.connection)
+        let place = Place(
+            event: number, line: line.flatMap { $0 > 0 ? $0 : nil } ?? Int(clamping: number) + 1, time: lastTime,
+            connection: event.connection, isUnframed: isUnframed)
         switch event.kind {
         case .open(let open):
             connections[place.connection] = Track(name: open.session)
@@ -88,8 +95,10 @@ package struct SessionReader: Sendable {
     /// Where an event stands.
     struct Place {
         var event: UInt64
+        var line: Int
         var time: UInt64
         var connection: UInt32
+        var isUnframed: Bool
     }
 
     struct Key: Hashable, Sendable {

@@ -1,0 +1,36 @@
+internal import WiretapeBytes
+package import WiretapeCore
+
+/// `--format json`: one object a decoded message, one line each. Other rows are left out.
+package struct JSONFormat: InspectFormat {
+    package init() {}
+
+    package func append(_ row: InspectRow, into out: inout String) {
+        guard let decoded = row.message else { return }
+        out += JSONFormat.object(decoded).text + "\n"
+    }
+
+    /// `bytes` is the size of the message on the wire, with its own framing; `sha256` is of the payload that carried it,
+    /// so messages of one frame have it in common.
+    package static func object(_ decoded: DecodedMessage) -> JSONValue {
+        let message = decoded.message
+        let hash = hexText(SHA256.hash(decoded.payload.span).prefix(8))
+        return .object([
+            .init("event", .number(decoded.event)),
+            .init("t_ms", .number(DurationText.milliseconds(decoded.time))),
+            .init("c", .number(decoded.connection)),
+            .init("session", .number(decoded.session)),
+            .init("d", .string(message.direction.mark)),
+            .init("transport", .string(decoded.transport.rawValue)),
+            .init("protocol", .string(decoded.codec)),
+            .init("type", .string(message.type)),
+            .init("role", .string(message.role.rawValue)),
+            .init("chain", message.chain.map { .string($0.id) } ?? .null),
+            .init("target", message.label.map(JSONValue.string) ?? .null),
+            .init("summary", .string(message.summary)),
+            .init("bytes", .number(message.bytes.count)),
+            .init("sha256", .string(hash)),
+            .init("fields", message.content),
+        ])
+    }
+}

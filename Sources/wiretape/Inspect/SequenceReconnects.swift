@@ -1,0 +1,26 @@
+/// Notices that a client comes back: a connection that opens after the last stream has ended.
+package struct SequenceReconnects: Sendable {
+    /// Connections that carried messages and have not ended.
+    private var streams: Set<UInt32> = []
+    private var ended: (connection: UInt32, time: UInt64)?
+
+    package init() {}
+
+    /// The note to show before `row`, if any.
+    package mutating func next(_ row: InspectRow) -> String? {
+        switch row.kind {
+        case .message:
+            streams.insert(row.connection)
+            ended = nil
+        case .close, .gone:
+            if streams.remove(row.connection) != nil, streams.isEmpty { ended = (row.connection, row.time) }
+        case .open:
+            guard let ended, streams.isEmpty else { return nil }
+            self.ended = nil
+            let gap = Columns.gap(row.time >= ended.time ? row.time - ended.time : 0)
+            return "the client comes back \(gap) after the end of connection \(ended.connection)"
+        default: break
+        }
+        return nil
+    }
+}
