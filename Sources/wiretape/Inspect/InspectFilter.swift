@@ -8,6 +8,11 @@ package struct InspectFilter: Sendable {
 
     package init(_ selector: Selector) { self.selector = selector }
 
+    /// - Throws: an error that points at the word which cannot be meant.
+    package init(parsing text: String) throws(PlanError) {
+        try self.init(Selector(parsing: text, from: RuleSource(file: "--filter")))
+    }
+
     package mutating func shows(_ row: InspectRow) -> Bool {
         if let message = row.message {
             guard selector.matches(message.message) else { return false }
