@@ -1,5 +1,5 @@
 /// Turns what the loops recorded into lines. It runs where the writer runs: on its thread, or inline in the simulation.
-package protocol RecordConsumer {
+package protocol RecordConsumer: SendableMetatype {
     /// Takes a batch of records of one loop, in the order of time, and appends their events to `packer`. Records whose
     /// message is not whole yet are kept.
     mutating func consume(_ batch: [UInt8], loop: Int, into packer: inout MemberPacker)

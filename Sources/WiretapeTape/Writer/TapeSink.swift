@@ -1,0 +1,5 @@
+/// Where a writer's members go. Called by one thread.
+package protocol TapeSink: AnyObject, Sendable {
+    /// Appends all of `bytes`, a whole member or whole lines, or throws and leaves nothing of them behind if it can.
+    func write(_ bytes: Span<UInt8>) throws(TapeError)
+}
