@@ -77,7 +77,7 @@ extension SessionReader {
         let number = building[index].session.number
         let codec = building[index].session.codec.id
         let frame = building[index].frames
-        let stream = connections[place.connection]?.stream
+        let isOpen = connections[place.connection]?.stream?.isOpen(messages.first?.direction ?? .toServer) ?? true
         for message in messages {
             out.append(
                 DecodedMessage(
@@ -85,7 +85,7 @@ extension SessionReader {
                     transport: .ws, codec: codec, frame: frame, message: message, payload: payload))
             if message.role == .handshake, message.direction == .toServer { building[index].hasHandshake = true }
             let isScript = message.role != .keepalive && message.role != .ack
-            if isScript, stream?.isOpen(message.direction) ?? true { append(.message(message), index, at: place) }
+            if isScript, isOpen { append(.message(message), index, at: place) }
         }
     }
 

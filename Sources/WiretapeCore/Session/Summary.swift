@@ -5,6 +5,8 @@ package enum Summary {
 
     /// The text on one line, without control characters, at most `limit` characters and then an ellipsis.
     package static func line(_ text: some StringProtocol, limit: Int = Summary.limit) -> String {
+        let bytes = text.utf8
+        if bytes.count <= limit, bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return String(text) }
         var kept = ""
         if let end = text.index(text.startIndex, offsetBy: limit, limitedBy: text.endIndex), end < text.endIndex {
             kept = String(text.prefix(max(0, limit - 1))) + "…"

@@ -71,7 +71,7 @@ package struct SequenceFormat: InspectFormat {
     /// The text on an arrow between client and proxy.
     private func arrow(_ label: String, _ direction: Direction, _ stroke: Character) -> String {
         let start = String(repeating: stroke, count: 3)
-        let rest = String(repeating: stroke, count: max(0, room - label.count - 6))
+        let rest = String(repeating: stroke, count: max(0, room - Columns.cells(label) - 6))
         return direction == .toServer ? "\(start) \(label) \(rest)>" : "<\(start) \(label) \(rest)"
     }
 

@@ -80,6 +80,12 @@ import wiretape
         }
     }
 
+    @Test func wideCharactersTakeTwoCells() {
+        let events = ["plain", "漢字 🎉 é"].map { InspectRun.at(0, 1, .mark($0)) }
+        let lines = InspectRun.text(SequenceFormat(), events).split(separator: "\n").dropFirst()
+        #expect(lines.first?.count == lines.last.map { $0.count + 3 })
+    }
+
     @Test func gapsReadWell() {
         let cases: [(UInt64, String)] = [
             (0, "0.0 ms"), (400_000, "0.4 ms"), (9_999_999, "9.9 ms"), (10_000_000, "10 ms"), (812_300_000, "812 ms"),
