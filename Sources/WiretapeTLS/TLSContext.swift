@@ -1,0 +1,145 @@
+internal import CWiretapeOpenSSL
+internal import Synchronization
+internal import WiretapeBytes
+internal import WiretapeSystem
+
+/// What many TLS connections share: whom to trust, or who we are. May be used by all threads.
+@safe package final class TLSContext: Sendable {
+    // SSL_CTX is safe to share once it is set up, which the initialisers do.
+    nonisolated(unsafe) let raw: OpaquePointer
+    /// Issues what a server shows, nil for a client and for a server with one certificate.
+    private let authority: TLSIdentity?
+    private let fallbackNames: [String]
+    /// Certificates made on demand, by name.
+    private let issued = Mutex<[String: TLSIdentity]>([:])
+    private static let mostIssued = 1024
+
+    /// For connections that we open. TLS 1.2 at least, ALPN `http/1.1`.
+    /// - Throws: when the file of `trust` cannot be read or holds no certificate.
+    package init(client trust: TLSTrust) throws(TLSError) {
+        authority = nil
+        fallbackNames = []
+        unsafe raw = try Self.make(TLS_client_method())
+        switch trust {
+        case .everyone: unsafe SSL_CTX_set_verify(raw, SSL_VERIFY_NONE, nil)
+        case .system, .systemAnd:
+            unsafe SSL_CTX_set_verify(raw, SSL_VERIFY_PEER, nil)
+            _ = unsafe SSL_CTX_set_default_verify_paths(raw)
+        }
+        if case .systemAnd(let file) = trust { try addCertificates(file) }
+        ERR_clear_error()
+    }
+
+    /// For connections that we accept: a certificate for each name that clients ask for is made on demand.
+    /// - Parameter fallbackNames: what the certificate says for clients that name nobody (SNI), such as those that connect to
+    ///   an IP address.
+    package init(
+        serverIssuing authority: TLSIdentity, fallbackNames: [String] = ["localhost", "127.0.0.1", "::1"]
+    ) throws(TLSError) {
+        self.authority = authority
+        self.fallbackNames = fallbackNames
+        unsafe raw = try Self.make(TLS_server_method())
+        unsafe SSL_CTX_set_cert_cb(raw, chooseCertificate, Unmanaged.passUnretained(self).toOpaque())
+        unsafe SSL_CTX_set_alpn_select_cb(raw, chooseProtocol, nil)
+    }
+
+    /// For connections that we accept, with one certificate.
+    package init(server identity: TLSIdentity) throws(TLSError) {
+        authority = nil
+        fallbackNames = identity.names
+        unsafe raw = try Self.make(TLS_server_method())
+        guard unsafe SSL_CTX_use_certificate(raw, identity.certificate) == 1,
+            unsafe SSL_CTX_use_PrivateKey(raw, identity.key) == 1
+        else { throw .queued(.setup, "cannot use the certificate") }
+        unsafe SSL_CTX_set_alpn_select_cb(raw, chooseProtocol, nil)
+    }
+
+    deinit { unsafe SSL_CTX_free(raw) }
+
+    /// ALPN's list of what we speak: a length byte, then the name.
+    static let protocols: [UInt8] = [8] + Array("http/1.1".utf8)
+
+    private static func make(_ method: OpaquePointer?) throws(TLSError) -> OpaquePointer {
+        ERR_clear_error()
+        guard let raw = unsafe SSL_CTX_new(method) else { throw .queued(.setup, "cannot set up TLS") }
+        _ = unsafe wiretape_SSL_CTX_set_min_proto_version(raw, TLS1_2_VERSION)
+        _ = unsafe wiretape_SSL_CTX_set_options(raw)
+        // An idle connection gives its record buffers back: 34 KiB each.
+        _ = unsafe wiretape_SSL_CTX_set_mode(raw, Int(SSL_MODE_RELEASE_BUFFERS))
+        _ = unsafe wiretape_SSL_CTX_use_no_session_cache(raw)
+        let list = protocols
+        _ = unsafe SSL_CTX_set_alpn_protos(raw, list, UInt32(list.count))
+        return unsafe raw
+    }
+
+    private func addCertificates(_ path: String) throws(TLSError) {
+        var bytes: [UInt8] = []
+        do {
+            let file = try File.reading(path)
+            while bytes.count < 16 << 20, try file.read(at: UInt64(bytes.count), limit: 65536, into: &bytes) > 0 {}
+        } catch {
+            throw TLSError(.setup, "\(path): \(error.reason)")
+        }
+        guard let bio = unsafe BIO_new_mem_buf(bytes, Int32(bytes.count)) else {
+            throw .queued(.setup, "\(path): cannot be read")
+        }
+        defer { unsafe BIO_free(bio) }
+        let store = unsafe SSL_CTX_get_cert_store(raw)
+        var count = 0
+        while let certificate = unsafe PEM_read_bio_X509(bio, nil, nil, nil) {
+            if unsafe X509_STORE_add_cert(store, certificate) == 1 { count += 1 }
+            unsafe X509_free(certificate)
+        }
+        ERR_clear_error()
+        guard count > 0 else { throw TLSError(.setup, "\(path): holds no certificate (PEM is expected)") }
+        _ = unsafe X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+    }
+
+    /// The certificate for a client that asks for `name`.
+    fileprivate func certificate(for name: String?) -> TLSIdentity? {
+        guard let authority else { return nil }
+        let key = name ?? ""
+        return issued.withLock { issued in
+            if let made = issued[key] { return made }
+            guard let made = try? TLSIdentity(names: name.map { [$0] } ?? fallbackNames, issuer: authority) else {
+                return nil
+            }
+            // A client that asks for ever new names must not fill the memory.
+            if issued.count >= Self.mostIssued { issued = [:] }
+            issued[key] = made
+            return made
+        }
+    }
+}
+
+private func chooseCertificate(_ ssl: OpaquePointer?, _ context: UnsafeMutableRawPointer?) -> Int32 {
+    guard let context = unsafe context else { return 0 }
+    let owner = unsafe Unmanaged<TLSContext>.fromOpaque(context).takeUnretainedValue()
+    let name = unsafe SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { unsafe String(cString: $0) }
+    guard let identity = owner.certificate(for: name) else { return 0 }
+    let isUsed =
+        unsafe SSL_use_certificate(ssl, identity.certificate) == 1 && SSL_use_PrivateKey(ssl, identity.key) == 1
+    return isUsed ? 1 : 0
+}
+
+/// `http/1.1` when the client offers it; else we go on without a choice, as a client that offers only others would not.
+private func chooseProtocol(
+    _: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ length: UnsafeMutablePointer<UInt8>?,
+    _ offered: UnsafePointer<UInt8>?, _ count: UInt32, _: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let offered = unsafe offered else { return SSL_TLSEXT_ERR_NOACK }
+    let ours = TLSContext.protocols
+    var at = 0
+    let end = Int(count)
+    while at < end {
+        let size = Int(unsafe offered[at])
+        guard at + 1 + size <= end else { break }
+        if size == ours.count - 1, (0..<size).allSatisfy({ unsafe offered[at + 1 + $0] == ours[1 + $0] }) {
+            unsafe chosen?.pointee = offered + at + 1
+            unsafe length?.pointee = UInt8(size)
+            return SSL_TLSEXT_ERR_OK
+        }
+        at += 1 + size
+    }
+    return SSL_TLSEXT_ERR_NOACK
+}

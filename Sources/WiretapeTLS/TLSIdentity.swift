@@ -1,0 +1,94 @@
+internal import CWiretapeOpenSSL
+internal import WiretapeBytes
+
+/// A certificate with its private key (P-256), made here. For our own listeners and for tests.
+@safe package final class TLSIdentity: Sendable {
+    // OpenSSL counts references with atomics, and nothing changes after the initialiser.
+    nonisolated(unsafe) let certificate: OpaquePointer
+    nonisolated(unsafe) let key: OpaquePointer
+    package let names: [String]
+
+    /// A self-signed authority that can issue others.
+    /// - Parameter name: its common name, as people see it in a list of certificates.
+    package static func authority(_ name: String) throws(TLSError) -> TLSIdentity {
+        try TLSIdentity(names: [name], issuer: nil, isAuthority: true, from: -3600, to: 10 * 365 * 86400)
+    }
+
+    /// A server's certificate.
+    /// - Parameters:
+    ///   - names: DNS names and IP addresses; the first is also the common name.
+    ///   - issuer: nil for a self-signed one.
+    ///   - from: when it begins to be valid, in seconds from now; `to` likewise.
+    package convenience init(
+        names: [String], issuer: TLSIdentity?, from: Int = -3600, to: Int = 365 * 86400
+    ) throws(TLSError) {
+        try self.init(names: names, issuer: issuer, isAuthority: false, from: from, to: to)
+    }
+
+    private init(
+        names: [String], issuer: TLSIdentity?, isAuthority: Bool, from: Int, to: Int
+    ) throws(TLSError) {
+        ERR_clear_error()
+        guard let key = unsafe wiretape_EVP_EC_gen("P-256"), let certificate = unsafe X509_new() else {
+            throw .queued(.setup, "cannot make a certificate")
+        }
+        unsafe self.key = unsafe key
+        unsafe self.certificate = unsafe certificate
+        self.names = names
+        // Public numbers need to differ, no more; 63 bits are positive and short enough (RFC 5280 4.1.2.2).
+        var generator = SystemRandomNumberGenerator()
+        let serial = Int(truncatingIfNeeded: generator.next() as UInt64 >> 1) | 1
+        _ = unsafe X509_set_version(certificate, 2)
+        _ = unsafe ASN1_INTEGER_set(X509_get_serialNumber(certificate), serial)
+        _ = unsafe X509_gmtime_adj(X509_getm_notBefore(certificate), from)
+        _ = unsafe X509_gmtime_adj(X509_getm_notAfter(certificate), to)
+        _ = unsafe X509_set_pubkey(certificate, key)
+        let subject = unsafe X509_get_subject_name(certificate)
+        let common = String((names.first ?? "localhost").prefix(64))
+        _ = unsafe X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8, common, -1, -1, 0)
+        let issuerName = unsafe issuer.map { unsafe X509_get_subject_name($0.certificate) } ?? subject
+        _ = unsafe X509_set_issuer_name(certificate, issuerName)
+        if isAuthority {
+            add(NID_basic_constraints, "critical,CA:TRUE")
+            add(NID_key_usage, "critical,keyCertSign,cRLSign")
+        } else {
+            add(NID_basic_constraints, "critical,CA:FALSE")
+            add(NID_ext_key_usage, "serverAuth")
+            let list = names.map { HostName.isAddress($0) ? "IP:\($0)" : "DNS:\($0)" }
+            add(NID_subject_alt_name, list.joined(separator: ","))
+        }
+        guard unsafe X509_sign(certificate, issuer?.key ?? key, EVP_sha256()) > 0 else {
+            throw .queued(.setup, "cannot sign a certificate")
+        }
+    }
+
+    deinit {
+        unsafe X509_free(certificate)
+        unsafe EVP_PKEY_free(key)
+    }
+
+    private func add(_ kind: Int32, _ value: String) {
+        guard let field = unsafe X509V3_EXT_conf_nid(nil, nil, kind, value) else { return }
+        _ = unsafe X509_add_ext(certificate, field, -1)
+        unsafe X509_EXTENSION_free(field)
+    }
+
+    /// The certificate alone, as PEM.
+    package var certificatePEM: [UInt8] {
+        pem { bio in unsafe PEM_write_bio_X509(bio, certificate) }
+    }
+
+    /// The private key, as PEM, not encrypted.
+    package var keyPEM: [UInt8] {
+        pem { bio in unsafe PEM_write_bio_PrivateKey(bio, key, nil, nil, 0, nil, nil) }
+    }
+
+    @safe private func pem(_ write: (OpaquePointer) -> Int32) -> [UInt8] {
+        guard let bio = unsafe BIO_new(BIO_s_mem()) else { return [] }
+        defer { unsafe BIO_free(bio) }
+        _ = unsafe write(bio)
+        var out: [UInt8] = []
+        unsafe MemoryBIO.drain(bio, into: &out)
+        return out
+    }
+}
