@@ -21,8 +21,10 @@ final class AssembledConnection {
     }
 
     private let scratch: AssembledFrames.Scratch
+    private let inflateLimit: Int
 
-    init(_ id: UInt32, loop: Int, scratch: AssembledFrames.Scratch) {
+    init(_ id: UInt32, loop: Int, scratch: AssembledFrames.Scratch, inflateLimit: Int) {
+        self.inflateLimit = inflateLimit
         self.id = id
         self.loop = loop
         self.scratch = scratch
@@ -95,8 +97,8 @@ final class AssembledConnection {
             tunnel =
                 isWebSocket
                 ? .webSocket(
-                    toServer: AssembledFrames(id, .toServer, deflate: deflate, scratch: scratch),
-                    toClient: AssembledFrames(id, .toClient, deflate: deflate, scratch: scratch))
+                    toServer: AssembledFrames(id, .toServer, deflate: deflate, scratch: scratch, limit: inflateLimit),
+                    toClient: AssembledFrames(id, .toClient, deflate: deflate, scratch: scratch, limit: inflateLimit))
                 : .raw(x: record.x)
             return false
         }

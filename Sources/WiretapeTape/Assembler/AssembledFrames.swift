@@ -6,13 +6,12 @@ internal import WiretapeCore
 final class AssembledFrames {
     /// A message longer than this is written in pieces of this size.
     static let partSize = 1 << 20
-    /// What may come out of one deflated message: a bomb ends here.
-    static let inflateLimit = 256 << 20
 
     private let connection: UInt32
     private let direction: Direction
     private let deflate: DeflateParameters?
     private let scratch: Scratch
+    private let inflateLimit: Int
     private var scanner = FrameScanner()
     private var head = FrameHeader(first: 0, second: 0, length: 0, key: 0)
     private var role = Role.idle
@@ -45,7 +44,8 @@ final class AssembledFrames {
         var inflated = 0
     }
 
-    init(_ connection: UInt32, _ direction: Direction, deflate: DeflateParameters?, scratch: Scratch) {
+    init(_ connection: UInt32, _ direction: Direction, deflate: DeflateParameters?, scratch: Scratch, limit: Int) {
+        inflateLimit = limit
         self.scratch = scratch
         self.connection = connection
         self.direction = direction
@@ -234,8 +234,8 @@ final class AssembledFrames {
             case .more: return nil
             case .end where used == packed.count: return nil
             case .full, .end:
-                if message.inflated > AssembledFrames.inflateLimit {
-                    return "more than 256 MiB come out of one message"
+                if message.inflated > inflateLimit {
+                    return "more than \(inflateLimit >> 20) MiB come out of one message"
                 }
             case .bad(let fault): return "cannot be inflated: \(fault)"
             }

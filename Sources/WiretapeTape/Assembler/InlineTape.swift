@@ -7,8 +7,8 @@ package final class InlineTape: TapSink {
     private var lines: [UInt8] = []
 
     /// - Parameter origin: the loop's time at the tape's start.
-    package init(header: TapeHeader, origin: WireInstant) {
-        assembler = TapeAssembler(origin: origin.nanoseconds)
+    package init(header: TapeHeader, origin: WireInstant, inflateLimit: Int = TapeAssembler.defaultInflateLimit) {
+        assembler = TapeAssembler(origin: origin.nanoseconds, inflateLimit: inflateLimit)
         packer.appendHeader(header)
     }
 

@@ -19,8 +19,17 @@ package struct TapeAssembler: RecordConsumer {
 
     private let scratch = AssembledFrames.Scratch()
 
-    /// - Parameter origin: monotonic time of the tape's `started`.
-    package init(origin: UInt64) { self.origin = origin }
+    /// What may come out of one deflated message: a bomb ends here.
+    package static let defaultInflateLimit = 256 << 20
+    private let inflateLimit: Int
+
+    /// - Parameters:
+    ///   - origin: monotonic time of the tape's `started`.
+    ///   - inflateLimit: bytes that may come out of one deflated message, whole MiB.
+    package init(origin: UInt64, inflateLimit: Int = TapeAssembler.defaultInflateLimit) {
+        self.origin = origin
+        self.inflateLimit = inflateLimit
+    }
 
     package mutating func consume(_ batch: [UInt8], loop: Int, into packer: inout MemberPacker) {
         let bytes = batch.span
@@ -71,7 +80,8 @@ package struct TapeAssembler: RecordConsumer {
         switch kind {
         case .open:
             let texts = OpenRecord.decode(payload)
-            connections[record.connection] = AssembledConnection(record.connection, loop: loop, scratch: scratch)
+            connections[record.connection] = AssembledConnection(
+                record.connection, loop: loop, scratch: scratch, inflateLimit: inflateLimit)
             let open = TapeEvent.Open(
                 from: texts.first ?? nil, to: texts.count > 1 ? texts[1] : nil,
                 upstream: texts.count > 2 ? texts[2] : nil)

@@ -1,0 +1,74 @@
+import Testing
+import WiretapeBytes
+import WiretapeCore
+import WiretapeTape
+
+/// HTTP exchanges on their way to the tape.
+@Suite struct AssembledExchangeTests {
+    private func stream(
+        _ head: String, pieces: [(at: UInt64, [UInt8])], end: UInt64?
+    ) -> [String] {
+        var stream = RecordStream()
+        stream.open()
+        stream.add(.request, x: 1, Array("GET / HTTP/1.1\r\nHost: h\r\n\r\n".utf8))
+        stream.add(.bodyEnd, x: 1)
+        stream.add(.response, flags: RecordFlags.toClient, x: 1, at: 1_000_000, Array(head.utf8))
+        for (at, piece) in pieces { stream.add(.body, flags: RecordFlags.toClient, x: 1, at: at, piece) }
+        if let end { stream.add(.bodyEnd, flags: RecordFlags.toClient, x: 1, at: end) }
+        stream.add(.tick, at: 900_000_000)
+        return Array(stream.lines().dropFirst(2))
+    }
+
+    private let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+    @Test func quickBodiesStandInline() {
+        let lines = stream(head, pieces: [(1_000_000, [97]), (2_000_000, [98])], end: 5_000_000)
+        #expect(lines.count == 1)
+        #expect(lines[0].contains(#""text":"ab""#))
+    }
+
+    @Test func slowBodiesAreStreamed() {
+        let lines = stream(head, pieces: [(1_000_000, [97]), (7_000_001, [98])], end: 8_000_000)
+        #expect(lines.count == 4)
+        #expect(lines[0].contains(#""stream":true"#))
+        #expect(lines[1] == #"{"c":1,"e":"chunk","x":1,"d":"<","text":"a"}"#)
+        #expect(lines[3] == #"{"c":1,"e":"end","x":1,"d":"<"}"#)
+    }
+
+    @Test func largeBodiesAreStreamed() {
+        let piece = [UInt8](repeating: 97, count: 40_000)
+        let lines = stream(head, pieces: [(1_000_000, piece), (1_000_000, piece)], end: 1_000_000)
+        #expect(lines.count == 4)
+    }
+
+    @Test func aHeadWithoutABodyYetIsWrittenInTime() {
+        let lines = stream(head, pieces: [], end: nil)
+        #expect(lines.count == 1)
+        #expect(lines[0].contains(#""stream":true"#))
+    }
+
+    @Test(arguments: [true, false]) func codingsAreRemoved(isInline: Bool) {
+        var deflater = Deflater(windowBits: 15)
+        var packed: [UInt8] = []
+        let text = "the same, the same, the same, the same"
+        _ = deflater.append(Array(text.utf8).span, flush: .sync, into: &packed)
+        // A raw stream needs an end to be whole.
+        packed += [3, 0]
+        let coded = "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n"
+        let half = packed.count / 2
+        let times: (UInt64, UInt64) = isInline ? (1_000_000, 1_500_000) : (1_000_000, 90_000_000)
+        let lines = stream(
+            coded, pieces: [(times.0, Array(packed[..<half])), (times.1, Array(packed[half...]))], end: times.1)
+        #expect(lines[0].contains(#""coding":"deflate""#))
+        let body = lines.joined().split(separator: #""text":""#).dropFirst().map { $0.prefix { $0 != "\"" } }.joined()
+        #expect(body == text)
+    }
+
+    @Test func damagedCodingsStayAsReceived() {
+        let coded = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"
+        let lines = stream(coded, pieces: [(1_000_000, Array("no gzip".utf8))], end: 1_000_000)
+        #expect(lines.count == 1)
+        #expect(lines[0].contains(#""text":"no gzip""#))
+        #expect(!lines[0].contains(#""coding""#))
+    }
+}
