@@ -60,8 +60,11 @@ final class Playbook {
             refused = c
             return nil
         }
+        lastToken = token
         return token
     }
+
+    private(set) var lastToken = ""
 
     private(set) var refused: ConnectionID = 0
 

@@ -33,7 +33,7 @@ enum DivergenceText {
         let pings = run.pingsSinceProgress
         let heard = pings == 0 ? "nothing" : "\(pings) \(pings == 1 ? "ping" : "pings") and nothing else"
         return
-            "wiretape: still waiting for \(describe(run, step, tape: tape)) after \(DurationText.describe(patience)); "
+            "wiretape: still waiting for \(describe(run, step, tape: tape)) after \(DurationText.spoken(patience)); "
             + "meanwhile the client sent \(heard)."
     }
 

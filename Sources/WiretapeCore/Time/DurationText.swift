@@ -25,6 +25,13 @@ package enum DurationText {
         return "\(nanoseconds)ns"
     }
 
+    /// The same with a blank before the unit, for sentences: `30 s`.
+    package static func spoken(_ nanoseconds: UInt64) -> String {
+        let text = describe(nanoseconds)
+        let digits = text.prefix { $0.isNumber || $0 == "." }
+        return "\(digits) \(text[digits.endIndex...])"
+    }
+
     /// Milliseconds with up to three decimals, as reports print them: `812`, `0.5`, `2000.125`.
     package static func milliseconds(_ nanoseconds: UInt64) -> String {
         decimal(nanoseconds / 1000 * 1000, per: 1_000_000)

@@ -37,7 +37,8 @@ extension FaultRule {
         let shown = name.map { "rule '\($0)': " } ?? ""
         guard let selector else {
             throw text.error(
-                shown + "'\(actions[0].text)' needs a place, such as 'after ReceiveMessage[3]' or 'on connect'")
+                shown + "'\(actions[0].text)' needs a place, such as 'after ReceiveMessage[3]' or 'on connect'",
+                at: actionsAt)
         }
         let place = place ?? selector.defaultPlace
         if let problem = FaultRule.problem(actions, place, selector) {

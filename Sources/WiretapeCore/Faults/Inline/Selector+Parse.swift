@@ -123,7 +123,7 @@ extension Selector {
         case "target", "event", "operation", "channel", "label": return .label(value)
         case "method": return .method(value)
         case "path": return .path(value)
-        case "protocol", "invocation", "regex", "size", "header", "headers", "token", "transport", "per":
+        case "protocol", "invocation", "regex", "size", "header", "headers", "token", "transport", "per", "since":
             throw text.error("the condition '\(key)' is not built yet", at: start)
         default: throw text.error("'\(key)' is not a condition\(hint(key))", at: start)
         }

@@ -1,0 +1,71 @@
+extension FaultRule {
+    /// A rule written as a mapping.
+    /// - Throws: ``PlanError`` at the value that is wrong.
+    package init(_ fields: RuleFields) throws(PlanError) {
+        var actions: [FaultAction] = []
+        for action in fields.actions {
+            var text = RuleText(action.text, from: action.source)
+            repeat {
+                text.skipBlanks()
+                actions.append(try FaultAction(parsing: &text))
+            } while text.take("+")
+            text.skipBlanks()
+            guard text.isAtEnd else { throw text.error("'\(text.peekWord())' does not belong to an action") }
+        }
+        guard !actions.isEmpty else { throw PlanError("'do' is missing: what the rule does", at: fields.source) }
+        var place: Place?
+        if let text = fields.place {
+            place = FaultRule.placeWord(text.text)
+            guard place != nil else {
+                let hint = NearestName.hint(text.text, among: ["before", "after", "on", "instead"])
+                throw PlanError("'\(text.text)' is not a place\(hint)", at: text.source)
+            }
+        }
+        var filters = RuleFilters()
+        let (selector, source) = try FaultRule.selector(fields.when, &filters, fields.source)
+        try self.init(
+            name: fields.name, actions: actions, place: place, selector: selector, filters: filters,
+            optional: fields.optional, source: fields.source, text: RuleText("", from: source), actionsAt: 0,
+            subjectAt: 0)
+    }
+
+    /// The subject is `at`, else the type, else the label that is named; everything else is a condition or a filter.
+    private static func selector(
+        _ when: [(key: RuleFields.Text, value: RuleFields.Text)], _ filters: inout RuleFilters, _ rule: RuleSource
+    ) throws(PlanError) -> (Selector?, RuleSource) {
+        let labels = ["target", "event", "operation", "channel"]
+        let subjectIndex =
+            when.firstIndex { $0.key.text == "at" } ?? when.firstIndex { $0.key.text == "type" }
+            ?? when.firstIndex { labels.contains($0.key.text) }
+        var selector: Selector?
+        if let subjectIndex {
+            let value = when[subjectIndex].value
+            let isPoint = when[subjectIndex].key.text == "at" && !value.isQuoted
+            let text = RuleText(value.text, from: value.source)
+            selector = Selector(isPoint ? try Selector.subject(value.text, text, at: 0) : .label(value.text))
+        }
+        for (i, (key, value)) in when.enumerated() where i != subjectIndex {
+            let text = RuleText(value.text, from: value.source)
+            if let path = Selector.ordinalKey(key.text) {
+                filters[keyPath: path] = try Ordinal(value.text, text, at: 0)
+                continue
+            }
+            switch key.text {
+            case "occurrence": selector?.occurrence = try Ordinal(value.text, text, at: 0)
+            case "probability": filters.probability = try RuleFilters.probability(value.text, text, at: 0)
+            case "max": filters.max = try RuleFilters.firings(value.text, text, at: 0)
+            default:
+                let json = value.isQuoted || (try? JSONValue(parsing: value.text)) == nil
+                let raw = key.text.hasPrefix("/") && json ? JSONValue.string(value.text).text : value.text
+                do throws(PlanError) {
+                    selector?.conditions.append(try Selector.condition(key.text, raw, text, at: 0, valueAt: 0))
+                } catch {
+                    // An unknown key is shown where the key stands.
+                    let isKnown = key.text.hasPrefix("/") || RuleFields.whenKeys.contains(key.text)
+                    throw isKnown ? error : PlanError(error.message, at: key.source)
+                }
+            }
+        }
+        return (selector, subjectIndex.map { when[$0].value.source } ?? rule)
+    }
+}

@@ -1,0 +1,12 @@
+import Foundation
+
+/// Texts that are part of the interface: files under `Tests/Fixtures/golden`.
+enum Golden {
+    static func text(_ name: String) throws -> String {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Fixtures/golden/\(name).txt")
+        var text = try String(contentsOf: file, encoding: .utf8)
+        if text.hasSuffix("\n") { text.removeLast() }
+        return text
+    }
+}
