@@ -65,10 +65,18 @@ extension HTTPHeard {
 
 extension [HTTPHeard] {
     fileprivate mutating func add(body: ArraySlice<UInt8>) {
-        if case .body(let before)? = last { self[count - 1] = .body(before + body) } else { append(.body([UInt8](body))) }
+        if case .body(let before)? = last {
+            self[count - 1] = .body(before + body)
+        } else {
+            append(.body([UInt8](body)))
+        }
     }
 
     fileprivate mutating func add(rest: ArraySlice<UInt8>) {
-        if case .rest(let before)? = last { self[count - 1] = .rest(before + rest) } else { append(.rest([UInt8](rest))) }
+        if case .rest(let before)? = last {
+            self[count - 1] = .rest(before + rest)
+        } else {
+            append(.rest([UInt8](rest)))
+        }
     }
 }

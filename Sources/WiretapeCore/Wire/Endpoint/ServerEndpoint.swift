@@ -1,0 +1,275 @@
+internal import WiretapeBytes
+
+/// The server's end of one connection: HTTP/1.1 with keep-alive and pipelining, and the WebSocket that it may become. No
+/// sockets, no clock. Events are taken one by one with ``next()`` and answered before the next is taken, so that what is
+/// said does not depend on how much came with one read.
+///
+/// States: `http` (reads a request) ↔ `answering` (one request is told and not answered; what a pipelining client sent
+/// meanwhile waits), then `webSocket` → `closing` (our close frame is out). Terminal: `over`; what still comes is dropped.
+///
+/// Unreachable for peers, and ignored: an answer when none is owed, a message before the upgrade. Violations of the peer
+/// are answered as the RFCs say: 400, 413, 414, 426, 431, 501, 505 and FIN, or close 1002, 1007, 1009 and FIN. Dropped by
+/// right: data behind a close frame, pings but the latest while the client does not read.
+package struct ServerEndpoint: ~Copyable {
+    /// Most bytes of a request's body.
+    package static let bodyLimit = 64 << 20
+
+    enum State { case http, answering, webSocket, closing, over }
+
+    private(set) var state = State.http
+    private var scanner = HTTPScanner(.toServer)
+    private var assembler = MessageAssembler(.toServer)
+    private var output: [UInt8] = []
+    /// Bytes of the client, read up to `at`.
+    private var input: [UInt8] = []
+    private var at = 0
+    /// Events that are to be told next.
+    private var due: [ServerEvent] = []
+    private var head: RequestHead?
+    private var keepAlive = true
+    private var acceptKey: String?
+    private var body: [UInt8] = []
+    private var hasEnded = false
+    /// What the transport told of the client's end.
+    private var clientEnd: ClientEnd?
+    private var latestPing: [UInt8]?
+
+    /// Set while the client does not read: of the pings that come then, only the latest is answered, afterwards.
+    package var isCongested = false {
+        didSet { if !isCongested, let ping = latestPing { pong(ping) } }
+    }
+
+    package init() {}
+
+    // MARK: What the owner looks at
+
+    /// Bytes to write, in order. They are the caller's then.
+    package mutating func takeOutput() -> [UInt8] {
+        let taken = output
+        output = []
+        return taken
+    }
+
+    package var outputCount: Int { output.count }
+
+    /// Bytes that wait for an answer to the request before them: a reason to stop reading.
+    package var pendingCount: Int { input.count - at }
+
+    /// Whether it speaks HTTP: its output grows with what is read.
+    package var isHTTP: Bool { state == .http || state == .answering }
+
+    /// Whether messages can be sent.
+    package var isOpenWebSocket: Bool { state == .webSocket }
+
+    private var isWebSocket: Bool { state == .webSocket || state == .closing }
+
+    /// Whether a request waits for its answer.
+    package var owesAnswer: Bool { state == .answering }
+
+    // MARK: The client
+
+    /// Bytes of the client.
+    package mutating func received(_ bytes: Span<UInt8>) {
+        guard state != .over else { return }
+        if at > 0 {
+            input.removeFirst(at)
+            at = 0
+        }
+        input.append(copying: bytes)
+    }
+
+    /// The client's FIN. An answer that is owed may still be given; our FIN follows it.
+    package mutating func receivedEnd() {
+        clientEnd = clientEnd ?? .fin
+    }
+
+    /// The connection is gone.
+    package mutating func lost(_ how: ClientEnd) {
+        clientEnd = clientEnd ?? how
+        state = .over
+        input = []
+        at = 0
+    }
+
+    /// The next event, until nil: then more bytes are needed, or an answer.
+    package mutating func next() -> ServerEvent? {
+        while due.isEmpty {
+            let hadInput = at < input.count
+            switch state {
+            case .http: if hadInput { readHTTP() }
+            case .webSocket, .closing: if hadInput { readFrames() }
+            case .answering, .over: break
+            }
+            guard due.isEmpty, !hadInput || state == .answering || state == .over else { continue }
+            guard let clientEnd, !hasEnded else { return nil }
+            end(clientEnd)
+            if state != .answering { finish() }
+        }
+        return due.removeFirst()
+    }
+
+    // MARK: The server
+
+    /// Answers the request that is owed one.
+    package mutating func answer(_ answer: HTTPAnswer, thenClose: Bool, date: String?) {
+        guard state == .answering, let head else { return }
+        let goesOn = keepAlive && !thenClose && !hasEnded
+        HTTPHeadWriter.append(
+            answer, isHead: head.method == "HEAD", version: head.version, keepAlive: goesOn, date: date, into: &output)
+        self.head = nil
+        if goesOn { state = .http } else { finish() }
+    }
+
+    /// Answers 101 and is a WebSocket from now on. To a request that is no opening of a WebSocket it answers 426.
+    package mutating func upgrade(_ headers: [HeaderField], date: String?) {
+        guard state == .answering else { return }
+        guard let acceptKey else {
+            var refusal = HTTPAnswer(status: 426, body: Array("wiretape: a WebSocket is served here\n".utf8))
+            refusal.headers = [HeaderField("Upgrade", "websocket"), HeaderField("Content-Type", "text/plain")]
+            answer(refusal, thenClose: false, date: date)
+            return
+        }
+        var fields = [HeaderField("Upgrade", "websocket"), HeaderField("Connection", "Upgrade")]
+        fields.append(HeaderField("Sec-WebSocket-Accept", acceptKey))
+        if let date { fields.append(HeaderField("Date", date)) }
+        HTTPHeadWriter.append(
+            ResponseHead(status: 101, reason: statusText(101), headers: fields + headers), into: &output)
+        head = nil
+        state = .webSocket
+        if hasEnded { finish() }
+    }
+
+    /// One WebSocket message.
+    package mutating func send(_ opcode: Opcode, _ payload: Span<UInt8>) {
+        guard state == .webSocket else { return }
+        FrameWriter.append(opcode: opcode == .text ? 1 : 2, payload: payload, into: &output)
+    }
+
+    /// Begins the closing handshake. Messages of the client are still told until its close frame, which ends with
+    /// `finish`; a code that must not be on the wire is left out.
+    package mutating func close(code: UInt16?, reason: String) {
+        guard state == .webSocket else { return }
+        FrameWriter.appendClose(code: code.flatMap { CloseFrame.maySend($0) ? $0 : nil }, reason: reason, into: &output)
+        state = .closing
+    }
+
+    /// Ends the connection after what is written.
+    package mutating func finish() {
+        guard state != .over else { return }
+        state = .over
+        input = []
+        at = 0
+        due.append(.finish)
+    }
+
+    // MARK: Reading
+
+    /// Reads to the end of the input, or to something to tell.
+    private mutating func readHTTP() {
+        let input = input  // A span of the property would lock all of `self`.
+        let bytes = input.span
+        while state == .http {
+            switch scanner.scan(bytes, from: at) {
+            case .more, .response:
+                self.input = []
+                at = 0
+                return
+            case .request(let head, let info, let next):
+                at = next
+                begin(head, info)
+            case .body(let range, let next):
+                at = next
+                if body.count + range.count > Self.bodyLimit {
+                    refuse(413, "the body is over \(Self.bodyLimit >> 20) MiB")
+                } else {
+                    body.append(copying: bytes.extracting(range))
+                }
+            case .end(_, let next):
+                at = next
+                complete()
+            case .bad(let fault, _):
+                refuse(fault.status, fault.reason)
+            }
+        }
+    }
+
+    private mutating func begin(_ head: RequestHead, _ info: HTTPHeadInfo) {
+        self.head = head
+        keepAlive = info.keepAlive
+        body = []
+        if case .length(let count) = info.framing, count > UInt64(Self.bodyLimit) {
+            refuse(413, "the body is over \(Self.bodyLimit >> 20) MiB")
+        } else if info.expectsContinue, info.framing != .none {
+            output.append(utf8: "HTTP/1.1 100 Continue\r\n\r\n")
+        }
+    }
+
+    private mutating func complete() {
+        guard let head else { return }
+        let whole = body
+        body = []
+        state = .answering
+        switch WebSocketHandshake.judge(head) {
+        case .plain:
+            acceptKey = nil
+            due.append(.request(head, body: whole, isUpgrade: false))
+        case .accept(let key):
+            acceptKey = key
+            due.append(.request(head, body: whole, isUpgrade: true))
+        case .refuse(let refusal):
+            due.append(.refused(head, refusal))
+            HTTPHeadWriter.append(
+                refusal, isHead: head.method == "HEAD", version: head.version, keepAlive: false, into: &output)
+            finish()
+        }
+    }
+
+    private mutating func refuse(_ status: Int, _ text: String) {
+        let refusal = HTTPAnswer(
+            status: status, headers: [HeaderField("Content-Type", "text/plain; charset=utf-8")],
+            body: Array("wiretape: \(text)\n".utf8))
+        due.append(.refused(head, refusal))
+        HTTPHeadWriter.append(refusal, keepAlive: false, into: &output)
+        finish()
+    }
+
+    /// Reads to the end of the input, or to something to tell.
+    private mutating func readFrames() {
+        let input = input
+        let bytes = input.span
+        switch assembler.feed(bytes, from: at) {
+        case .more:
+            self.input = []
+            at = 0
+        case .message(let opcode, let payload, _, _, let next):
+            at = next
+            due.append(.message(opcode, payload))
+        case .ping(let payload, let next):
+            at = next
+            due.append(.ping(payload))
+            if state == .webSocket { pong(payload) }
+        case .pong(let payload, let next):
+            at = next
+            due.append(.pong(payload))
+        case .close(let code, let reason, _):
+            if state == .webSocket { FrameWriter.appendClose(code: code, into: &output) }
+            end(.closeFrame(code: code, reason: reason))
+            finish()
+        case .violation(let code, let reason):
+            if state == .webSocket { FrameWriter.appendClose(code: code, reason: reason, into: &output) }
+            end(.rst("protocol violation: \(reason)"))
+            finish()
+        }
+    }
+
+    private mutating func pong(_ payload: [UInt8]) {
+        latestPing = isCongested ? payload : nil
+        if !isCongested, state == .webSocket { FrameWriter.append(opcode: 10, payload: payload.span, into: &output) }
+    }
+
+    private mutating func end(_ how: ClientEnd) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        due.append(.ended(how))
+    }
+}

@@ -1,0 +1,18 @@
+/// What ``ServerEndpoint`` heard or wants.
+package enum ServerEvent: Hashable, Sendable {
+    /// A whole request. Nothing of the connection is read further until ``ServerEndpoint/answer(_:thenClose:date:)`` or
+    /// ``ServerEndpoint/upgrade(_:date:)``. `isUpgrade`: a valid opening of a WebSocket.
+    case request(RequestHead, body: [UInt8], isUpgrade: Bool)
+    /// A request that was answered without anybody's help: bad HTTP, too large a body, a bad opening of a WebSocket. The
+    /// head is nil when it could not be read.
+    case refused(RequestHead?, HTTPAnswer)
+    /// A whole WebSocket message.
+    case message(Opcode, [UInt8])
+    /// Answered with a pong already.
+    case ping([UInt8])
+    case pong([UInt8])
+    /// The client ended its side, or must be treated as if it had. Told once.
+    case ended(ClientEnd)
+    /// Send FIN after what ``ServerEndpoint/takeOutput()`` gives, and wait for the client's FIN for a while.
+    case finish
+}

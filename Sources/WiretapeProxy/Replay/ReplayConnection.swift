@@ -1,0 +1,292 @@
+internal import WiretapeBytes
+internal import WiretapeCore
+
+/// One client of the replay server: joins a stream to the server's end of HTTP and WebSockets. It dispatches outcomes and
+/// keeps three deadlines: asking for acknowledgements, the client's answer to a close frame, the client's FIN.
+final class ReplayConnection: StreamHandler {
+    /// How long a client may take to answer a close frame, or our FIN, and how long nothing may be acknowledged.
+    static let patience: UInt64 = 5_000_000_000
+    /// Queued bytes above which nothing that makes more is read.
+    static let mostQueued = 64 << 10
+
+    let id: ConnectionID
+    var isTouched = false
+    private let server: ReplayServer
+    private let stream: any ByteStream
+    private var endpoint = ServerEndpoint()
+    private var ledger = SendLedger()
+    private var timer: (any LoopTimer)?
+    /// Exchanges so far, for the actual tape.
+    private var exchange: UInt32 = 0
+    /// Input waits until what was said is written.
+    private var isHeldBack = false
+    private var wantsFIN = false
+    private var sentFIN = false
+    private var sawFIN = false
+    private var isGone = false
+    /// Whose end came first, for the actual tape.
+    private var firstToEnd: TapeEvent.Party?
+    /// The next question to the stream, and how long the one after it waits.
+    private var nextLook: WireInstant?
+    private var lookEvery: UInt64 = 0
+    private var progressUntil = WireInstant.zero
+    /// When to stop waiting for the client's close frame or FIN.
+    private var endBy: WireInstant?
+    private var queuedAtLastEnd = Int.max
+
+    init(_ server: ReplayServer, _ id: ConnectionID, _ stream: any ByteStream) {
+        self.server = server
+        self.id = id
+        self.stream = stream
+    }
+
+    // MARK: The stream
+
+    func connected() {}
+
+    func received(_ bytes: Span<UInt8>) {
+        endpoint.isCongested = stream.queued > Self.mostQueued
+        endpoint.received(bytes)
+        server.touch(self)
+        server.pump()
+    }
+
+    func receivedEnd() {
+        sawFIN = true
+        firstToEnd = firstToEnd ?? .client
+        endpoint.receivedEnd()
+        if endBy == nil { setEnd() }
+        server.touch(self)
+        server.pump()
+    }
+
+    func drained() {
+        endpoint.isCongested = false
+        server.touch(self)
+        server.pump()
+    }
+
+    func ended(_ how: StreamEnd) {
+        isGone = true
+        timer?.close()
+        timer = nil
+        let (end, kind, why) = Self.meaning(how)
+        server.note(id, .gone(by: firstToEnd ?? .client, how: kind, why: why))
+        endpoint.lost(end)
+        for ticket in ledger.takeWaits() { server.tell(self, .acknowledged(ticket, complete: false)) }
+        server.remove(self)
+        server.touch(self)
+        server.pump()
+    }
+
+    private static func meaning(_ how: StreamEnd) -> (ClientEnd, TapeEvent.How, String?) {
+        switch how {
+        case .closed: (.fin, .fin, nil)
+        case .reset: (.rst("connection reset by peer"), .rst, nil)
+        case .aborted: (.rst("reset by the replay"), .rst, nil)
+        case .failed(let text): (.rst(text), .error, text)
+        }
+    }
+
+    // MARK: What the driver says
+
+    func respond(_ answer: HTTPAnswer, thenClose: Bool) {
+        guard endpoint.owesAnswer else { return }
+        noteAnswer(answer)
+        endpoint.answer(answer, thenClose: thenClose, date: server.date())
+        server.touch(self)
+    }
+
+    func upgrade(_ headers: [HeaderField]) {
+        guard endpoint.owesAnswer else { return }
+        noteAnswer(HTTPAnswer(status: 101, reason: statusText(101), headers: headers))
+        endpoint.upgrade(headers, date: server.date())
+        server.touch(self)
+    }
+
+    func send(_ opcode: Opcode, _ payload: [UInt8], _ ticket: UInt64) {
+        guard endpoint.isOpenWebSocket else { return }
+        server.note(id, .message(.toClient, opcode, payload, deflated: false, fragments: []))
+        endpoint.send(opcode, payload.span)
+        ledger.add(ticket, unwritten: endpoint.outputCount)
+        server.touch(self)
+    }
+
+    func close(_ code: UInt16?, _ reason: String) {
+        guard endpoint.isOpenWebSocket else {
+            disconnect()
+            return
+        }
+        server.note(id, .close(.toClient, code: code, reason: code == nil ? nil : reason))
+        endpoint.close(code: code, reason: reason)
+        setEnd()
+        server.touch(self)
+    }
+
+    func disconnect() {
+        endpoint.finish()
+        server.touch(self)
+    }
+
+    func reset() {
+        // What was said before goes as far as the kernel takes it now.
+        write()
+        guard !isGone else { return }
+        tellHandedOver()
+        firstToEnd = firstToEnd ?? .server
+        stream.reset()
+    }
+
+    func awaitAcknowledged(_ ticket: UInt64) {
+        ledger.await(ticket, unwritten: endpoint.outputCount)
+        progressUntil = server.loop.now.advanced(by: Self.patience)
+        lookEvery = 50_000
+        server.touch(self)
+    }
+
+    /// The server stops.
+    func goAway() {
+        if endpoint.isOpenWebSocket { close(1001, "the replay ends") } else { disconnect() }
+    }
+
+    func abort() {
+        if !isGone { stream.reset() }
+    }
+
+    // MARK: A wake-up
+
+    /// The next thing that the client said, for the driver.
+    func next() -> ServerEvent? {
+        // Answers to one piece of many small requests must not pile up: they are written first.
+        isHeldBack = endpoint.isHTTP && !isGone && endpoint.outputCount + stream.queued > Self.mostQueued
+        guard !isHeldBack else { return nil }
+        let event = endpoint.next()
+        if let event { note(event) }
+        if event == .finish { wantsFIN = true }
+        return event
+    }
+
+    /// Writes what has gathered, and tells what has become of it.
+    func flush() {
+        guard !isGone else { return }
+        write()
+        if wantsFIN, !sentFIN {
+            sentFIN = true
+            firstToEnd = firstToEnd ?? .server
+            stream.halfClose()
+            setEnd()
+        }
+        look()
+        // Else `drained` goes on.
+        let isFull = endpoint.isHTTP && stream.queued > Self.mostQueued
+        if isHeldBack, !isFull { server.touch(self) }
+        let reads = endpoint.pendingCount <= Self.mostQueued && !isFull
+        if !sawFIN, stream.isReading != reads { stream.isReading = reads }
+        arm()
+    }
+
+    private func write() {
+        guard !isGone, !sentFIN, endpoint.outputCount > 0 else { return }
+        let bytes = endpoint.takeOutput()
+        ledger.wrote(bytes.count)
+        stream.write(bytes.span)
+    }
+
+    // MARK: Time
+
+    /// Asks the stream what is still on its way.
+    private func look() {
+        tellHandedOver()
+        if ledger.hasWaits {
+            let unacknowledged = stream.unacknowledged
+            let done = ledger.takeAcknowledged(queued: stream.queued, unacknowledged: unacknowledged)
+            for ticket in done { server.tell(self, .acknowledged(ticket, complete: true)) }
+            if ledger.hasProgressed(queued: stream.queued, unacknowledged: unacknowledged) {
+                progressUntil = server.loop.now.advanced(by: Self.patience)
+            } else if progressUntil <= server.loop.now {
+                for ticket in ledger.takeWaits() { server.tell(self, .acknowledged(ticket, complete: false)) }
+            }
+        }
+        guard ledger.hasSends || ledger.hasWaits else {
+            nextLook = nil
+            lookEvery = 0
+            return
+        }
+        // Often at first, as loopback answers at once, and then every 10 ms.
+        lookEvery = min(max(lookEvery * 2, 100_000), 10_000_000)
+        nextLook = server.loop.now.advanced(by: lookEvery)
+    }
+
+    private func tellHandedOver() {
+        for ticket in ledger.takeHandedOver(queued: stream.queued) { server.tell(self, .handedOver(ticket)) }
+    }
+
+    private func setEnd() {
+        endBy = server.loop.now.advanced(by: Self.patience)
+        queuedAtLastEnd = .max
+    }
+
+    private func arm() {
+        guard let next = [nextLook, endBy].compactMap(\.self).min() else {
+            timer?.cancel()
+            return
+        }
+        if timer == nil { timer = server.loop.timer { [unowned self] in timerFired() } }
+        timer?.arm(at: next)
+    }
+
+    private func timerFired() {
+        if let end = endBy, end <= server.loop.now { waitedLong() }
+        server.touch(self)
+        server.pump()
+    }
+
+    /// The client did not answer our close frame or FIN. A close frame is followed by FIN, a FIN by RST, unless the client
+    /// still takes what is queued for it.
+    private func waitedLong() {
+        if stream.queued > 0, stream.queued < queuedAtLastEnd {
+            let queued = stream.queued
+            setEnd()
+            queuedAtLastEnd = queued
+        } else if sentFIN {
+            endBy = nil
+            stream.reset()
+        } else {
+            disconnect()
+        }
+    }
+
+    // MARK: The actual tape
+
+    private func noteAnswer(_ answer: HTTPAnswer) {
+        let head = ResponseHead(
+            status: answer.status, reason: answer.reason.isEmpty ? statusText(answer.status) : answer.reason,
+            headers: answer.headers)
+        server.note(
+            id,
+            .response(
+                x: exchange, head, answer.body.isEmpty ? .none : .whole(answer.body), interim: false, coding: nil,
+                proxy: false))
+    }
+
+    private func note(_ event: ServerEvent) {
+        switch event {
+        case .request(let head, let body, _):
+            exchange += 1
+            server.note(id, .request(x: exchange, head, body.isEmpty ? .none : .whole(body)))
+        case .refused(let head, let answer):
+            if let head {
+                exchange += 1
+                server.note(id, .request(x: exchange, head, .none))
+            }
+            noteAnswer(answer)
+        case .message(let opcode, let payload):
+            server.note(id, .message(.toServer, opcode, payload, deflated: false, fragments: []))
+        case .ping(let payload): server.note(id, .ping(.toServer, payload))
+        case .pong(let payload): server.note(id, .pong(.toServer, payload))
+        case .ended(.closeFrame(let code, let reason)):
+            server.note(id, .close(.toServer, code: code, reason: code == nil ? nil : reason))
+        case .ended, .finish: break
+        }
+    }
+}

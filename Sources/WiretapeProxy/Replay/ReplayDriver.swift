@@ -1,0 +1,25 @@
+package import WiretapeCore
+
+/// Who decides what the replay server says: ``WiretapeCore/ReplayEngine``, or a script in tests. The meaning of each call
+/// is the engine's.
+package protocol ReplayDriver {
+    mutating func opened(_ c: ConnectionID, from: Address?, at now: WireInstant)
+    mutating func request(
+        _ c: ConnectionID, _ head: RequestHead, body: [UInt8], at now: WireInstant, into out: inout [ReplayAction])
+    mutating func message(
+        _ c: ConnectionID, _ opcode: Opcode, _ payload: Span<UInt8>, at now: WireInstant,
+        into out: inout [ReplayAction])
+    mutating func controlFrame(_ c: ConnectionID, isPing: Bool, at now: WireInstant)
+    mutating func clientClosed(
+        _ c: ConnectionID, _ how: ClientEnd, at now: WireInstant, into out: inout [ReplayAction])
+    mutating func handedOver(
+        _ c: ConnectionID, ticket: UInt64, at now: WireInstant, into out: inout [ReplayAction])
+    mutating func acknowledged(
+        _ c: ConnectionID, ticket: UInt64, complete: Bool, at now: WireInstant, into out: inout [ReplayAction])
+    mutating func wake(at now: WireInstant, into out: inout [ReplayAction])
+    var nextWake: WireInstant? { get }
+    var shouldEnd: Bool { get }
+    mutating func finish(at now: WireInstant) -> ReplayReport
+}
+
+extension ReplayEngine: ReplayDriver {}

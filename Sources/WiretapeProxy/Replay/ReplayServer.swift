@@ -1,0 +1,203 @@
+package import WiretapeCore
+
+/// The replay server of one loop: accepts clients, feeds what they send to its driver and does what that says. All of its
+/// connections share the driver, so a session may go on over a second one. It knows HTTP and WebSockets as far as
+/// ``WiretapeCore/ServerEndpoint`` does, and nothing of any protocol above them.
+package final class ReplayServer {
+    let loop: any Loop
+    let date: () -> String?
+    /// Hears what passed, as a tape would tell it: times since the server was made. Nil: nobody listens.
+    package var observe: ((TapeEvent) -> Void)?
+    /// A line for people.
+    package var log: (String) -> Void = { _ in }
+    /// The run is over by `--until`: called once, never from within a call of the owner.
+    package var ended: (() -> Void)?
+
+    private var driver: any ReplayDriver
+    private let started: WireInstant
+    private var timer: (any LoopTimer)?
+    private var listeners: [any Listener] = []
+    private var connections: [ConnectionID: ReplayConnection] = [:]
+    private var nextID: ConnectionID = 1
+    private var inbox: [(ConnectionID, ReplayInput)] = []
+    private var actions: [ReplayAction] = []
+    /// Connections with something to write or to tell at the end of this wake-up.
+    private var touched: [ReplayConnection] = []
+    private var isPumping = false
+    private var toldEnd = false
+    private var whenEmpty: (() -> Void)?
+
+    /// - Parameter date: the value of `Date` in answers; nil leaves it out.
+    package init(_ loop: any Loop, driver: any ReplayDriver, date: @escaping () -> String? = { nil }) {
+        self.loop = loop
+        self.driver = driver
+        self.date = date
+        started = loop.now
+        timer = loop.timer { [unowned self] in timerFired() }
+    }
+
+    /// Accepts clients at `address`; port 0 picks one. May be called for several addresses.
+    /// - Returns: where it listens, with the real port.
+    package func listen(on address: Address) throws(NetError) -> Address {
+        let listener = try loop.listen(on: address, reusePort: false) { [unowned self] stream in accept(stream) }
+        listeners.append(listener)
+        arm()
+        return listener.address
+    }
+
+    /// Client connections that are open.
+    package var count: Int { connections.count }
+
+    /// What the run has come to so far. The driver is not asked anything afterwards but how to end connections.
+    package func report() -> ReplayReport { driver.finish(at: loop.now) }
+
+    /// Stops accepting, ends all connections in order (WebSockets with 1001), aborts after `grace` nanoseconds those that
+    /// do not end. `done` is called when none is left; never before this call returns.
+    package func stop(grace: UInt64 = 500_000_000, _ done: @escaping () -> Void) {
+        for listener in listeners { listener.close() }
+        listeners = []
+        toldEnd = true
+        whenEmpty = done
+        for id in connections.keys.sorted() { connections[id]?.goAway() }
+        pump()
+        timer?.arm(at: connections.isEmpty ? loop.now : loop.now.advanced(by: grace))
+    }
+
+    private func accept(_ stream: any ByteStream) -> any StreamHandler {
+        let connection = ReplayConnection(self, nextID, stream)
+        connections[nextID] = connection
+        nextID += 1
+        let to = listeners.count == 1 ? listeners[0].address.description : nil
+        note(connection.id, .open(.init(from: stream.peer?.description, to: to)))
+        driver.opened(connection.id, from: stream.peer, at: loop.now)
+        arm()
+        stream.isReading = true
+        return connection
+    }
+
+    func remove(_ connection: ReplayConnection) {
+        connections[connection.id] = nil
+        if connections.isEmpty, whenEmpty != nil { timer?.arm(at: loop.now) }
+    }
+
+    // MARK: The way of an input
+
+    func tell(_ connection: ReplayConnection, _ input: ReplayInput) {
+        inbox.append((connection.id, input))
+    }
+
+    /// `connection` has something to write or to tell.
+    func touch(_ connection: ReplayConnection) {
+        if !connection.isTouched {
+            connection.isTouched = true
+            touched.append(connection)
+        }
+    }
+
+    /// Tells the driver what has come, one thing at a time, and does what it says before the next; then writes what has
+    /// gathered: several messages of one wake-up leave in one write.
+    func pump() {
+        guard !isPumping else { return }
+        isPumping = true
+        while true {
+            if !actions.isEmpty {
+                let batch = actions
+                actions = []
+                for action in batch { perform(action) }
+            } else if !inbox.isEmpty {
+                let (id, input) = inbox.removeFirst()
+                feed(id, input)
+            } else if let connection = touched.first {
+                if let event = connection.next() {
+                    feed(connection.id, event)
+                } else {
+                    touched.removeFirst()
+                    connection.isTouched = false
+                    connection.flush()
+                }
+            } else {
+                break
+            }
+        }
+        isPumping = false
+        arm()
+    }
+
+    private func feed(_ c: ConnectionID, _ input: ReplayInput) {
+        switch input {
+        case .handedOver(let ticket): driver.handedOver(c, ticket: ticket, at: loop.now, into: &actions)
+        case .acknowledged(let ticket, let complete):
+            driver.acknowledged(c, ticket: ticket, complete: complete, at: loop.now, into: &actions)
+        }
+    }
+
+    private func feed(_ c: ConnectionID, _ event: ServerEvent) {
+        switch event {
+        case .request(let head, let body, _): driver.request(c, head, body: body, at: loop.now, into: &actions)
+        case .message(let opcode, let payload):
+            driver.message(c, opcode, payload.span, at: loop.now, into: &actions)
+        case .ping: driver.controlFrame(c, isPing: true, at: loop.now)
+        case .pong: driver.controlFrame(c, isPing: false, at: loop.now)
+        case .ended(let how): driver.clientClosed(c, how, at: loop.now, into: &actions)
+        case .refused, .finish: break
+        }
+    }
+
+    private func perform(_ action: ReplayAction) {
+        switch action {
+        case .respond(let c, let answer, let thenClose): connections[c]?.respond(answer, thenClose: thenClose)
+        case .upgrade(let c, let headers): connections[c]?.upgrade(headers)
+        case .send(let c, let opcode, let payload, let ticket): connections[c]?.send(opcode, payload, ticket)
+        case .closeFrame(let c, let code, let reason): connections[c]?.close(code, reason)
+        case .disconnect(let c): connections[c]?.disconnect()
+        case .reset(let c): connections[c]?.reset()
+        case .awaitAcknowledged(let c, let ticket):
+            if let connection = connections[c] {
+                connection.awaitAcknowledged(ticket)
+            } else {
+                inbox.append((c, .acknowledged(ticket, complete: false)))
+            }
+        case .log(let line): log(line)
+        }
+    }
+
+    // MARK: Time
+
+    private func timerFired() {
+        if whenEmpty != nil {
+            for id in connections.keys.sorted() { connections[id]?.abort() }
+            guard connections.isEmpty else { return }
+            timer?.close()
+            timer = nil
+            let done = whenEmpty
+            whenEmpty = nil
+            done?()
+            return
+        }
+        if driver.shouldEnd, !toldEnd {
+            toldEnd = true
+            ended?()
+            return
+        }
+        driver.wake(at: loop.now, into: &actions)
+        pump()
+    }
+
+    private func arm() {
+        guard whenEmpty == nil else { return }
+        if driver.shouldEnd, !toldEnd {
+            timer?.arm(at: loop.now)
+        } else if let next = driver.nextWake {
+            timer?.arm(at: next)
+        } else {
+            timer?.cancel()
+        }
+    }
+
+    // MARK: The actual tape
+
+    func note(_ c: ConnectionID, _ kind: @autoclosure () -> TapeEvent.Kind) {
+        guard let observe else { return }
+        observe(TapeEvent(time: loop.now.since(started), connection: c, kind()))
+    }
+}
