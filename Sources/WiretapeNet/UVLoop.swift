@@ -24,6 +24,8 @@ package import WiretapeCore
     /// Streams that hear nothing of an RST: see `UVLoop+Watch.swift`.
     var watched: [UVStream] = []
     var watchTimer: UVTimer?
+    /// What lives as long as the loop and is found by jobs that are posted to it.
+    package var residents: [AnyObject] = []
     /// Listeners that hold a connection back: see `UVListener+Descriptors.swift`.
     var withholding: [UVListener] = []
     var withholdTimer: UVTimer?
@@ -88,6 +90,7 @@ package import WiretapeCore
         }
         alarm = nil
         watched = []
+        residents = []
     }
 
     func handleOpened() { openHandles += 1 }

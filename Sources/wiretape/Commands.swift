@@ -2,6 +2,8 @@
 package enum Commands {
     package static var all: [any Command.Type] {
         [
+            RecordCommand.self,
+            ProxyCommand.self,
             HelpCommand.self,
             VersionCommand.self,
             CompletionsCommand.self,
@@ -13,7 +15,7 @@ package enum Commands {
 
     /// Commands of the interface that this version does not have yet.
     package static let missing = [
-        "record", "proxy", "replay", "inspect", "repair", "auto", "check", "sweep", "new", "validate", "canon", "edit",
+        "replay", "inspect", "repair", "auto", "check", "sweep", "new", "validate", "canon", "edit",
         "name", "cut", "merge", "diff", "redact", "scan", "import", "export", "capture", "ca", "config", "demo",
     ]
 }

@@ -1,5 +1,6 @@
 internal import WiretapeCore
 internal import WiretapeSystem
+internal import WiretapeTape
 
 /// The tool from its first word to its exit code.
 package enum Tool {
@@ -12,9 +13,12 @@ package enum Tool {
         } catch let error as UsageError {
             Console.error.write(error.text)
             return ExitCode.usage.code
+        } catch let failure as Failure {
+            return Verdict(.failed, failure.code, failure.reason).tell()
+        } catch let error as TapeError {
+            return Verdict(.failed, error.exitCode, error.description).tell()
         } catch {
-            Console.error.write("wiretape: failed (exit 1): \(error)\n")
-            return ExitCode.failure.code
+            return Verdict(.failed, ExitCode.failure.code, "\(error)").tell()
         }
     }
 

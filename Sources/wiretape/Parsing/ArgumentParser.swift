@@ -128,9 +128,10 @@ package struct ArgumentParser {
         if parsed.positionals.count < spec.positionals.count(where: \.isRequired) {
             throw fail("\(spec.name) needs \(spec.positionals[parsed.positionals.count].name)")
         }
-        for option in spec.options where option.isRequired && !parsed.has(option.name) {
-            throw fail("\(spec.name) needs --\(option.name) \(option.valueName ?? "")")
-        }
+        let absent = spec.options.filter { $0.isRequired && !parsed.has($0.name) }
+        if absent.isEmpty { return }
+        let names = absent.map { "--\($0.name) \($0.valueName ?? "")" }
+        throw fail("\(spec.name) needs \(names.joined(separator: " and "))")
     }
 
     private func isNumber(_ word: String) -> Bool { word.dropFirst().allSatisfy { $0.isNumber || $0 == "." } }

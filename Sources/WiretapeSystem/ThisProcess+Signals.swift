@@ -1,0 +1,18 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+extension ThisProcess {
+    /// Lets all signals through. Whoever started this process may have handed down a mask that blocks them (a thread of
+    /// libdispatch does): then no SIGINT would end us, and no SIGCHLD would tell of a child's end. Once, before threads
+    /// are started.
+    package static func unblockSignals() {
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
+    }
+}

@@ -1,0 +1,14 @@
+extension ProxyCommand {
+    package static let spec = CommandSpec(
+        name: "proxy", abstract: "Relay as record does, writing nothing",
+        discussion: """
+            Relays HTTP and WebSocket traffic between clients and a server, unchanged and as it arrives: the same path as \
+            'wiretape record', with no tape behind it.
+            """,
+        groups: [.relay, .run],
+        tail: RecordCommand.tail,
+        examples: [
+            ExampleSpec(
+                "wiretape proxy --upstream http://127.0.0.1:5000 --listen 127.0.0.1:8080", "Relays until interrupted.")
+        ], exitCodes: [.failure, .timeout, .signal])
+}

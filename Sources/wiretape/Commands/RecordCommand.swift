@@ -1,0 +1,76 @@
+internal import WiretapeCore
+internal import WiretapeProxy
+internal import WiretapeSystem
+internal import WiretapeTape
+
+/// `wiretape record`.
+package struct RecordCommand: Command {
+    private let arguments: ParsedArguments
+    private let plan: RelayPlan
+    private let output: String
+
+    package init(_ arguments: ParsedArguments) throws(UsageError) {
+        self.arguments = arguments
+        plan = try RelayPlan(arguments)
+        output = arguments.value("output") ?? ""
+        if output == "-" {
+            throw arguments.error("--output -: a tape on standard output is not built yet; name a file")
+        }
+    }
+
+    package func run() throws -> Int32 {
+        let log = Log(arguments)
+        let shell = try RunShell(arguments)
+        defer { shell.close() }
+        // A port in use is found before an older tape is written over.
+        let addresses = try Listening.addresses(plan, on: shell.loop)
+        try Listening.probe(addresses, on: shell.loop)
+        let writer = try openTape(log)
+        let relay = try RelayRun(plan, shell, writer: writer)
+        defer { relay.abandon() }
+        let ready = ReadyLine(urls: try relay.start(addresses))
+        log.warning("nothing is redacted: \(output) will hold all that passes, credentials too")
+        ready.tell(arguments, log)
+        let end: RunEnd
+        do {
+            end = try shell.run(ready) { relay.stop() }
+        } catch {
+            _ = writer.finish()
+            throw error
+        }
+        relay.finish()
+        return end.verdict(verdict(writer.finish())).tell(arguments)
+    }
+
+    private func openTape(_ log: Log) throws(TapeError) -> TapeWriter {
+        let file = try TapeFile(path: output, force: arguments.has("force"))
+        var options = TapeWriterOptions(isCompressed: TapeFile.isCompressed(output))
+        options.overload = arguments.value("on-overload").flatMap { .init(rawValue: $0) } ?? .wait
+        options.diskFull = arguments.value("on-disk-full").flatMap { .init(rawValue: $0) } ?? .stop
+        let header = TapeHeader(
+            started: SystemClock.rfc3339(SystemClock.wall), tool: "wiretape/\(Tool.version)", mode: "reverse",
+            upstreams: plan.upstreams.map { ($0.name, $0.url) }, redaction: "none")
+        let origin = SystemClock.monotonic
+        let goesOn = options.diskFull == .continue
+        return try TapeWriter(
+            header: header, to: file, options: options, clock: { SystemClock.monotonic },
+            consumer: { TapeAssembler(origin: origin) },
+            onFailure: { error in
+                log.error("\(error); \(goesOn ? "the traffic goes on unrecorded" : "the recording ends")")
+            })
+    }
+
+    private func verdict(_ totals: TapeTotals) -> Verdict {
+        var text =
+            "\(Self.count(totals.events, "event")) of \(Self.count(totals.connections, "connection")) on \(output)"
+        if totals.lost > 0 { text += "; \(Self.count(totals.lost, "event")) lost to overload" }
+        if let failure = totals.failure {
+            if totals.discarded > 0 { text += "; \(Self.count(totals.discarded, "event")) not recorded" }
+            return Verdict(.failed, ExitCode.failure.code, "\(failure); \(text)")
+        }
+        if let level = totals.level { text += "; compressed at level \(level) to keep up" }
+        return Verdict(.done, 0, text)
+    }
+
+    private static func count(_ n: UInt64, _ noun: String) -> String { "\(n) \(noun)\(n == 1 ? "" : "s")" }
+}

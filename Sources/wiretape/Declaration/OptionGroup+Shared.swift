@@ -1,0 +1,51 @@
+extension OptionGroup {
+    /// What every command that serves takes.
+    package static let run = OptionGroup(
+        "Run",
+        [
+            OptionSpec("timeout", "D", .duration, "End the run after this time, with exit code 124."),
+            OptionSpec(switch: "json", "Print machine-readable lines on standard output; the first one when ready."),
+            OptionSpec(
+                "log-level", "LEVEL", .choice(Log.Level.allCases.map(\.rawValue)), default: "info",
+                "How much is told on standard error."),
+            OptionSpec(switch: "quiet", short: "q", "Tell errors and the verdict only, as --log-level error."),
+            .missing("control", "the control API comes later"),
+            .missing("config", "settings files come later; write the options on the command line"),
+        ])
+
+    /// How a relay treats its upstreams.
+    package static let relay = OptionGroup(
+        "Relay",
+        [
+            OptionSpec(
+                "upstream", "[NAME=]URL", UpstreamValue.kind, required: true, repeatable: true,
+                "The server to stand in front of: http, https, ws or wss. Each further one has a name and a listener."),
+            OptionSpec(
+                "listen", "ADDRESS", ListenValue.kind, repeatable: true,
+                "Where clients connect: HOST:PORT or http://HOST:PORT; port 0 picks a free one. The n-th is for the "
+                    + "n-th upstream. (default: 127.0.0.1:0)"),
+            OptionSpec(switch: "keep-host", "Pass on the client's Host header instead of the upstream's name."),
+            OptionSpec(
+                "upstream-ca", "FILE", .file, "Trust the certificates in this PEM file instead of the system's."),
+            OptionSpec(switch: "insecure-upstream", "Do not verify the upstream's certificate."),
+            OptionSpec("threads", "N", .count(1...64), default: "1", "Event loops, each on a thread of its own."),
+            .missing("faults", "faults on live traffic come later; 'wiretape replay' has them"),
+            .missing("fault", "faults on live traffic come later; 'wiretape replay' has them"),
+            .missing("seed", "it belongs to faults, which on live traffic come later"),
+            .missing("mode", "this version records in reverse mode only, in front of --upstream"),
+            .missing("tls", "TLS towards clients comes later"),
+            .missing("report", "reports are made by 'wiretape replay'"),
+        ])
+
+    /// Faults and their seed.
+    package static let faults = OptionGroup(
+        "Faults",
+        [
+            OptionSpec(
+                "fault", "RULE", repeatable: true,
+                "A rule in its inline form: 'reset after ReceiveMessage[3]', 'respond(503) on connect[retry=1]'. "
+                    + "A rule that never fires fails the run."),
+            OptionSpec("faults", "FILE", .file, repeatable: true, "A plan in YAML. Rules apply in the order written."),
+            OptionSpec("seed", "N", .count(0...UInt64.max), "Repeat the random draws of an earlier run."),
+        ])
+}

@@ -1,0 +1,30 @@
+internal import WiretapeSystem
+
+/// Text for people, on standard error.
+package struct Log: Sendable {
+    package enum Level: String, CaseIterable, Comparable, Sendable {
+        case error, warning, info
+
+        package static func < (a: Self, b: Self) -> Bool { a.rank < b.rank }
+
+        private var rank: Int { self == .error ? 0 : self == .warning ? 1 : 2 }
+    }
+
+    package var level: Level
+
+    package init(level: Level) { self.level = level }
+
+    /// From `--log-level` and `--quiet`.
+    package init(_ arguments: ParsedArguments) {
+        let level = arguments.value("log-level").flatMap(Level.init(rawValue:)) ?? .info
+        self.level = arguments.has("quiet") ? .error : level
+    }
+
+    package func info(_ text: String) { write(text, .info) }
+    package func warning(_ text: String) { write(text, .warning) }
+    package func error(_ text: String) { write(text, .error) }
+
+    private func write(_ text: String, _ level: Level) {
+        if level <= self.level { Console.error.write("wiretape: \(text)\n") }
+    }
+}

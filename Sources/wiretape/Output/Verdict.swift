@@ -1,0 +1,27 @@
+internal import WiretapeSystem
+
+/// How a run ended: the last line on standard error and the exit code.
+package struct Verdict: Hashable, Sendable {
+    package enum Word: String, Sendable { case done, pass, diverged, failed, stopped, timeout }
+
+    package var word: Word
+    package var code: Int32
+    /// Without its full stop.
+    package var reason: String
+
+    package init(_ word: Word, _ code: Int32, _ reason: String) {
+        self.word = word
+        self.code = code
+        self.reason = reason
+    }
+
+    /// `wiretape: pass (exit 0): 2 sessions, 24 messages`
+    package var text: String { "wiretape: \(word.rawValue) (exit \(code)): \(reason)\n" }
+
+    /// Writes the line.
+    /// - Returns: the exit code.
+    package func tell() -> Int32 {
+        Console.error.write(text)
+        return code
+    }
+}

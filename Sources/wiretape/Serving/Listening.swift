@@ -1,0 +1,54 @@
+internal import WiretapeCore
+internal import WiretapeNet
+
+/// From what a person wrote behind `--listen` to an address, and back to a URL for clients.
+enum Listening {
+    /// The first address of the host.
+    /// - Throws: `Failure` in words when the name is not known.
+    static func address(_ origin: Origin, on loop: UVLoop) throws(Failure) -> Address {
+        var found: Result<[Address], NetError>?
+        loop.resolve(origin.host, port: origin.port) {
+            found = $0
+            loop.stop()
+        }
+        while found == nil { loop.run() }
+        switch found {
+        case .success(let addresses)?:
+            if let first = addresses.first { return first }
+            throw Failure("--listen \(origin.text): '\(origin.host)' has no address")
+        case .failure(let error)?: throw Failure("--listen \(origin.text): \(error)")
+        case nil: throw Failure("--listen \(origin.text): not resolved")
+        }
+    }
+
+    /// Where clients reach a listener: one on all interfaces is reached on this machine's own address.
+    static func url(_ address: Address) -> String {
+        var address = address
+        if address.host == "0.0.0.0" { address.host = "127.0.0.1" }
+        if address.host == "::" { address.host = "::1" }
+        return "http://\(address)"
+    }
+
+    /// The addresses of all listeners of a plan.
+    static func addresses(_ plan: RelayPlan, on loop: UVLoop) throws(Failure) -> [Address] {
+        var addresses: [Address] = []
+        for listen in plan.listens { addresses.append(try address(listen.origin, on: loop)) }
+        return addresses
+    }
+
+    /// Finds out whether the addresses are free, without accepting anyone.
+    static func probe(_ addresses: [Address], on loop: UVLoop) throws(NetError) {
+        for address in addresses where address.port != 0 {
+            try loop.listen(on: address, reusePort: false) { _ in Unheard() }.close()
+        }
+    }
+
+    /// The handler of a stream that nobody serves. The loop does not run while a probe listens: it is never told anything.
+    private final class Unheard: StreamHandler {
+        func connected() {}
+        func received(_ bytes: Span<UInt8>) {}
+        func receivedEnd() {}
+        func drained() {}
+        func ended(_ how: StreamEnd) {}
+    }
+}

@@ -1,0 +1,51 @@
+internal import WiretapeCore
+internal import WiretapeProxy
+internal import WiretapeTape
+
+/// The relays of one loop, one for each upstream, and the recorder's end on that loop. Confined to the loop's thread.
+final class LoopRelays {
+    typealias Connect = (Upstream, Address, any StreamHandler) -> any ByteStream
+
+    private let nodes: [RelayNode]
+    private let tap: Tap?
+    private var open = 0
+
+    /// - Parameter failed: called once when the recording failed and the traffic must stop.
+    init(
+        _ loop: any Loop, _ upstreams: [Upstream], tap: Tap?, numbers: ConnectionNumbers, options: RelayOptions,
+        connect: @escaping Connect, failed: @escaping () -> Void
+    ) {
+        self.tap = tap
+        nodes = upstreams.map { upstream in
+            RelayNode(loop, upstream: upstream, tap: tap, numbers: numbers, options: options) {
+                connect(upstream, $0, $1)
+            }
+        }
+        tap?.onHold = { [unowned self] in for node in nodes { node.hold() } }
+        tap?.onRelease = { [unowned self] in for node in nodes { node.release() } }
+        tap?.onFailure = failed
+    }
+
+    /// Accepts clients of the n-th upstream at the n-th address.
+    /// - Returns: the addresses with their real ports.
+    func listen(on addresses: [Address], reusePort: Bool) throws(NetError) -> [Address] {
+        var real: [Address] = []
+        for (node, address) in zip(nodes, addresses) {
+            real.append(try node.listen(on: address, reusePort: reusePort))
+        }
+        return real
+    }
+
+    /// Ends all connections; `done` is called once, when the recorder has all of them.
+    func stop(_ done: @escaping () -> Void) {
+        open = nodes.count
+        for node in nodes {
+            node.stop { [self] in
+                open -= 1
+                if open > 0 { return }
+                tap?.close()
+                done()
+            }
+        }
+    }
+}

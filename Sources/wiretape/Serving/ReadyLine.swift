@@ -1,0 +1,47 @@
+internal import WiretapeCore
+internal import WiretapeSystem
+
+/// Where a run can be reached, told once its listeners accept.
+package struct ReadyLine: Sendable {
+    /// Names of upstreams and where clients reach each: `http://127.0.0.1:41234`.
+    package var urls: [(name: String, url: String)]
+    /// Path and stable query of the first session; empty when none is known.
+    package var endpointPath: String
+    package var seed: UInt64?
+
+    package init(urls: [(name: String, url: String)], endpointPath: String = "", seed: UInt64? = nil) {
+        self.urls = urls
+        self.endpointPath = endpointPath
+        self.seed = seed
+    }
+
+    /// The first origin.
+    package var url: String { urls.first?.url ?? "" }
+
+    /// The same origin for WebSockets.
+    package var webSocketURL: String { "ws" + url.dropFirst(4) }
+
+    /// The line of `--json`, with its newline.
+    package func json(pid: Int32) -> String {
+        let value = JSONValue.object([
+            .init("event", .string("ready")), .init("url", .string(url)),
+            .init("urls", .object(urls.map { .init($0.name, .string($0.url)) })),
+            .init("endpoint", .string(url + endpointPath)), .init("ws", .string(webSocketURL + endpointPath)),
+            .init("control", .null), .init("proxy", .null), .init("pid", .number(pid)),
+            .init("seed", seed.map { .number($0) } ?? .null),
+        ])
+        return value.text + "\n"
+    }
+
+    /// What a started command finds in its environment. There is no control API yet: its variable is empty, so that a
+    /// script that insists on all three (`set -u`) runs.
+    package var environment: [(name: String, value: String)] {
+        [("WIRETAPE_URL", url), ("WIRETAPE_WS_URL", webSocketURL), ("WIRETAPE_CONTROL", "")]
+    }
+
+    /// Tells people on standard error and, with `--json`, machines on standard output.
+    func tell(_ arguments: ParsedArguments, _ log: Log) {
+        for (name, url) in urls { log.info(urls.count > 1 ? "\(name): listening on \(url)" : "listening on \(url)") }
+        if arguments.has("json") { Console.output.write(json(pid: ThisProcess.id)) }
+    }
+}

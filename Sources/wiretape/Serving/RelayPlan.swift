@@ -1,0 +1,62 @@
+internal import WiretapeCore
+internal import WiretapeProxy
+
+/// What `record` and `proxy` are asked to relay.
+struct RelayPlan {
+    var upstreams: [Upstream]
+    /// Where clients of the n-th upstream connect. One upstream may have several.
+    var listens: [(upstream: Int, origin: Origin)]
+    var options = RelayOptions()
+    var threads: Int
+    var trust: UpstreamTrust
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+        do {
+            let values = try arguments.all("upstream").map(UpstreamValue.parse)
+            upstreams = values.map { value in
+                let origin = value.origin
+                // The relay speaks HTTP until the client asks for an upgrade: ws is http.
+                var url = origin
+                url.scheme = origin.isTLS ? "https" : "http"
+                return Upstream(
+                    name: value.name, url: url.text, host: origin.host, port: origin.port, isTLS: origin.isTLS)
+            }
+            listens = []
+            let asked = try arguments.all("listen").map(ListenValue.parse)
+            let free = Origin(scheme: "http", host: "127.0.0.1", port: 0, rest: "")
+            if upstreams.count == 1 {
+                listens = (asked.isEmpty ? [free] : asked).map { (0, $0) }
+            } else {
+                for index in upstreams.indices { listens.append((index, index < asked.count ? asked[index] : free)) }
+                if asked.count > upstreams.count {
+                    throw OptionError(
+                        "--listen is given \(asked.count) times for \(upstreams.count) upstreams; the n-th is for the n-th"
+                    )
+                }
+            }
+        } catch {
+            throw arguments.error("\(error)")
+        }
+        for (index, upstream) in upstreams.enumerated() {
+            if upstreams[..<index].contains(where: { $0.name == upstream.name }) {
+                throw arguments.error(
+                    "two upstreams are called '\(upstream.name)'; name them: --upstream chat=URL --upstream news=URL")
+            }
+        }
+        options.keepHost = arguments.has("keep-host")
+        threads = Int(arguments.count("threads") ?? 1)
+        trust =
+            arguments.has("insecure-upstream") ? .anyone : arguments.value("upstream-ca").map { .file($0) } ?? .system
+        if arguments.has("insecure-upstream"), arguments.has("upstream-ca") {
+            throw arguments.error("--upstream-ca and --insecure-upstream contradict each other")
+        }
+    }
+}
+
+/// Whose certificates an upstream with TLS may show.
+enum UpstreamTrust: Hashable, Sendable {
+    case system
+    /// A PEM file.
+    case file(String)
+    case anyone
+}

@@ -1,0 +1,108 @@
+internal import WiretapeCore
+internal import WiretapeNet
+internal import WiretapeProxy
+internal import WiretapeSystem
+internal import WiretapeTape
+
+/// The relays of `record` and `proxy` on all their loops. The first loop is that of the ``RunShell``, on the main thread.
+final class RelayRun {
+    private let plan: RelayPlan
+    private let shell: RunShell
+    private let writer: TapeWriter?
+    private let numbers = ConnectionNumbers()
+    private let connector: UpstreamConnector
+    private var relays: LoopRelays?
+    private var threads: [LoopThread] = []
+    private let others = Gate(OtherLoops())
+    private var watch: (any LoopTimer)?
+
+    /// What the other loops tell the main thread.
+    private struct OtherLoops: Sendable {
+        /// Loops whose relays are still open.
+        var open = 0
+        /// The recording failed there.
+        var hasFailed = false
+    }
+
+    /// - Parameter writer: of the tape; nil to relay without recording.
+    init(_ plan: RelayPlan, _ shell: RunShell, writer: TapeWriter?) throws {
+        self.plan = plan
+        self.shell = shell
+        self.writer = writer
+        connector = try UpstreamConnector(plan)
+    }
+
+    /// Connections accepted so far.
+    var connections: UInt32 { numbers.count }
+
+    /// Listens on all loops.
+    /// - Parameter addresses: one for each of the plan's listeners.
+    /// - Returns: where clients connect, for each listener.
+    func start(_ addresses: [Address]) throws -> [(name: String, url: String)] {
+        let upstreams = plan.listens.map { plan.upstreams[$0.upstream] }
+        let first = LoopRelays(
+            shell.loop, upstreams, tap: writer.map { Tap(shell.loop, index: 0, sink: $0) }, numbers: numbers,
+            options: plan.options, connect: connector.connect(on: shell.loop)
+        ) { [unowned self] in shell.finish() }
+        relays = first
+        let real = try first.listen(on: addresses, reusePort: plan.threads > 1)
+        for index in 1..<max(1, plan.threads) {
+            let thread = LoopThread(name: "loop-\(index)")
+            try thread.start()
+            threads.append(thread)
+            try startOther(thread, index, upstreams, real)
+        }
+        if !threads.isEmpty, writer != nil { watchOthers() }
+        return zip(upstreams, real).map { ($0.name, Listening.url($1)) }
+    }
+
+    private func startOther(_ thread: LoopThread, _ index: Int, _ upstreams: [Upstream], _ addresses: [Address]) throws
+    {
+        let (writer, numbers, options, connector, others) = (writer, numbers, plan.options, connector, others)
+        try thread.call { loop in
+            let relays = LoopRelays(
+                loop, upstreams, tap: writer.map { Tap(loop, index: index, sink: $0) }, numbers: numbers,
+                options: options, connect: connector.connect(on: loop)
+            ) { others.update { $0.hasFailed = true } }
+            loop.residents.append(relays)
+            _ = try relays.listen(on: addresses, reusePort: true)
+        }
+        others.update { $0.open += 1 }
+    }
+
+    /// Nothing wakes the main thread's loop from outside: it looks.
+    private func watchOthers() {
+        watch = shell.loop.timer { [unowned self] in
+            if others.withLock({ $0.hasFailed }) { return shell.finish() }
+            watch?.arm(at: shell.loop.now.advanced(by: 100_000_000))
+        }
+        watch?.arm(at: shell.loop.now)
+    }
+
+    /// Ends all connections. The shell is told when those of its own loop are closed.
+    func stop() {
+        watch?.close()
+        watch = nil
+        let others = others
+        for thread in threads {
+            thread.post { loop in
+                for case let relays as LoopRelays in loop.residents {
+                    relays.stop { others.update { $0.open -= 1 } }
+                }
+            }
+        }
+        if let relays { relays.stop { [shell] in shell.workStopped() } } else { shell.workStopped() }
+    }
+
+    /// Waits for the other loops, after ``stop()`` and the shell's end.
+    func finish() {
+        others.wait(until: { $0.open == 0 }) { _ in }
+        abandon()
+    }
+
+    /// Ends the other loops without waiting for their connections.
+    func abandon() {
+        for thread in threads { thread.stop() }
+        threads = []
+    }
+}

@@ -1,0 +1,34 @@
+internal import WiretapeCore
+internal import WiretapeNet
+
+/// What ended a run.
+enum RunEnd: Hashable, Sendable {
+    /// The run itself: its work is done, or it failed.
+    case finished
+    /// The command behind `--`.
+    case command(String, ChildEnd)
+    /// SIGINT or SIGTERM.
+    case signal(Int32)
+    /// `--timeout`, in nanoseconds.
+    case timeout(UInt64)
+
+    /// What the run came to, seen with what ended it.
+    /// - Parameter own: the run's own verdict.
+    func verdict(_ own: Verdict) -> Verdict {
+        switch self {
+        case .finished: return own
+        case .command(let name, let end):
+            if end.exitCode == 0 { return own }
+            let how =
+                if case .signalled(let number) = end { "was ended by signal \(number)" } else {
+                    "ended with \(end.exitCode)"
+                }
+            return Verdict(.failed, end.exitCode, "the command '\(name)' \(how); \(own.reason)")
+        case .timeout(let time):
+            return Verdict(.timeout, 124, "--timeout \(DurationText.describe(time)) is over; \(own.reason)")
+        case .signal(let number):
+            if number == RunShell.interrupt || own.code != 0 { return own }
+            return Verdict(.stopped, 128 + number, "signal \(number); \(own.reason)")
+        }
+    }
+}

@@ -1,0 +1,105 @@
+internal import WiretapeCore
+internal import WiretapeNet
+internal import WiretapeSystem
+
+/// What every serving command has around its work: signals, `--timeout` and the command behind `--`. The first of them
+/// that happens asks the work to stop; when that has stopped and the command has ended, ``run(_:stop:)`` returns.
+/// A second signal ends the process at once.
+final class RunShell {
+    static let interrupt: Int32 = 2
+    private static let terminate: Int32 = 15
+    private static let kill: Int32 = 9
+    /// How long a command may take to end after it was asked to.
+    private static let grace: UInt64 = 2_000_000_000
+
+    let loop: UVLoop
+    private let tail: [String]?
+    private let timeout: UInt64?
+    private var watcher: SignalWatcher?
+    private var timer: (any LoopTimer)?
+    private var child: ChildProcess?
+    private var stop: () -> Void = {}
+    private var end: RunEnd?
+    private var isStopped = false
+    private var hasAsked = false
+
+    init(_ arguments: ParsedArguments) throws(NetError) {
+        tail = arguments.tail
+        timeout = arguments.duration("timeout")
+        ProcessSetup.ignoreSIGPIPE()
+        ProcessSetup.raiseDescriptorLimit()
+        loop = try UVLoop()
+        watcher = SignalWatcher(loop, SignalWatcher.ending) { [unowned self] in signalled($0) }
+    }
+
+    /// Starts the command and runs the loop until all has ended.
+    /// - Parameters:
+    ///   - ready: where the work can be reached; its listeners accept.
+    ///   - stop: asks the work to stop; called once, on the loop. ``workStopped()`` must follow.
+    func run(_ ready: ReadyLine, stop: @escaping () -> Void) throws -> RunEnd {
+        self.stop = stop
+        timer = loop.timer { [unowned self] in timerFired() }
+        if let timeout { timer?.arm(at: loop.now.advanced(by: timeout)) }
+        if let tail {
+            let words = tail.map { $0.replacing("{url}", with: ready.url) }
+            child = try ChildProcess(loop, words, environment: ready.environment) { [unowned self] in
+                child = nil
+                if end == nil { ended(.command(words[0], $0)) } else { finishIfDone() }
+            }
+        }
+        while !isStopped || child != nil { loop.run() }
+        return end ?? .finished
+    }
+
+    /// Lets go of the loop. The last call.
+    func close() {
+        watcher?.close()
+        timer?.close()
+        loop.shutdown()
+    }
+
+    /// The work wants to end by itself: it is done, or it failed. It is asked to stop like any other.
+    func finish() { ended(.finished) }
+
+    /// The work has stopped: nothing of it is open any more.
+    func workStopped() {
+        isStopped = true
+        askCommand()
+        finishIfDone()
+    }
+
+    private func ended(_ how: RunEnd) {
+        guard end == nil else { return }
+        end = how
+        timer?.cancel()
+        stop()
+        askCommand()
+    }
+
+    /// Gives the command its time to end. One that was interrupted at the terminal has had the signal itself.
+    private func askCommand() {
+        guard let child, end != nil, timer != nil, !hasAsked else { return }
+        if end != .signal(Self.interrupt) {
+            hasAsked = true
+            child.signal(Self.terminate)
+        }
+        timer?.arm(at: loop.now.advanced(by: Self.grace))
+    }
+
+    private func timerFired() {
+        guard end != nil else { return ended(.timeout(timeout ?? 0)) }
+        child?.signal(hasAsked ? Self.kill : Self.terminate)
+        hasAsked = true
+        timer?.arm(at: loop.now.advanced(by: Self.grace))
+    }
+
+    private func signalled(_ number: Int32) {
+        guard end != nil else { return ended(.signal(number)) }
+        child?.signal(Self.terminate)
+        ThisProcess.exit(Verdict(.stopped, 128 + number, "signal \(number) came twice").tell())
+    }
+
+    private func finishIfDone() {
+        if isStopped, child == nil { loop.stop() }
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+
+/// A program that runs beside the test: a hub, a recorder. Its first line on standard output says where it listens.
+final class Running {
+    let process = Process()
+    let url: String
+    private let errFile: URL
+
+    init(_ name: String, _ arguments: [String], in folder: URL) throws {
+        let pipe = Pipe()
+        errFile = folder.appendingPathComponent("err-\(UUID().uuidString)")
+        try Data().write(to: errFile)
+        process.executableURL = Binary.folder.appendingPathComponent(name)
+        process.arguments = arguments
+        process.currentDirectoryURL = folder
+        process.standardOutput = pipe
+        process.standardInput = FileHandle.nullDevice
+        process.standardError = try FileHandle(forWritingTo: errFile)
+        try process.run()
+        var line = Data()
+        while !line.contains(0x0a) {
+            let more = pipe.fileHandleForReading.availableData
+            if more.isEmpty { break }
+            line += more
+        }
+        struct Ready: Decodable { var url: String }
+        url = try JSONDecoder().decode(Ready.self, from: line.prefix { $0 != 0x0a }).url
+    }
+
+    /// Sends the signal and waits for the end.
+    func stop(_ signal: Int32 = SIGINT) throws -> (code: Int32, err: String) {
+        kill(process.processIdentifier, signal)
+        process.waitUntilExit()
+        return (process.terminationStatus, try String(contentsOf: errFile, encoding: .utf8))
+    }
+
+    deinit {
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    }
+}
+
+/// A folder that is gone after the test.
+final class Scratch {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("wt-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+}
