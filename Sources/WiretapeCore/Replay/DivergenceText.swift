@@ -6,7 +6,7 @@ enum DivergenceText {
     ) -> String {
         let nearest = nearest(to: message, in: run)
         let number = nearest.map { run.script.steps[$0].ordinal } ?? run.clientMessages
-        let place = nearest.map { " (\(tape):\(run.script.steps[$0].event + 1))" } ?? ""
+        let place = nearest.map { " (\(tape):\(run.script.steps[$0].line))" } ?? ""
         var text = "wiretape: diverged at client message \(number) of session \(run.session.number)\(place), "
         text += "after \(DurationText.milliseconds(nanoseconds / 1_000_000 * 1_000_000)) ms\n"
         let received = "\(message.type) \(message.summary)"
@@ -41,7 +41,7 @@ enum DivergenceText {
     static func describe(_ run: SessionRun, _ step: Int, tape: String) -> String {
         let recorded = run.script.steps[step]
         let name = [recorded.message?.type, recorded.message?.label].compactMap { $0 }.joined(separator: " ")
-        return "client message \(recorded.ordinal) (\(tape):\(recorded.event + 1), \(name))"
+        return "client message \(recorded.ordinal) (\(tape):\(recorded.line), \(name))"
     }
 
     /// The unmatched recorded message that is most like it: same type and label, same type, else the next one.

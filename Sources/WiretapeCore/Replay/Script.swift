@@ -2,7 +2,7 @@
 /// acknowledgements of the protocol are not in it; the farewell of a client and the server's answer to it are optional.
 struct Script: Sendable {
     struct Step: Sendable {
-        var event: UInt64
+        var line: Int
         var time: UInt64
         var frame: Int
         var direction: Direction
@@ -66,7 +66,7 @@ struct Script: Sendable {
             case .ending(let ending):
                 add(
                     Step(
-                        event: entry.event, time: entry.time, frame: entry.frame, direction: .toClient, ending: ending,
+                        line: entry.line, time: entry.time, frame: entry.frame, direction: .toClient, ending: ending,
                         ordinal: toClient.count + 1))
             }
         }
@@ -78,7 +78,7 @@ struct Script: Sendable {
         let index = steps.count
         let side = message.direction
         var step = Step(
-            event: entry.event, time: entry.time, frame: entry.frame, direction: side, message: message,
+            line: entry.line, time: entry.time, frame: entry.frame, direction: side, message: message,
             ordinal: (side == .toServer ? toServer.count : toClient.count) + 1)
         let opens = message.opens.first != nil || (message.role == .request && message.chain?.origin == side)
         if let chain = message.chain ?? message.opens.first, message.role != .handshake {

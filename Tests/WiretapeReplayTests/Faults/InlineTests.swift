@@ -111,7 +111,7 @@ import WiretapeCore
             "after",
             "connect", " ", "in", "retry", "/", "{", "p", "max", "99999999999999999999999", "+", "\u{301}", "-1",
         ]
-        for _ in 0..<20_000 {
+        for _ in 0..<4_000 {
             let text = (0..<draw.below(12)).map { _ in pieces[draw.below(pieces.count)] }.joined()
             _ = try? rule(text)
             _ = try? Selector(parsing: text, from: RuleSource(file: "--filter"))
