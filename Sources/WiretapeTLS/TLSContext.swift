@@ -1,5 +1,4 @@
 internal import CWiretapeOpenSSL
-internal import Synchronization
 internal import WiretapeBytes
 internal import WiretapeSystem
 
@@ -11,7 +10,7 @@ internal import WiretapeSystem
     private let authority: TLSIdentity?
     private let fallbackNames: [String]
     /// Certificates made on demand, by name.
-    private let issued = Mutex<[String: TLSIdentity]>([:])
+    private let issued = Gate<[String: TLSIdentity]>([:])
     private static let mostIssued = 1024
 
     /// For connections that we open. TLS 1.2 at least, ALPN `http/1.1`.

@@ -1,0 +1,31 @@
+package import WiretapeCore
+package import WiretapeTLS
+
+extension TLSStream {
+    /// Opens a TLS connection to `address`. As ``Loop/connect(to:_:)``: `connected()` or `ended(_:)` follows, never before
+    /// this call returns. A refused certificate is `ended(.failed("certificate verify failed: …"))`.
+    /// - Parameter serverName: the name or address that the certificate must be for, sent as SNI when it is a name.
+    package static func connect(
+        _ loop: any Loop, to address: Address, serverName: String, _ context: TLSContext, _ handler: any StreamHandler
+    ) -> TLSStream {
+        let stream = TLSStream(loop, try? TLSMachine(context, connectingTo: serverName))
+        stream.handler = handler
+        stream.inner = loop.connect(to: address, stream)
+        return stream
+    }
+
+    /// The handler for an accepted stream that speaks TLS: `accept` is called with the decrypted stream when the handshake is
+    /// done, `refused` when it fails.
+    package static func accepting(
+        _ loop: any Loop, _ inner: any ByteStream, _ context: TLSContext,
+        refused: @escaping (TLSError) -> Void = { _ in }, _ accept: @escaping (TLSStream) -> any StreamHandler
+    ) -> any StreamHandler {
+        let stream = TLSStream(loop, try? TLSMachine(accepting: context))
+        stream.accept = accept
+        stream.refused = refused
+        stream.inner = inner
+        stream.phase = .handshake
+        inner.isReading = true
+        return stream
+    }
+}
