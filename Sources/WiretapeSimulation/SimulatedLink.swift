@@ -10,8 +10,8 @@ final class SimulatedLink {
     init(_ loop: SimulatedLoop, _ number: Int, to address: Address) {
         self.loop = loop
         self.address = address
-        let there = SimulatedPipe(loop, number, fromConnector: true)
-        let back = SimulatedPipe(loop, number, fromConnector: false)
+        let there = SimulatedPipe(loop, number, to: address.port, fromConnector: true)
+        let back = SimulatedPipe(loop, number, to: address.port, fromConnector: false)
         let local = Address(host: address.host, port: UInt16(1_024 + number % 30_000))
         connector = SimulatedStream(loop, out: there, in: back, peer: address)
         acceptor = SimulatedStream(loop, out: back, in: there, peer: local)

@@ -31,6 +31,8 @@ package final class SimulatedLoop: Loop {
     private var nextStream = 0
     private var nextPort: UInt16 = 40_000
     private var openTimers = 0
+    private var queuedByAcceptors: [UInt16: Int] = [:]
+    private var queuedByConnectors: [UInt16: Int] = [:]
 
     package init(seed: UInt64, conditions: NetworkConditions = .calm) {
         random = SplitMix64(seed: seed)
@@ -122,6 +124,12 @@ package final class SimulatedLoop: Loop {
             + listeners.map { "listener \($0.address)" } + (openTimers == 0 ? [] : ["\(openTimers) timers"])
     }
 
+    /// The most bytes that any stream accepted at this port has had queued.
+    package func mostQueued(acceptedAt port: UInt16) -> Int { queuedByAcceptors[port] ?? 0 }
+
+    /// The most bytes that any stream connected to this port has had queued.
+    package func mostQueued(connectedTo port: UInt16) -> Int { queuedByConnectors[port] ?? 0 }
+
     /// Ends every stream as aborted and drops what was to happen.
     package func shutdown() {
         events = EventHeap()
@@ -143,6 +151,14 @@ package final class SimulatedLoop: Loop {
     func timerClosed() { openTimers -= 1 }
 
     func violated(_ what: String) { violations.append(what) }
+
+    func noteQueued(_ count: Int, _ port: UInt16, fromConnector: Bool) {
+        if fromConnector {
+            queuedByConnectors[port] = max(queuedByConnectors[port] ?? 0, count)
+        } else {
+            queuedByAcceptors[port] = max(queuedByAcceptors[port] ?? 0, count)
+        }
+    }
 
     func note(_ what: String, _ stream: Int, _ n: Int = 0) {
         digest.combine(what)

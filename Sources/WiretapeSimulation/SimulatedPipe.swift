@@ -4,6 +4,8 @@ internal import WiretapeCore
 final class SimulatedPipe {
     private unowned let loop: SimulatedLoop
     private let number: Int
+    /// Where the connection goes to.
+    private let port: UInt16
     private let fromConnector: Bool
     private let drawn: DrawnConditions
     private let conditions: NetworkConditions
@@ -22,7 +24,8 @@ final class SimulatedPipe {
     private var isFilling = false, isTransmitting = false
     private var arrived = 0
 
-    init(_ loop: SimulatedLoop, _ number: Int, fromConnector: Bool) {
+    init(_ loop: SimulatedLoop, _ number: Int, to port: UInt16, fromConnector: Bool) {
+        self.port = port
         self.loop = loop
         self.number = number
         self.fromConnector = fromConnector
@@ -45,6 +48,7 @@ final class SimulatedPipe {
         }
         if done < bytes.count {
             queue.append(bytes.extracting(done...))
+            loop.noteQueued(queue.count, port, fromConnector: fromConnector)
             scheduleFill()
         }
     }

@@ -50,7 +50,7 @@ package final class SimulatedStream: ByteStream, CustomStringConvertible {
         guard !isOver else { return }
         if endAsked { loop.violated("\(self): a write after halfClose") }
         // The kernel says EPIPE or ECONNRESET.
-        if isResetByPeer { return broke(loop.random.isOne(in: 2) ? .reset : .failed("broken pipe")) }
+        if isResetByPeer { return broke(loop.random.isOne(in: 8) ? .failed("broken pipe") : .reset) }
         out.write(bytes, isConnected: isConnected)
     }
 
