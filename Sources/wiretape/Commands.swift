@@ -4,6 +4,7 @@ package enum Commands {
         [
             RecordCommand.self,
             ProxyCommand.self,
+            ReplayCommand.self,
             HelpCommand.self,
             VersionCommand.self,
             CompletionsCommand.self,
@@ -15,7 +16,7 @@ package enum Commands {
 
     /// Commands of the interface that this version does not have yet.
     package static let missing = [
-        "replay", "inspect", "repair", "auto", "check", "sweep", "new", "validate", "canon", "edit",
+        "inspect", "repair", "auto", "check", "sweep", "new", "validate", "canon", "edit",
         "name", "cut", "merge", "diff", "redact", "scan", "import", "export", "capture", "ca", "config", "demo",
     ]
 }

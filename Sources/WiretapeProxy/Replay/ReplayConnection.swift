@@ -99,8 +99,9 @@ final class ReplayConnection: StreamHandler {
 
     func upgrade(_ headers: [HeaderField]) {
         guard endpoint.owesAnswer else { return }
-        noteAnswer(HTTPAnswer(status: 101, reason: statusText(101), headers: headers))
-        endpoint.upgrade(headers, date: server.date())
+        if let sent = endpoint.upgrade(headers, date: server.date()) {
+            noteAnswer(HTTPAnswer(status: sent.status, reason: sent.reason, headers: sent.headers))
+        }
         server.touch(self)
     }
 

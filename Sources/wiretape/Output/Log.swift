@@ -25,6 +25,8 @@ package struct Log: Sendable {
     package func error(_ text: String) { write(text, .error) }
 
     private func write(_ text: String, _ level: Level) {
-        if level <= self.level { Console.error.write("wiretape: \(text)\n") }
+        guard level <= self.level else { return }
+        // The golden texts of the engine begin with our name already.
+        Console.error.write((text.hasPrefix("wiretape: ") ? "" : "wiretape: ") + text + "\n")
     }
 }

@@ -121,22 +121,25 @@ package struct ServerEndpoint: ~Copyable {
     }
 
     /// Answers 101 and is a WebSocket from now on. To a request that is no opening of a WebSocket it answers 426.
-    package mutating func upgrade(_ headers: [HeaderField], date: String?) {
-        guard state == .answering else { return }
+    /// - Returns: the head of the answer, as sent.
+    @discardableResult
+    package mutating func upgrade(_ headers: [HeaderField], date: String?) -> ResponseHead? {
+        guard state == .answering else { return nil }
         guard let acceptKey else {
             var refusal = HTTPAnswer(status: 426, body: Array("wiretape: a WebSocket is served here\n".utf8))
             refusal.headers = [HeaderField("Upgrade", "websocket"), HeaderField("Content-Type", "text/plain")]
             answer(refusal, thenClose: false, date: date)
-            return
+            return ResponseHead(status: 426, reason: statusText(426), headers: refusal.headers)
         }
         var fields = [HeaderField("Upgrade", "websocket"), HeaderField("Connection", "Upgrade")]
         fields.append(HeaderField("Sec-WebSocket-Accept", acceptKey))
         if let date { fields.append(HeaderField("Date", date)) }
-        HTTPHeadWriter.append(
-            ResponseHead(status: 101, reason: statusText(101), headers: fields + headers), into: &output)
+        let answer = ResponseHead(status: 101, reason: statusText(101), headers: fields + headers)
+        HTTPHeadWriter.append(answer, into: &output)
         head = nil
         state = .webSocket
         if hasEnded { finish() }
+        return answer
     }
 
     /// One WebSocket message.

@@ -1,0 +1,19 @@
+internal import WiretapeCore
+
+extension ReplayOptions {
+    /// What the command line says; its values have been checked one by one while parsing.
+    init(_ arguments: ParsedArguments) throws(OptionError) {
+        self.init()
+        if let text = arguments.value("speed") { speed = try Speed(parsing: text) }
+        if let text = arguments.value("match") { match = try Match(parsing: text) }
+        if let text = arguments.value("on-divergence") { onDivergence = try OnDivergence(parsing: text) }
+        if let text = arguments.value("on-reconnect") { onReconnect = try OnReconnect(parsing: text) }
+        if let text = arguments.value("when-exhausted") { whenExhausted = try WhenExhausted(parsing: text) }
+        if let text = arguments.value("keepalive") { keepalive = try Keepalive(parsing: text) }
+        if let text = arguments.value("until") { until = try Until(parsing: text) }
+        if let time = arguments.duration("patience") { patience = time }
+        for text in arguments.all("ignore") { ignore.append(try IgnoreRule(parsing: text)) }
+        for text in arguments.all("route") { routes.append(try Route(parsing: text)) }
+        for text in arguments.all("expect") { expectations.append(try Expectation.parse(text)) }
+    }
+}

@@ -1,0 +1,77 @@
+internal import WiretapeCore
+internal import WiretapeNet
+internal import WiretapeProxy
+internal import WiretapeSystem
+
+/// `wiretape replay`.
+package struct ReplayCommand: Command {
+    private let arguments: ParsedArguments
+    private let path: String
+    private let origin: Origin
+    private let options: ReplayOptions
+    private let faults: FaultArguments
+    private let target: ReportTarget?
+    private let log: Log
+
+    package init(_ arguments: ParsedArguments) throws(UsageError) {
+        self.arguments = arguments
+        path = arguments.positionals[0]
+        log = Log(arguments)
+        do throws(OptionError) {
+            options = try ReplayOptions(arguments)
+            origin = try ListenValue.parse(arguments.value("listen") ?? "127.0.0.1:0")
+        } catch {
+            throw arguments.error(error.message)
+        }
+        faults = try FaultArguments(arguments)
+        target = try ReportTarget(arguments)
+        if path == "-" { throw arguments.error("FILE -: a tape on standard input is not built yet; name a file") }
+        if target == .output, arguments.has("json") {
+            throw arguments.error("--report - and --json both want standard output")
+        }
+    }
+
+    package func run() throws -> Int32 {
+        let tape = try LoadedTape(path: path, log: log)
+        guard !tape.sessions.isEmpty else {
+            throw Failure("\(tape.name) has no session that could be played", .missing)
+        }
+        for error in faults.plan.unknownNames(in: tape.sessions, tapeName: tape.name) { log.warning(error.description) }
+        // JSON readers keep 53 bits of a number.
+        let seed = faults.seed ?? UInt64.random(in: 0..<1 << 53)
+        let engine = ReplayEngine(
+            sessions: tape.sessions, tapeName: tape.name, options: options, faults: faults.plan, seed: seed)
+        try target?.prepare()
+        let actual = try target?.actualTape.map { try ActualTape(path: $0, of: tape.name) }
+        let shell = try RunShell(arguments)
+        defer { shell.close() }
+        let server = ReplayServer(shell.loop, driver: engine)
+        if let actual { server.observe = { actual.append($0) } }
+        server.log = { [log] in log.warning($0) }
+        server.ended = { shell.finish() }
+        let address = try server.listen(on: Listening.address(origin, on: shell.loop))
+        let ready = ReadyLine(
+            urls: [("main", Listening.url(address))], endpointPath: tape.sessions[0].route, seed: seed)
+        ready.tell(arguments, log)
+        // What our own goodbye does to the clients is not part of the run.
+        var report: ReplayReport?
+        let end = try shell.run(ready) {
+            report = server.report()
+            server.stop { shell.workStopped() }
+        }
+        try actual?.finish()
+        return try tell(report ?? server.report(), end)
+    }
+
+    private func tell(_ report: ReplayReport, _ end: RunEnd) throws -> Int32 {
+        try target?.write(report)
+        if log.level == .info { Console.error.write(report.text) }
+        let word: Verdict.Word =
+            switch report.verdict {
+            case .pass: .pass
+            case .diverged: .diverged
+            case .failed: .failed
+            }
+        return end.verdict(Verdict(word, report.exitCode, report.summary)).tell(arguments)
+    }
+}

@@ -1,0 +1,44 @@
+internal import WiretapeCore
+internal import WiretapeSystem
+internal import WiretapeTape
+
+/// The tape of a replay itself: what really passed between the client and us. Plain lines; gathered and written in
+/// pieces of 64 KiB.
+final class ActualTape {
+    private let file: File
+    private var packer = MemberPacker()
+    private var lines: [UInt8] = []
+    private var failure: (any Error)?
+
+    init(path: String, of tape: String) throws {
+        file = try File.creating(path, overwrite: true)
+        packer.appendHeader(
+            TapeHeader(
+                started: SystemClock.rfc3339(SystemClock.wall), tool: "wiretape/\(Tool.version)", mode: "reverse",
+                upstreams: [("main", "replay:\(tape)")], redaction: "none"))
+    }
+
+    func append(_ event: TapeEvent) {
+        packer.append(event)
+        while packer.takePlain(into: &lines) {}
+        if lines.count >= 64 << 10 { flush() }
+    }
+
+    /// Ends the tape.
+    func finish() throws {
+        packer.stop(level: nil)
+        while packer.takePlain(into: &lines) {}
+        flush()
+        if let failure { throw failure }
+    }
+
+    private func flush() {
+        guard failure == nil else { return lines.removeAll() }
+        do {
+            try file.write(lines.span)
+        } catch {
+            failure = error
+        }
+        lines.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,40 @@
+internal import WiretapeCore
+internal import WiretapeSettings
+internal import WiretapeSystem
+
+/// The plan of `--faults`, `--fault` and `--seed`.
+struct FaultArguments {
+    var plan = FaultPlan()
+    /// Given on the command line or in a plan; nil to draw one.
+    var seed: UInt64?
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+        for path in arguments.all("faults") {
+            do {
+                plan.append(try PlanFile.load(path, read: Self.bytes))
+            } catch {
+                throw arguments.error(error.description)
+            }
+        }
+        for text in arguments.all("fault") {
+            do {
+                plan.append(try FaultRule(parsing: text, from: RuleSource(file: "--fault")))
+            } catch {
+                throw arguments.error(error.description)
+            }
+        }
+        seed = arguments.count("seed") ?? plan.seed
+    }
+
+    /// Plans are small: the rest of a longer file is not read, and the parser refuses it.
+    private static func bytes(_ path: String) throws(PlanError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        do {
+            let file = try File.reading(path)
+            while bytes.count <= 2 << 20, try file.read(at: UInt64(bytes.count), limit: 64 << 10, into: &bytes) > 0 {}
+        } catch {
+            throw PlanError("cannot be read: \(error.reason)", at: RuleSource(file: path))
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,60 @@
+internal import WiretapeCore
+internal import WiretapeSystem
+internal import WiretapeTape
+
+/// Where `--report` wants the report.
+enum ReportTarget: Hashable, Sendable {
+    case json(String)
+    case text(String)
+    case output
+    /// `report.json`, `report.txt` and `actual.tape`, what really passed.
+    case folder(String)
+
+    init?(_ arguments: ParsedArguments) throws(UsageError) {
+        guard let path = arguments.value("report") else { return nil }
+        let name = path.split(separator: "/").last ?? ""
+        let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
+        let suffix = dot.map { String(name[$0...].dropFirst()) }
+        switch suffix {
+        case _ where path == "-": self = .output
+        case _ where path.hasSuffix("/"): self = .folder(path)
+        case "json"?: self = .json(path)
+        case "txt"?: self = .text(path)
+        case nil: self = .folder(path)
+        case "xml"?, "html"?:
+            throw arguments.error("--report \(path): .\(suffix ?? "") reports are not built yet; write .json or .txt")
+        case let other?:
+            throw arguments.error(
+                "--report \(path): '.\(other)' is no kind of report; write .json, .txt, a folder, or - for standard output"
+            )
+        }
+    }
+
+    /// Makes the folder when there is one to make, so that a run does not end in vain.
+    func prepare() throws {
+        if case .folder(let path) = self { try File.makeFolder(path) }
+    }
+
+    /// Where the tape of the run goes.
+    var actualTape: String? {
+        if case .folder(let path) = self { path + (path.hasSuffix("/") ? "" : "/") + "actual.tape" } else { nil }
+    }
+
+    func write(_ report: ReplayReport) throws {
+        let json = report.json.text + "\n"
+        switch self {
+        case .output: Console.output.write(json)
+        case .json(let path): try Self.write(json, to: path)
+        case .text(let path): try Self.write(report.text, to: path)
+        case .folder(let path):
+            let folder = path + (path.hasSuffix("/") ? "" : "/")
+            try Self.write(json, to: folder + "report.json")
+            try Self.write(report.text, to: folder + "report.txt")
+        }
+    }
+
+    private static func write(_ text: String, to path: String) throws {
+        let bytes = Array(text.utf8)
+        try File.creating(path, overwrite: true).write(bytes.span)
+    }
+}
