@@ -26,7 +26,7 @@ extension OptionGroup {
                     + "n-th upstream. (default: 127.0.0.1:0)"),
             OptionSpec(switch: "keep-host", "Pass on the client's Host header instead of the upstream's name."),
             OptionSpec(
-                "upstream-ca", "FILE", .file, "Trust the certificates in this PEM file instead of the system's."),
+                "upstream-ca", "FILE", .file, "Trust the certificates in this PEM file too, beside the system's."),
             OptionSpec(switch: "insecure-upstream", "Do not verify the upstream's certificate."),
             OptionSpec("threads", "N", .count(1...64), default: "1", "Event loops, each on a thread of its own."),
             .missing("faults", "faults on live traffic come later; 'wiretape replay' has them"),

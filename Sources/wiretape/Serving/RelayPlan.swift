@@ -1,5 +1,6 @@
 internal import WiretapeCore
 internal import WiretapeProxy
+internal import WiretapeTLS
 
 /// What `record` and `proxy` are asked to relay.
 struct RelayPlan {
@@ -8,7 +9,8 @@ struct RelayPlan {
     var listens: [(upstream: Int, origin: Origin)]
     var options = RelayOptions()
     var threads: Int
-    var trust: UpstreamTrust
+    /// Whose certificates upstreams may show.
+    var trust: TLSTrust
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
         do {
@@ -46,17 +48,10 @@ struct RelayPlan {
         options.keepHost = arguments.has("keep-host")
         threads = Int(arguments.count("threads") ?? 1)
         trust =
-            arguments.has("insecure-upstream") ? .anyone : arguments.value("upstream-ca").map { .file($0) } ?? .system
+            arguments.has("insecure-upstream")
+            ? .everyone : arguments.value("upstream-ca").map { .systemAnd(file: $0) } ?? .system
         if arguments.has("insecure-upstream"), arguments.has("upstream-ca") {
             throw arguments.error("--upstream-ca and --insecure-upstream contradict each other")
         }
     }
-}
-
-/// Whose certificates an upstream with TLS may show.
-enum UpstreamTrust: Hashable, Sendable {
-    case system
-    /// A PEM file.
-    case file(String)
-    case anyone
 }

@@ -1,17 +1,27 @@
 internal import WiretapeCore
 internal import WiretapeNet
 internal import WiretapeProxy
+internal import WiretapeTLS
 
 /// Opens streams to upstreams, with TLS where their URL says so. Shared by all loops.
 final class UpstreamConnector: Sendable {
+    /// Nil when no upstream needs it.
+    private let secure: TLSContext?
+
+    /// - Throws: when the file of `--upstream-ca` cannot be used.
     init(_ plan: RelayPlan) throws {
-        if let secure = plan.upstreams.first(where: \.isTLS) {
-            throw Failure("\(secure.url): upstreams with TLS are not built yet", .usage)
+        do {
+            secure = plan.upstreams.contains(where: \.isTLS) ? try TLSContext(client: plan.trust) : nil
+        } catch {
+            throw Failure("--upstream-ca: \(error)")
         }
     }
 
     /// For the relays of one loop.
     func connect(on loop: any Loop) -> LoopRelays.Connect {
-        { [unowned loop] _, address, handler in loop.connect(to: address, handler) }
+        { [unowned loop, secure] upstream, address, handler in
+            guard upstream.isTLS, let secure else { return loop.connect(to: address, handler) }
+            return TLSStream.connect(loop, to: address, serverName: upstream.host, secure, handler)
+        }
     }
 }

@@ -3,6 +3,7 @@ import WiretapeBytes
 import WiretapeCore
 import WiretapeProxy
 import WiretapeSimulation
+import WiretapeTLS
 import WiretapeTape
 
 /// A client, a relay that records, and a server on a simulated network.
@@ -18,7 +19,7 @@ final class RelayStage {
     /// - Parameter serve: called with each connection that the server accepts; nil: no server.
     init(
         seed: UInt64 = 1, conditions: NetworkConditions = .calm, options: RelayOptions = .init(),
-        serve: ((ScriptedPeer) -> Void)?
+        tls: (server: TLSContext, client: TLSContext)? = nil, serve: ((ScriptedPeer) -> Void)?
     ) throws {
         loop = SimulatedLoop(seed: seed, conditions: conditions)
         tape = InlineTape(
@@ -28,21 +29,29 @@ final class RelayStage {
         let loop = loop
         node = RelayNode(
             loop, upstream: upstream, tap: tap, numbers: ConnectionNumbers(), options: options,
-            connect: { address, handler in loop.connect(to: address, handler) })
+            connect: { address, handler in
+                guard let tls else { return loop.connect(to: address, handler) }
+                return TLSStream.connect(loop, to: address, serverName: "localhost", tls.client, handler)
+            })
         proxy = try node.listen(on: Address(host: "127.0.0.1", port: 8080), reusePort: false)
         tap.onHold = { [unowned node] in node.hold() }
         tap.onRelease = { [unowned node] in node.release() }
         if let serve {
             serverListener = try loop.listen(on: Address(host: "127.0.0.1", port: 80), reusePort: false) {
                 [unowned self] s in
-                let peer = ScriptedPeer()
-                peer.stream = s
-                servers.append(peer)
-                serve(peer)
-                s.isReading = true
-                return peer
+                guard let tls else { return accept(s, serve) }
+                return TLSStream.accepting(loop, s, tls.server) { [unowned self] in accept($0, serve) }
             }
         }
+    }
+
+    private func accept(_ stream: any ByteStream, _ serve: (ScriptedPeer) -> Void) -> ScriptedPeer {
+        let peer = ScriptedPeer()
+        peer.stream = stream
+        servers.append(peer)
+        serve(peer)
+        stream.isReading = true
+        return peer
     }
 
     func client(_ onConnect: @escaping (ScriptedPeer) -> Void) -> ScriptedPeer {

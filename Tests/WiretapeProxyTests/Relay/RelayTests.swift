@@ -3,6 +3,7 @@ import WiretapeBytes
 import WiretapeCore
 import WiretapeProxy
 import WiretapeSimulation
+import WiretapeTLS
 
 /// The relay with a scripted client and server.
 @Suite struct RelayTests {
@@ -191,5 +192,27 @@ import WiretapeSimulation
         _ = stage.finish()
         #expect(client.received.count > size)
         #expect(client.received.suffix(size) == [UInt8](repeating: 65, count: size)[...])
+    }
+
+    @Test(arguments: [true, false]) func upstreamsWithTLS(isTrusted: Bool) throws {
+        let authority = try TLSIdentity.authority("test")
+        let context = (
+            server: try TLSContext(serverIssuing: authority),
+            client: try TLSContext(client: isTrusted ? .everyone : .system)
+        )
+        let body = String(repeating: "secret ", count: 100_000)
+        let stage = try RelayStage(tls: context) { server in
+            server.onBytes = { if $0.text.hasSuffix("\r\n\r\n") { $0.send(self.ok(body)) } }
+        }
+        let client = stage.client { $0.send("GET / HTTP/1.1\r\nHost: p\r\n\r\n") }
+        client.onBytes = { if $0.text.hasSuffix("secret ") { $0.shut() } }
+        let lines = plain(stage.finish())
+        if isTrusted {
+            #expect(client.text == ok(body))
+            #expect(lines.contains { $0.contains(#""status":200"#) })
+        } else {
+            #expect(client.text.hasPrefix("HTTP/1.1 502"))
+            #expect(client.text.contains("--upstream-ca FILE"))
+        }
     }
 }
