@@ -71,11 +71,12 @@ extension ReplayEngine {
     }
 
     private mutating func append(_ step: Int, _ message: Message, of r: Int, _ batch: inout Batch) {
-        guard let link = runs[r].link else { return }
+        // Not a copy of the whole link: it would be copied again by the changes below.
+        guard let ids = runs[r].link?.ids else { return }
         var bytes: [UInt8] = []
-        let opcode = runs[r].session.writer.write(message, ids: link.ids, on: .ws, into: &bytes)
+        let opcode = runs[r].session.writer.write(message, ids: ids, on: .ws, into: &bytes)
         if message.role == .request, let chain = message.chain, let place = runs[r].script.steps[step].place {
-            runs[r].link?.chains[Chain(link.ids.live(chain), origin: chain.origin)] = place
+            runs[r].link?.chains[Chain(ids.live(chain), origin: chain.origin)] = place
             // The codec tells an answer to the server from the end of an upload by knowing what was asked.
             var seen: [Message] = []
             runs[r].link?.codec.decode(bytes.span, opcode, .toClient, into: &seen)

@@ -1,13 +1,4 @@
 extension ReplayEngine {
-    /// The codecs of the tape in the order of its sessions.
-    var codecs: [CodecEntry] {
-        var found: [CodecEntry] = []
-        for session in sessions where !found.contains(where: { $0.id == session.codec.id }) {
-            found.append(session.codec)
-        }
-        return found
-    }
-
     /// The session that a request without a token gets: the oldest interrupted one of the same client, else the next
     /// unclaimed one, else one whose negotiation was never followed up. Answers the request itself when there is none.
     mutating func claim(
@@ -43,18 +34,18 @@ extension ReplayEngine {
     /// Indices of the sessions whose route, stable query and subprotocol agree with the request.
     func candidates(for head: RequestHead, _ codec: CodecEntry) -> [Int] {
         let route = mapped(codec.type.route(head))
-        let query = stableQuery(head, codec)
+        guard let onRoute = routes[route] else { return [] }
+        let query = SessionRoute.stableQuery(head, codec)
+        let isUpgrade = codec.type.kind(head) == .upgrade
         let offered = head.headers.all("Sec-WebSocket-Protocol").flatMap { $0.split(separator: ",") }
             .map { $0.trimmingBlanks() }
-        let isUpgrade = codec.type.kind(head) == .upgrade
-        return sessions.indices.filter { index in
-            let session = sessions[index]
-            guard session.codec.id == codec.id, session.route == route else { return false }
-            let recorded = isUpgrade ? session.opening.request : session.negotiate?.request ?? session.opening.request
-            guard stableQuery(recorded, codec) == query else { return false }
-            guard isUpgrade, let chosen = subprotocol(of: session) else { return true }
+        return onRoute.filter { recorded in
+            guard recorded.codec == codec.id, query == (isUpgrade ? recorded.upgrade : recorded.negotiate) else {
+                return false
+            }
+            guard isUpgrade, let chosen = recorded.subprotocol else { return true }
             return offered.contains(chosen)
-        }
+        }.map(\.index)
     }
 
     func subprotocol(of session: RecordedSession) -> String? {
@@ -64,12 +55,6 @@ extension ReplayEngine {
     /// `--route` applied.
     private func mapped(_ route: String) -> String {
         options.routes.first { $0.from == route }?.to ?? route
-    }
-
-    /// The query items that the codec does not call volatile, sorted.
-    private func stableQuery(_ head: RequestHead, _ codec: CodecEntry) -> [String] {
-        head.query.filter { item in !codec.type.volatileQuery.contains { equalIgnoringCase($0, item.name) } }
-            .map { "\($0.name)=\($0.value)" }.sorted()
     }
 
     /// Who asks: a pseudonym of the credential, else address and agent.

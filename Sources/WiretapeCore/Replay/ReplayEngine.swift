@@ -10,6 +10,9 @@ package struct ReplayEngine: Sendable {
     package let faults: FaultPlan
     package let seed: UInt64
     let sessions: [RecordedSession]
+    /// The codecs of the tape in the order of its sessions, and what its sessions' requests look like, by route.
+    let codecs: [CodecEntry]
+    let routes: [String: [SessionRoute]]
     /// Compiled when first claimed, by index of the session.
     var scripts: [Int: Script] = [:]
     /// Claimed sessions in the order of claiming.
@@ -54,6 +57,14 @@ package struct ReplayEngine: Sendable {
         self.faults = faults
         self.seed = seed
         unclaimed = Array(sessions.indices)
+        var codecs: [CodecEntry] = []
+        var routes: [String: [SessionRoute]] = [:]
+        for (i, session) in sessions.enumerated() {
+            if !codecs.contains(where: { $0.id == session.codec.id }) { codecs.append(session.codec) }
+            routes[session.route, default: []].append(SessionRoute(session, index: i))
+        }
+        self.codecs = codecs
+        self.routes = routes
         faultEngine = FaultEngine(faults, seed: seed)
     }
 

@@ -50,8 +50,9 @@ struct Script: Sendable {
     /// The client's farewell, and what the server made of it.
     private(set) var farewell: Int?
     private(set) var farewellAnswers: [Int] = []
-    /// Where client messages of equal meaning stand.
-    private(set) var byKey: [String: [Int]] = [:]
+    /// Client messages of equal meaning, in recorded order, and where their list stands.
+    private(set) var byKey: [String: Int] = [:]
+    private(set) var equals: [[Int]] = []
     /// The tape's time at which the stream opened.
     let opened: UInt64
 
@@ -92,7 +93,13 @@ struct Script: Sendable {
             }
         }
         if side == .toServer {
-            byKey[Script.key(message, at: step.place, ignore: ignore), default: []].append(index)
+            let key = Script.key(message, at: step.place, ignore: ignore)
+            if let list = byKey[key] {
+                equals[list].append(index)
+            } else {
+                byKey[key] = equals.count
+                equals.append([index])
+            }
         }
         add(step)
     }

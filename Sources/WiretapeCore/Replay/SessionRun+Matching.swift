@@ -27,8 +27,7 @@ extension SessionRun {
         default: break
         }
         let place = place(of: message)
-        let same = script.byKey[Script.key(message, at: place, ignore: options.ignore)] ?? []
-        if let step = choose(same) {
+        if let list = script.byKey[Script.key(message, at: place, ignore: options.ignore)], let step = choose(list) {
             let repeated = state[step] == .done
             bind(message, to: step)
             settle(step, at: now)
@@ -48,11 +47,14 @@ extension SessionRun {
         return link.chains[chain] ?? Script.ChainPlace(group: -1, slot: 0)
     }
 
-    private mutating func choose(_ same: [Int]) -> Int? {
+    private mutating func choose(_ list: Int) -> Int? {
+        let same = script.equals[list]
         if generation > 1, let interrupted = same.first(where: { isInterrupted($0) && matchedIn[$0] < generation }) {
             return interrupted
         }
-        if let unmatched = same.first(where: { state[$0] == .waiting }), isInWindow(unmatched) { return unmatched }
+        while equalHead[list] < same.count, state[same[equalHead[list]]] != .waiting { equalHead[list] += 1 }
+        if equalHead[list] < same.count, isInWindow(same[equalHead[list]]) { return same[equalHead[list]] }
+        guard generation > 1 else { return nil }
         return same.first { state[$0] == .done && matchedIn[$0] < generation }
     }
 

@@ -48,6 +48,8 @@ struct SessionRun: Sendable {
     var firstAwaited = 0
     /// Into the server's steps of each group: everything before is done or given up.
     var groupHead: [Int]
+    /// Into each list of equal client messages: everything before is matched.
+    var equalHead: [Int]
     /// Groups with a matched request and an unsent reply.
     var openGroups: [Int] = []
     /// The last thing in actual time among the server's steps, and among the client's gates, before the head.
@@ -76,6 +78,7 @@ struct SessionRun: Sendable {
         doneAt = Array(repeating: .zero, count: script.steps.count)
         matchedIn = Array(repeating: 0, count: script.steps.count)
         judged = Array(repeating: false, count: script.steps.count)
+        equalHead = Array(repeating: 0, count: script.equals.count)
         groupHead = Array(repeating: 0, count: script.groups.count)
         serverAnchor = Anchor(at: now, recorded: script.opened)
         gateAnchor = serverAnchor
