@@ -35,6 +35,7 @@ final class ActualTape {
     private func flush() {
         guard failure == nil else { return lines.removeAll() }
         do {
+            let lines = lines
             try file.write(lines.span)
         } catch {
             failure = error
