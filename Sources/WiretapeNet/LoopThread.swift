@@ -1,5 +1,4 @@
 internal import CWiretapeUV
-internal import Synchronization
 package import WiretapeCore
 internal import WiretapeSystem
 
@@ -9,12 +8,12 @@ internal import WiretapeSystem
     package typealias Job = @Sendable (UVLoop) -> Void
 
     private enum Life { case new, starting, running, ended }
-    private struct State {
+    private struct State: Sendable {
         var jobs: [Job] = []
         var life = Life.new
         var thread: Thread?
     }
-    private let state = Mutex(State())
+    private let state = Gate(State())
     /// Touched by the loop's thread only, but for `uv_async_send`, which others call under the mutex while the loop runs.
     private nonisolated(unsafe) let wake = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
     private let name: String

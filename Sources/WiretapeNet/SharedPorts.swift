@@ -1,10 +1,10 @@
-internal import Synchronization
 internal import WiretapeCore
+internal import WiretapeSystem
 
 /// The addresses on which this process listens with SO_REUSEPORT: the second loop on one must not take the first for a
 /// stranger. Shared by all threads.
 enum SharedPorts {
-    private static let counts = Mutex<[Address: Int]>([:])
+    private static let counts = Gate<[Address: Int]>([:])
 
     static func contains(_ address: Address) -> Bool { counts.withLock { $0[address] != nil } }
 

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -19,7 +17,7 @@ package final class Thread: Sendable {
         }
     }
     /// Nil when it has been joined.
-    private let handle: Mutex<pthread_t?>
+    private let handle: Gate<pthread_t?>
 
     /// Starts `body` on a new thread.
     /// - Parameter name: as debuggers and `top -H` show it; Linux keeps 15 bytes of it.
@@ -47,7 +45,7 @@ package final class Thread: Sendable {
             unsafe start.release()
             throw SystemError("start a thread", code: rc)
         }
-        handle = Mutex(thread)
+        handle = Gate(thread)
     }
 
     deinit {
