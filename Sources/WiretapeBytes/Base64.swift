@@ -37,21 +37,36 @@ package enum Base64 {
         guard count % 4 != 1, count == text.count || text.count % 4 == 0 else { return nil }
         var good = true
         var out: [UInt8] = []
-        let table = values.span
         out.append(addingCapacity: count / 4 * 3 + 2) { o in
-            var word: UInt32 = 0
-            var bits: UInt32 = 0
-            for i in 0..<count {
-                let value = table[Int(text[i])]
-                if value > 63 { good = false }
-                word = word << 6 | UInt32(value & 63)
-                bits += 6
-                if bits >= 8 {
-                    bits -= 8
-                    o.append(UInt8(truncatingIfNeeded: word >> bits))
+            unsafe text.withUnsafeBufferPointer { text in
+                unsafe values.withUnsafeBufferPointer { table in
+                    var i = 0
+                    while i + 4 <= count {
+                        let (a, b) = unsafe (UInt32(table[Int(text[i])]), UInt32(table[Int(text[i + 1])]))
+                        let (c, d) = unsafe (UInt32(table[Int(text[i + 2])]), UInt32(table[Int(text[i + 3])]))
+                        if (a | b | c | d) > 63 { good = false }
+                        let word = a << 18 | b << 12 | c << 6 | d
+                        o.append(UInt8(truncatingIfNeeded: word >> 16))
+                        o.append(UInt8(truncatingIfNeeded: word >> 8))
+                        o.append(UInt8(truncatingIfNeeded: word))
+                        i += 4
+                    }
+                    var word: UInt32 = 0
+                    var bits: UInt32 = 0
+                    while i < count {
+                        let value = unsafe UInt32(table[Int(text[i])])
+                        if value > 63 { good = false }
+                        word = word << 6 | value
+                        bits += 6
+                        if bits >= 8 {
+                            bits -= 8
+                            o.append(UInt8(truncatingIfNeeded: word >> bits))
+                        }
+                        i += 1
+                    }
+                    if word & (1 << bits - 1) != 0 { good = false }
                 }
             }
-            if word & (1 << bits - 1) != 0 { good = false }
         }
         return good ? out : nil
     }

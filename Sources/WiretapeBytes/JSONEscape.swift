@@ -36,6 +36,23 @@ package enum JSONEscape {
         }
     }
 
+    /// How many bytes from `from` on stand for themselves within a JSON string: neither a quote, nor a backslash, nor a
+    /// control character.
+    package static func plainRun(_ bytes: Span<UInt8>, from: Int) -> Int {
+        unsafe bytes.withUnsafeBufferPointer { b in
+            var i = max(0, from)
+            while i + 8 <= b.count {
+                let word = unsafe loadWord(b, i)
+                // `soft` may err for bytes above 0x7f, which are plain.
+                let stops = (soft(word) | hard(word)) & ~word
+                if stops != 0 { return i + (stops.trailingZeroBitCount >> 3) - from }
+                i += 8
+            }
+            while i < b.count, unsafe b[i] >= 0x20 && b[i] != 0x22 && b[i] != 0x5c { i += 1 }
+            return i - from
+        }
+    }
+
     private static let block = 4096
 
     /// Escapes `b[at..<end]` (a last sequence may go beyond `end`) to `to` and returns its end; nil when not UTF-8.

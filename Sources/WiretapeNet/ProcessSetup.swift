@@ -17,8 +17,9 @@ package enum ProcessSetup {
     /// The soft limit of open descriptors.
     package static var descriptorLimit: Int { Int(wiretape_descriptor_limit()) }
 
-    /// Sets the soft limit, at most the hard one. For tests that run out of descriptors.
-    package static func setDescriptorLimit(_ limit: Int) {
-        _ = wiretape_set_descriptor_limit(Int32(clamping: limit))
+    /// The number that the next descriptor gets: the lowest that is free. Nil when there is none left.
+    package static var nextDescriptor: Int? {
+        let next = wiretape_next_descriptor(2)
+        return next >= 0 ? Int(next) : nil
     }
 }

@@ -8,16 +8,16 @@ internal import WiretapeCore
 /// further clients wait in the system's backlog until descriptors come free.
 extension UVListener {
     /// Kept for files, upstream connections and the calls of others.
-    fileprivate static func ceiling(_ limit: Int32) -> Int32 { limit - min(64, max(4, limit / 8)) }
+    fileprivate static func ceiling(_ limit: Int) -> Int { limit - min(64, max(4, limit / 8)) }
 
     private static let saidSo = Atomic(false)
 
-    var isNearDescriptorLimit: Bool { heldDescriptor >= Self.ceiling(wiretape_descriptor_limit()) }
+    var isNearDescriptorLimit: Bool { Int(heldDescriptor) >= Self.ceiling(loop.descriptorLimit()) }
 
     func withhold() {
         if !Self.saidSo.exchange(true, ordering: .relaxed) {
             Notice.write(
-                "nearly all \(wiretape_descriptor_limit()) file descriptors are in use: new connections wait until "
+                "nearly all \(loop.descriptorLimit()) file descriptors are in use: new connections wait until "
                     + "others end (ulimit -n raises the limit)")
         }
         loop.withholding.append(self)
@@ -35,8 +35,8 @@ extension UVLoop {
     }
 
     private func releaseWithheld() {
-        let next = wiretape_next_descriptor(unsafe uv_backend_fd(raw))
-        guard next >= 0, next < UVListener.ceiling(wiretape_descriptor_limit()) else {
+        let next = Int(wiretape_next_descriptor(unsafe uv_backend_fd(raw)))
+        guard next >= 0, next < UVListener.ceiling(descriptorLimit()) else {
             if !withholding.isEmpty { armWithholding() }
             return
         }

@@ -26,6 +26,8 @@ package import WiretapeCore
     var watchTimer: UVTimer?
     /// What lives as long as the loop and is found by jobs that are posted to it.
     package var residents: [AnyObject] = []
+    /// How many descriptors this process may have open. Tests say less.
+    package var descriptorLimit: () -> Int = { ProcessSetup.descriptorLimit }
     /// Listeners that hold a connection back: see `UVListener+Descriptors.swift`.
     var withholding: [UVListener] = []
     var withholdTimer: UVTimer?

@@ -84,6 +84,17 @@ struct TextTests {
         }
     }
 
+    @Test func runsEndWhereAnEscapeBegins() {
+        for seed in 0..<2000 as Range<UInt64> {
+            let bytes = sample(seed, valid: seed % 2 == 0)
+            for from in [0, bytes.count / 3, bytes.count] {
+                let run = bytes[from...].prefix { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5c }.count
+                let got = JSONEscape.plainRun(bytes.span, from: from)
+                #expect(got == run, "seed \(seed)")
+            }
+        }
+    }
+
     @Test func wholeStringsToo() {
         var out: [UInt8] = []
         JSONEscape.appendString("a\"b\u{2}", into: &out)

@@ -33,7 +33,7 @@ enum LineScan {
         var out: [UInt8] = []
         while true {
             let from = at
-            while at < b.count, b[at] != UInt8(ascii: "\""), b[at] != UInt8(ascii: "\\"), b[at] >= 0x20 { at += 1 }
+            at += JSONEscape.plainRun(b, from: at)
             if at > from { out.append(copying: b.extracting(from..<at)) }
             guard at < b.count else { throw TapeLineFault("a string without end", at: start) }
             switch b[at] {
@@ -104,6 +104,7 @@ enum LineScan {
     private static func skipString(_ b: Span<UInt8>, _ at: inout Int) throws(TapeLineFault) {
         let start = at
         at += 1
+        at += JSONEscape.plainRun(b, from: at)
         while at < b.count, b[at] != UInt8(ascii: "\"") { at += b[at] == UInt8(ascii: "\\") ? 2 : 1 }
         guard at < b.count else { throw TapeLineFault("a string without end", at: start) }
         at += 1

@@ -81,12 +81,29 @@ struct TapeInflow: ~Copyable {
             case .more:
                 if lines.count > before { return .bytes }
                 if try !input.more() {
+                    try checkWhole()
                     isTorn = true
                     return .end
                 }
             case .bad(let fault): return try bad(fault)
             }
         }
+    }
+
+    /// At the end of the file, within a member: when its header says that it is all there, it is not torn but damaged.
+    private mutating func checkWhole() throws(TapeError) {
+        let end = input.offset
+        defer { input.seek(to: end) }
+        guard let info = try member(at: memberOffset), info.size > MemberInfo.headerSize,
+            UInt64(info.size) <= end - memberOffset
+        else { return }
+        throw damage()
+    }
+
+    private func damage() -> TapeError {
+        TapeError(
+            .damaged, file: name, offset: memberOffset,
+            "damaged data or a wrong checksum in the member at byte \(memberOffset)")
     }
 
     private mutating func bad(_ fault: InflateFault) throws(TapeError) -> Step {
@@ -96,13 +113,14 @@ struct TapeInflow: ~Copyable {
             isTorn = true
             return .end
         }
-        let what =
-            switch fault {
-            case .corrupt, .needsDictionary: "damaged data or a wrong checksum in the member at byte \(memberOffset)"
-            case .outOfMemory: "no memory to inflate the member at byte \(memberOffset)"
-            case .misused: "the member at byte \(memberOffset) cannot be inflated"
-            }
-        throw TapeError(.damaged, file: name, offset: memberOffset, what)
+        switch fault {
+        case .corrupt, .needsDictionary: throw damage()
+        case .outOfMemory, .misused:
+            throw TapeError(
+                .unreadable, file: name, offset: memberOffset,
+                "the member at byte \(memberOffset) cannot be inflated: \(fault == .outOfMemory ? "no memory" : "zlib refused")"
+            )
+        }
     }
 
     private func checkRatio() throws(TapeError) {
@@ -143,5 +161,24 @@ struct TapeInflow: ~Copyable {
         _ = try input.fill(MemberInfo.headerSize)
         let buffer = input.buffer
         return MemberInfo(header: buffer.span, at: input.used)
+    }
+
+    /// Where the next member with the field begins behind `offset`; nil when there is none. The bytes of its header do
+    /// not occur in lines, and in compressed data by chance once in 2^100 bytes. ``seek(to:)`` follows.
+    mutating func nextMember(after offset: UInt64) throws(TapeError) -> UInt64? {
+        input.seek(to: offset + 1)
+        while try input.fill(MemberInfo.headerSize) {
+            let buffer = input.buffer
+            guard let hit = firstIndex(of: 0x1f, in: buffer.span, from: input.used) else {
+                input.use(input.available)
+                continue
+            }
+            input.use(hit - input.used)
+            guard try input.fill(MemberInfo.headerSize) else { return nil }
+            let here = input.buffer
+            if MemberInfo(header: here.span, at: input.used) != nil { return input.offset }
+            input.use(1)
+        }
+        return nil
     }
 }

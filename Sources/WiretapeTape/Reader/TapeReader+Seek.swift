@@ -83,6 +83,7 @@ extension TapeReader {
         origin = inflow.offset
         self.number = number > 0 ? number - 1 : 0
         from = nil
+        owesLineFeed = false
         parser = TapeLineParser(sparse: header.protocolID != nil)
     }
 

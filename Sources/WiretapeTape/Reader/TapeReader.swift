@@ -17,6 +17,8 @@ package struct TapeReader: ~Copyable {
     var scanned: Int
     /// Of the next line; 0: not known.
     var line: Int
+    /// The last line came without its line feed, which may follow when the tape grows.
+    var owesLineFeed = false
     /// Plain tapes: file offset of `lines[0]`.
     var origin: UInt64
     var parser: TapeLineParser
@@ -79,6 +81,11 @@ package struct TapeReader: ~Copyable {
     /// The line's range in `lines` without its line feed.
     private mutating func nextLine() throws(TapeError) -> Range<Int>? {
         while true {
+            if owesLineFeed, at < lines.count {
+                owesLineFeed = false
+                if lines[at] == 0x0a { at += 1 }
+                scanned = at
+            }
             if let end = firstIndex(of: 0x0a, in: lines.span, from: scanned) {
                 let range = at..<end
                 at = end + 1
@@ -110,6 +117,7 @@ package struct TapeReader: ~Copyable {
         if isEvent, (try? TapeFields(parsing: lines.span.extracting(range))) == nil { return nil }
         at = range.upperBound
         scanned = at
+        owesLineFeed = true
         return isEvent ? range : nil
     }
 

@@ -131,6 +131,21 @@ package struct MemberPacker: ~Copyable {
         countLine(from: before, opens: connection)
     }
 
+    /// A line as it was read, without its line feed. A comment or a header has no event and is not counted.
+    package mutating func appendLine(_ line: Span<UInt8>, event: TapeEvent?) {
+        let before = lines.count
+        lines.append(copying: line)
+        lines.append(0x0a)
+        guard let event else {
+            makeRoom(for: before)
+            return finishLine(from: before)
+        }
+        lastTime = event.time
+        var opened: UInt32?
+        if case .open = event.kind { opened = event.connection }
+        countLine(from: before, opens: opened)
+    }
+
     private mutating func countLine(from before: Int, opens connection: UInt32?) {
         makeRoom(for: before)
         events += 1

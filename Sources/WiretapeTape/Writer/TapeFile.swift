@@ -36,6 +36,19 @@ package final class TapeFile: TapeSink {
         }
     }
 
+    /// Takes the place of the file at `other`.
+    func replace(_ other: String) throws(TapeError) {
+        do {
+            try file.sync()
+            try File.move(path, to: other)
+        } catch {
+            throw TapeFile.error(error, other, exists: false)
+        }
+    }
+
+    /// Takes the file away again.
+    func discard() { try? File.remove(path) }
+
     static func error(_ error: FileError, _ path: String, exists: Bool) -> TapeError {
         if exists { return TapeError(.exists, file: path, "exists already; --force overwrites it") }
         if error.isNoSpace { return TapeError(.noSpace, file: path, "cannot be written: \(error.reason)") }
