@@ -6,23 +6,17 @@ extension Array where Element == UInt8 {
 
     /// Appends the decimal digits of `value`.
     @inlinable package mutating func append(decimal value: UInt64) {
+        // From the last digit to the first; 20 are enough for 2^64-1.
+        var digits = InlineArray<20, UInt8>(repeating: UInt8(ascii: "0"))
         var rest = value
-        var digits: UInt64 = 1
-        var power: UInt64 = 10
-        while digits < 20, value >= power {
-            digits += 1
-            let (next, overflow) = power.multipliedReportingOverflow(by: 10)
-            if overflow { break }
-            power = next
-        }
-        let start = count
-        for _ in 0..<digits { append(UInt8(ascii: "0")) }
-        var at = start + Int(digits) - 1
-        while rest > 0, at >= start {
-            self[at] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
+        var at = 20
+        repeat {
             at -= 1
-        }
+            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+            digits[at] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit)
+            rest = quotient
+        } while rest > 0
+        append(copying: digits.span.extracting(at..<20))
     }
 }
 

@@ -56,7 +56,7 @@ package struct TapeReader: ~Copyable {
     package var isTruncated: Bool { inflow.isTorn || at < lines.count }
 
     /// The next event, or nil when there is none now.
-    /// - Throws: an error that names the place and the event before. What follows is not read.
+    /// - Throws: an error that names the place and the event before. The reader is of no more use then.
     package mutating func next() throws(TapeError) -> NumberedEvent? {
         while let range = try nextLine() {
             let place = inflow.isCompressed ? inflow.memberOffset : origin + UInt64(range.lowerBound)
