@@ -60,6 +60,7 @@ package struct RawCodec: FrameCodec {
 
     package static func vary(_ id: String, _ n: Int) -> String { id }
     package static func serves(_ transport: Transport) -> Bool { transport == .ws }
+    package var obstacle: String? { nil }
     package static func negotiate(_ request: RequestHead, ids: ServerIDs, transports: [Transport]) -> HTTPAnswer? {
         nil
     }

@@ -26,6 +26,10 @@ package struct SignalRCodec: FrameCodec {
 
     package static func serves(_ transport: Transport) -> Bool { transport == .ws }
 
+    package var obstacle: String? {
+        hubProtocol == .json ? nil : "speaks the messagepack hub protocol, which replay does not serve yet"
+    }
+
     package mutating func decode(
         _ payload: Span<UInt8>, _ opcode: Opcode, _ direction: Direction, into out: inout [Message]
     ) {

@@ -9,11 +9,11 @@ enum DivergenceText {
         let place = nearest.map { " (\(tape):\(run.script.steps[$0].line))" } ?? ""
         var text = "wiretape: diverged at client message \(number) of session \(run.session.number)\(place), "
         text += "after \(DurationText.milliseconds(nanoseconds / 1_000_000 * 1_000_000)) ms\n"
-        let received = "\(message.type) \(message.summary)"
+        let received = message.title
         guard let nearest, let recorded = run.script.steps[nearest].message else {
             return text + "    recorded  nothing more from the client\n    received  \(received)"
         }
-        text += "    recorded  \(recorded.type) \(recorded.summary)\n"
+        text += "    recorded  \(recorded.title)\n"
         guard recorded.type == message.type, let pointer = difference(recorded.meaning, message.meaning) else {
             return text + "    received  \(received)"
         }

@@ -60,8 +60,8 @@ extension ReplayEngine {
     private mutating func diverge(on message: Message, of r: Int, into out: inout [ReplayAction]) {
         let text = DivergenceText.unexpected(
             message, in: runs[r], tape: tapeName, after: now.since(runs[r].claimedAt))
-        runs[r].unexpected.append("\(message.type) \(message.summary)")
-        let reason = "wiretape: diverged at \(message.type) \(message.summary): not on \(tapeName)"
+        runs[r].unexpected.append(message.title)
+        let reason = "wiretape: diverged at \(message.title): not on \(tapeName)"
         if let refusal = runs[r].session.writer.refusal(of: message, reason: reason), let link = runs[r].link {
             out.append(.send(link.id, refusal.opcode, refusal.payload, ticket: ticket()))
         }

@@ -33,10 +33,12 @@ extension ReplayEngine {
             return refuse(c, head, 409, failure, into: &out)
         }
         let session = runs[r].session
-        guard codec.type.serves(session.transport) else {
-            let reason =
-                "session \(session.number) of \(tapeName) was recorded over \(session.transport.rawValue), "
-                + "which replay does not serve yet"
+        let obstacle =
+            codec.type.serves(session.transport)
+            ? session.writer.obstacle
+            : "was recorded over \(session.transport.rawValue), which replay does not serve yet"
+        if let obstacle {
+            let reason = "session \(session.number) of \(tapeName) \(obstacle)"
             let answer = codec.type.refuseNegotiate(head, reason: reason) ?? plain(404, reason)
             runs[r].addStep(
                 .init(request: "negotiate", status: answer.status, time: elapsed), failed: "replay", at: now)

@@ -38,6 +38,8 @@ package protocol FrameCodec: Sendable {
 
     /// Whether replay can serve sessions of this protocol over that transport (as yet).
     static func serves(_ transport: Transport) -> Bool
+    /// Why the session that this value has seen cannot be replayed, as the end of the sentence "session 1 …". Nil: it can.
+    var obstacle: String? { get }
     /// The answer to a negotiate request, made anew for ids and transports. Nil: the protocol has none.
     /// - Parameter ids: `connectionId` and `connectionToken` to hand out.
     static func negotiate(_ request: RequestHead, ids: ServerIDs, transports: [Transport]) -> HTTPAnswer?

@@ -169,6 +169,7 @@ import WiretapeCore
         _ = talk.toServer(#"{"protocol":"messagepack","version":1}"#)
         let answer = talk.payload([0x7b, 0x7d, 0x1e, 0x02, 0x91, 0x06], .toClient, .binary)
         #expect(answer.map(\.role) == [.handshake, .opaque])
+        #expect(talk.codec.obstacle?.contains("messagepack") == true)
         #expect(answer[1].summary == "messagepack is not decoded yet")
         // A message of 123 bytes begins with the code of `{`.
         let long = [0x7b, 0x94, 0x02, 0x80, 0xa1, 0x31, 0xd9, 0x74] + [UInt8](repeating: 0x1e, count: 116)
