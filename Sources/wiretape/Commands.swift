@@ -5,6 +5,7 @@ package enum Commands {
             RecordCommand.self,
             ProxyCommand.self,
             ReplayCommand.self,
+            InspectCommand.self,
             HelpCommand.self,
             VersionCommand.self,
             CompletionsCommand.self,
@@ -16,7 +17,7 @@ package enum Commands {
 
     /// Commands of the interface that this version does not have yet.
     package static let missing = [
-        "inspect", "repair", "auto", "check", "sweep", "new", "validate", "canon", "edit",
+        "repair", "auto", "check", "sweep", "new", "validate", "canon", "edit",
         "name", "cut", "merge", "diff", "redact", "scan", "import", "export", "capture", "ca", "config", "demo",
     ]
 }

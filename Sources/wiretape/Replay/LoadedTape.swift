@@ -21,7 +21,8 @@ struct LoadedTape {
         defer { bar.clear() }
         var messages: [DecodedMessage] = []
         while let next = try reader.next() {
-            decoder.read(next.event, number: next.number, into: &messages)
+            decoder.read(
+                next.event, number: next.number, line: next.line, isUnframed: next.isUnframed, into: &messages)
             messages.removeAll(keepingCapacity: true)
             let (read, size) = reader.progress
             bar.show(read, of: size)
