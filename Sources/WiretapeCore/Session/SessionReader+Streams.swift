@@ -54,12 +54,20 @@ extension SessionReader {
             for x in waiting.keys.sorted() { end(x, .toClient, at: place) }
         }
         switch party {
-        case .client: connections[place.connection]?.stream?.clientEnded = true
-        case .server: serverEnded(how == .fin ? .disconnect : .reset, at: place)
-        case .proxy: break
+        case .client:
+            connections[place.connection]?.stream?.clientEnded = true
+            connections[place.connection]?.clientGone = true
+        case .server:
+            serverEnded(how == .fin ? .disconnect : .reset, at: place)
+            connections[place.connection]?.serverGone = true
+        // The recording was stopped: what both sides say to that is no part of the session.
+        case .proxy: connections[place.connection]?.stream?.serverEnded = true
         }
-        // After a client's FIN its server may go on.
-        if party != .client || how != .fin { connections[place.connection] = nil }
+        // After one side's FIN the other may go on, and both after ours.
+        let track = connections[place.connection]
+        if how != .fin || track?.clientGone == true && track?.serverGone == true {
+            connections[place.connection] = nil
+        }
     }
 
     /// An ending is part of the script when it is the first and the server's own.

@@ -7,6 +7,8 @@ extension SessionReader {
         var exchanges: [UInt32: StreamOpening] = [:]
         /// Once it is a WebSocket.
         var stream: Stream?
+        /// FINs that were seen.
+        var clientGone = false, serverGone = false
     }
 
     /// A WebSocket.
