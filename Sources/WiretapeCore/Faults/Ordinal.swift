@@ -12,6 +12,15 @@ package enum Ordinal: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The smallest that it contains.
+    package var first: Int {
+        switch self {
+        case .set(let values): values.min() ?? 1
+        case .range(let range): range.lowerBound
+        case .every(let step): step
+        }
+    }
+
     package var description: String {
         switch self {
         case .set(let values): values.map(String.init).joined(separator: "|")

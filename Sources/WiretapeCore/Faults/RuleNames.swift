@@ -16,8 +16,8 @@ package struct RuleNames: Sendable {
 
     /// When the rule asks for an ordinal that the tape does not reach.
     func tooFew(_ rule: FaultRule) -> String? {
-        guard let label, let occurrence = rule.selector.occurrence else { return nil }
-        return "'\(label)' is on the tape \(RuleNames.times(count)), and \(occurrence) of them was asked for"
+        guard let label, let occurrence = rule.selector.occurrence, occurrence.first > count else { return nil }
+        return "'\(label)' is on the tape \(RuleNames.times(count)), and number \(occurrence.first) was asked for"
     }
 
     var nearest: (name: String, count: Int)? {

@@ -12,7 +12,7 @@ import WiretapeCore
         ("  reset   after  ReceiveMessage[ 3 ] ", "reset after ReceiveMessage[3]"),
         (
             "respond( 503 , Retry-After = 1 )on connect[retry=1..2]",
-            "respond(503, Retry-After=1) on connect in retry=1..2"
+            "respond(503, Retry-After=1) on connect[retry=1..2]"
         ),
         (
             "close(4403, \"For, bidden\") after next[operation=OnTick, 3]",
@@ -22,8 +22,8 @@ import WiretapeCore
         ("reset on StreamItem[2, /item/id=7]", "reset on StreamItem[2, /item/id=7]"),
         ("reset on StreamItem[/item={\"a\":[1,2]}, 1|4]", "reset on StreamItem[1|4, /item={\"a\":[1,2]}]"),
         (
-            "reset before \"connect\"[2..5] in attempt=2 p=0.25 max=3",
-            "reset before \"connect\"[2..5] in attempt=2 p=0.25 max=3"
+            "reset before \"connect\"[2..5, attempt=2] p=0.25 max=3",
+            "reset before \"connect\"[2..5, attempt=2] p=0.25 max=3"
         ),
         ("disconnect on upgrade", "disconnect on upgrade"),
         ("close after handshake", "close after handshake"),
@@ -33,7 +33,7 @@ import WiretapeCore
         ),
         (
             "reset after message[direction=toClient] in session=2 in retry=1|2",
-            "reset after message[direction=toClient] in session=2 in retry=1|2"
+            "reset after message[direction=toClient, retry=1|2] in session=2"
         ),
         ("reset after a.b/c:d", "reset after a.b/c:d"),
     ])

@@ -6,7 +6,7 @@ import WiretapeCore
     @Test func manyMessagesOfEveryKind() throws {
         var script = TestTape.handshake
         var time = 10
-        let n = 2_000
+        let n = 1_000
         script += #"\#(time) > {"type":4,"invocationId":"stream","target":"Counter","arguments":[]}"# + "\n"
         script += #"\#(time) > {"type":1,"invocationId":"up","target":"Sum","arguments":[],"streamIds":["u"]}"# + "\n"
         for i in 0..<n {

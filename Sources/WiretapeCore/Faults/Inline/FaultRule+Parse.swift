@@ -109,7 +109,7 @@ extension FaultRule {
     /// The rule in the one spelling that each meaning has.
     package var inline: String {
         var text = actions.map(\.text).joined(separator: " + ")
-        text += " \(place == .instead ? "on" : place.rawValue) \(selector.inline)"
+        text += " \(place == .instead ? "on" : place.rawValue) \(selector.inline(with: filters))"
         return text + filters.inline
     }
 }

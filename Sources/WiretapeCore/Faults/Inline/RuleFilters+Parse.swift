@@ -61,12 +61,10 @@ extension RuleFilters {
         return "'\(word)' does not belong here" + (hint.isEmpty ? "; expected \(words.joined(separator: ", "))" : hint)
     }
 
-    /// ` in attempt=2 p=0.2 max=3`, or nothing.
+    /// ` in session=2 p=0.2 max=3`, or nothing. Attempts and retries stand in the selector's brackets.
     var inline: String {
         var text = ""
         if let session { text += " in session=\(session)" }
-        if let attempt { text += " in attempt=\(attempt)" }
-        if let retry { text += " in retry=\(retry)" }
         if probability < 1 { text += " p=\(probability)" }
         if let max { text += " max=\(max)" }
         return text

@@ -1,8 +1,13 @@
 extension Selector {
     /// `ReceiveMessage[3, /item/id=7]`: the one spelling of the selector.
-    package var inline: String {
+    package var inline: String { inline(with: RuleFilters()) }
+
+    /// With the filters that stand in its brackets: `connect[retry=1]`.
+    func inline(with filters: RuleFilters) -> String {
         var inside = occurrence.map { [$0.description] } ?? []
         inside += conditions.map { "\($0.key)=\($0.value)" }
+        if let attempt = filters.attempt { inside.append("attempt=\(attempt)") }
+        if let retry = filters.retry { inside.append("retry=\(retry)") }
         return subjectText + (inside.isEmpty ? "" : "[\(inside.joined(separator: ", "))]")
     }
 
