@@ -94,6 +94,14 @@ import WiretapeTape
         #expect(!FileManager.default.fileExists(atPath: scratch.path("a.tape")))
     }
 
+    @Test func aMissingCertificateFileIsFoundBeforeTheTapeIsWritten() throws {
+        let run = try Binary.run(
+            "record", "--upstream", "https://127.0.0.1:9", "--upstream-ca", "/nonexistent.pem", "-o", scratch.path("a.tape"))
+        #expect(run.code == 1)
+        #expect(run.verdict == "wiretape: failed (exit 1): --upstream-ca: /nonexistent.pem: No such file or directory")
+        #expect(!FileManager.default.fileExists(atPath: scratch.path("a.tape")))
+    }
+
     @Test(arguments: [
         (["record"], "record needs --output FILE and --upstream [NAME=]URL"),
         (["proxy", "--upstream", "http://a", "--upstream", "http://b"], "two upstreams are called 'main'"),

@@ -14,7 +14,7 @@ package struct ProxyCommand: Command {
         let shell = try RunShell(arguments)
         defer { shell.close() }
         let addresses = try Listening.addresses(plan, on: shell.loop)
-        let relay = try RelayRun(plan, shell, writer: nil)
+        let relay = RelayRun(plan, shell, try UpstreamConnector(plan), writer: nil)
         defer { relay.abandon() }
         let ready = ReadyLine(urls: try relay.start(addresses))
         ready.tell(arguments, Log(arguments))

@@ -22,11 +22,12 @@ package struct RecordCommand: Command {
         let log = Log(arguments)
         let shell = try RunShell(arguments)
         defer { shell.close() }
-        // A port in use is found before an older tape is written over.
+        // What cannot work is found before an older tape is written over.
         let addresses = try Listening.addresses(plan, on: shell.loop)
         try Listening.probe(addresses, on: shell.loop)
+        let connector = try UpstreamConnector(plan)
         let writer = try openTape(log)
-        let relay = try RelayRun(plan, shell, writer: writer)
+        let relay = RelayRun(plan, shell, connector, writer: writer)
         defer { relay.abandon() }
         let ready = ReadyLine(urls: try relay.start(addresses))
         log.warning("nothing is redacted: \(output) will hold all that passes, credentials too")

@@ -25,11 +25,11 @@ final class RelayRun {
     }
 
     /// - Parameter writer: of the tape; nil to relay without recording.
-    init(_ plan: RelayPlan, _ shell: RunShell, writer: TapeWriter?) throws {
+    init(_ plan: RelayPlan, _ shell: RunShell, _ connector: UpstreamConnector, writer: TapeWriter?) {
         self.plan = plan
         self.shell = shell
         self.writer = writer
-        connector = try UpstreamConnector(plan)
+        self.connector = connector
     }
 
     /// Connections accepted so far.
