@@ -6,6 +6,7 @@ package enum Commands {
             ProxyCommand.self,
             ReplayCommand.self,
             InspectCommand.self,
+            RepairCommand.self,
             HelpCommand.self,
             VersionCommand.self,
             CompletionsCommand.self,
@@ -17,7 +18,8 @@ package enum Commands {
 
     /// Commands of the interface that this version does not have yet.
     package static let missing = [
-        "repair", "auto", "check", "sweep", "new", "validate", "canon", "edit",
+        "auto", "check", "sweep", "new", "validate", "canon", "edit", "name", "cut", "merge", "diff", "redact", "scan",
+        "import", "export", "capture", "ca", "config", "demo",
         "name", "cut", "merge", "diff", "redact", "scan", "import", "export", "capture", "ca", "config", "demo",
     ]
 }

@@ -96,7 +96,8 @@ import WiretapeTape
 
     @Test func aMissingCertificateFileIsFoundBeforeTheTapeIsWritten() throws {
         let run = try Binary.run(
-            "record", "--upstream", "https://127.0.0.1:9", "--upstream-ca", "/nonexistent.pem", "-o", scratch.path("a.tape"))
+            "record", "--upstream", "https://127.0.0.1:9", "--upstream-ca", "/nonexistent.pem", "-o",
+            scratch.path("a.tape"))
         #expect(run.code == 1)
         #expect(run.verdict == "wiretape: failed (exit 1): --upstream-ca: /nonexistent.pem: No such file or directory")
         #expect(!FileManager.default.fileExists(atPath: scratch.path("a.tape")))
