@@ -36,6 +36,16 @@ struct Link: Sendable {
         var verdict: FaultVerdict
         /// Nil: the tape's.
         var hit: FaultHit?
+        /// The direction in which nothing later passes while the end is on its way.
+        var silences = Direction.toClient
+    }
+
+    /// Whether what the client says still arrives: an end that follows a message to the client does not hold it back.
+    var hears: Bool {
+        switch cut {
+        case .none: true
+        case .acknowledging(_, let ending), .settling(_, let ending, _): ending.silences == .toClient
+        }
     }
 
     var isCut: Bool { if case .none = cut { false } else { true } }

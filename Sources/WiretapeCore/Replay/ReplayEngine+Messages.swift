@@ -9,7 +9,7 @@ extension ReplayEngine {
         var messages: [Message] = []
         runs[r].link?.codec.decode(payload, opcode, .toServer, into: &messages)
         for message in messages {
-            guard runs[r].link?.id == c, runs[r].link?.isCut == false, runs[r].failure == nil else { return }
+            guard runs[r].link?.id == c, runs[r].link?.hears == true, runs[r].failure == nil else { return }
             take(message, of: r, into: &out)
         }
         advance(r, into: &out)
@@ -18,21 +18,24 @@ extension ReplayEngine {
     private mutating func take(_ message: Message, of r: Int, into out: inout [ReplayAction]) {
         let isOwn = message.role != .keepalive && message.role != .ack
         if isOwn { runs[r].clientMessages += 1 }
+        let isCut = runs[r].link?.isCut ?? true
         let hit =
-            faults.rules.isEmpty || !isOwn
+            faults.rules.isEmpty || !isOwn || isCut
             ? nil : faultEngine.message(message, ordinal: runs[r].clientMessages, moment(of: r))
         if let hit, hit.place != .after {
-            return cut(r, Link.Ending(verdict: hit.action.verdict, hit: hit), following: false, into: &out)
+            let ending = Link.Ending(verdict: hit.action.verdict, hit: hit, silences: .toServer)
+            return cut(r, ending, following: false, into: &out)
         }
         switch runs[r].match(message, at: now, options) {
         case .matched, .repeated:
             if message.role == .handshake, runs[r].script.serverHandshake == nil { runs[r].connected() }
         case .aside:
-            if message.role == .close { sayFarewell(r, into: &out) }
+            if message.role == .close, !isCut { sayFarewell(r, into: &out) }
         case .unexpected: diverge(on: message, of: r, into: &out)
         }
         guard let hit, runs[r].link != nil else { return }
-        cut(r, Link.Ending(verdict: hit.action.verdict, hit: hit), following: true, into: &out)
+        let ending = Link.Ending(verdict: hit.action.verdict, hit: hit, silences: .toServer)
+        cut(r, ending, following: true, into: &out)
     }
 
     /// The client's farewell is answered at once with what the tape has after one: the client does not wait for more.

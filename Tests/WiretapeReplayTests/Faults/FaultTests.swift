@@ -149,6 +149,25 @@ import WiretapeCore
         #expect(play.finish().sessions[0].matched == 3)
     }
 
+    @Test func whatTheClientSaysWhileItsEndIsOnItsWayArrives() throws {
+        let tape = TestTape.session(
+            TestTape.handshake + """
+                10 < {"type":1,"target":"Tick","arguments":[1]}
+                12 > {"type":1,"target":"Say","arguments":[1]}
+                13 < {"type":1,"target":"Tick","arguments":[2]}
+                """)
+        let play = try Playbook([tape], speed: .instant, faults: ["reset after Tick[1]"])
+        let c = try play.start()
+        play.expect(c, tick(1))
+        play.send(c, #"{"type":1,"target":"Say","arguments":[1]}"#)
+        play.pass(ms: 20)
+        play.expect(c, "RST")
+        // It was heard, so the session goes on with what followed it.
+        let d = try play.start()
+        play.expect(d, tick(2))
+        #expect(play.finish().verdict == .pass)
+    }
+
     @Test func ordinalsCountAcrossAttemptsAndRulesOfLaterOrderCountToo() throws {
         let play = try Playbook([ticks], faults: ["disconnect after Tick[every 2]", "close after Tick[3]"])
         for _ in 1...4 {
