@@ -5,7 +5,7 @@ import WiretapeSimulation
 
 /// Acceptance: the replay server and a real application on the simulated network.
 @Suite struct ReplaySimulationTests {
-    private static let seeds = 400
+    private static let seeds = 1_000
     private static let parts = 4
     private static let lines = ["hello", "is anybody there?", "never mind"]
 
@@ -35,6 +35,7 @@ import WiretapeSimulation
             conditions.resetOneIn = 15 + random.below(80)
             let run = try ReplayRun(chat.sessions, .chat(Self.lines), seed: seed, conditions: conditions)
             var problems = run.problems
+            if run.reached == true, run.report.verdict != .pass { problems.append("\(run.report.reasons) \(run.told)") }
             if run.reached == nil { problems.append("the client has no end: \(run.told)") }
             if run.told.contains("reconnected") { resumed += 1 }
             // Whatever is cut, what was said is heard in order; only what was not acknowledged is said again.
