@@ -105,8 +105,9 @@ extension SessionReader {
                 frame: building[index].frames, what))
     }
 
-    /// The stream of a connection. On a tape that does not tell how it opened, one is made up.
+    /// The stream of a connection. On a tape that does not tell how it opened, one is made up; nil when it is over.
     private mutating func stream(at place: Place) -> Stream? {
+        if connections[place.connection] == nil, place.connection <= latestOpened { return nil }
         if connections[place.connection]?.stream == nil {
             let target = header?.route ?? "/"
             let head = RequestHead(

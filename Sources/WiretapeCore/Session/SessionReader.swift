@@ -23,6 +23,8 @@ package struct SessionReader: Sendable {
     let keepsEntries: Bool
 
     var connections: [UInt32: Track] = [:]
+    /// Connections up to this number that are not in the table are over.
+    var latestOpened: UInt32 = 0
     var building: [Building] = []
     /// Negotiations and sessions by codec and key.
     var negotiations: [Key: Negotiation] = [:]
@@ -58,6 +60,7 @@ package struct SessionReader: Sendable {
             connection: event.connection, isUnframed: isUnframed)
         switch event.kind {
         case .open(let open):
+            latestOpened = max(latestOpened, place.connection)
             connections[place.connection] = Track(name: open.session)
         case .request(let x, let head, let body):
             request(x, head, body, at: place)
@@ -78,6 +81,7 @@ package struct SessionReader: Sendable {
         case .take:
             takeOffset = lastTime
             connections = [:]
+            latestOpened = 0
         case .ping, .pong, .fault, .mark, .gap, .stop, .unknown:
             break
         }

@@ -3,8 +3,8 @@ internal import WiretapeCore
 extension Inspector {
     typealias Description = (kind: InspectRow.Kind, direction: Direction?, text: String)
 
-    /// An event in words; nil for what is told by the messages that it holds.
-    static func describe(_ kind: TapeEvent.Kind) -> Description? {
+    /// An event in words, for those that gave no message.
+    static func describe(_ kind: TapeEvent.Kind) -> Description {
         switch kind {
         case .open(let open): return (.open, nil, describe(open))
         case .request(_, let head, let body): return (.request, .toServer, describe(head, body))
@@ -15,7 +15,8 @@ extension Inspector {
         case .end(_, let direction, let trailers):
             let names = trailers.map(\.name).joined(separator: ", ")
             return (.bodyEnd, direction, trailers.isEmpty ? "end of the body" : "end of the body, trailers \(names)")
-        case .message: return nil
+        case .message(let direction, let opcode, let bytes, _, _):
+            return (.piece, direction, "\(opcode.rawValue) message behind the connection's end, \(size(bytes.count))")
         case .part(let direction, let opcode, let n, let bytes, _):
             return (.piece, direction, "piece \(n + 1) of a \(opcode.rawValue) message, \(size(bytes.count))")
         case .ping(let direction, let bytes): return (.keepalive, direction, "ping\(payload(bytes))")
@@ -35,7 +36,9 @@ extension Inspector {
         case .gap(let lost): return (.note, nil, "gap: \(lost) events were not stored")
         case .stop(let events, let connections, let level):
             let slow = level.map { ", compression went down to \($0)" } ?? ""
-            return (.note, nil, "end of the recording: \(events) events, \(connections) connections\(slow)")
+            let counts =
+                "\(events) event\(events == 1 ? "" : "s"), \(connections) connection\(connections == 1 ? "" : "s")"
+            return (.note, nil, "end of the recording: \(counts)\(slow)")
         case .unknown(let name): return (.note, nil, "'\(name)', unknown to this version")
         }
     }

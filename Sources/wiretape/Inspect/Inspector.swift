@@ -24,7 +24,8 @@ package struct Inspector: Sendable {
                     kind: message.message.role == .keepalive ? .keepalive : .message, text: message.message.title,
                     message: message))
         }
-        if decoded.isEmpty, let (kind, direction, text) = Inspector.describe(event.kind) {
+        if decoded.isEmpty {
+            let (kind, direction, text) = Inspector.describe(event.kind)
             var request: RequestHead?
             if case .request(_, let head, _) = event.kind { request = head }
             rows.append(

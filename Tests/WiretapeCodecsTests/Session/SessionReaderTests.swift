@@ -115,6 +115,25 @@ import WiretapeCore
         #expect(Reading(Codecs.all, events).sessions[0].lines == ["> a", "< b"])
     }
 
+    @Test func whatComesBehindTheEndOfAConnectionBeginsNoSession() {
+        let fin = Reading(
+            Codecs.all,
+            upgraded(1, "/x") + [
+                text(1, .toServer, "a"), event(1, .gone(by: .server, how: .fin, why: nil)), text(1, .toServer, "b"),
+                event(1, .gone(by: .client, how: .fin, why: nil)), text(1, .toServer, "c"),
+            ])
+        #expect(fin.sessions.map(\.lines) == [["> a", "< disconnect"]])
+        #expect(fin.messages.map(\.message.summary) == ["a", "b"])
+        let reset = Reading(
+            Codecs.all,
+            upgraded(1, "/x") + [
+                text(1, .toServer, "a"), event(1, .gone(by: .client, how: .rst, why: nil)), text(1, .toClient, "b"),
+                event(1, .gone(by: .server, how: .rst, why: nil)),
+            ])
+        #expect(reset.sessions.map(\.lines) == [["> a"]])
+        #expect(reset.messages.count == 1)
+    }
+
     @Test func whatCrossesAnEndingIsNoEntry() {
         let events =
             upgraded(1, "/x") + [text(1, .toServer, "a"), event(1, .close(.toServer, code: 1000, reason: nil))]

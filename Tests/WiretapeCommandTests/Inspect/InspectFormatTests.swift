@@ -72,9 +72,11 @@ import wiretape
             InspectRun.at(0, 1, .request(x: 1, RequestHead(method: "GET", target: "/\r\n\u{85}x"), .none)),
             InspectRun.at(0, 1, .chunk(x: 1, .toServer, [0x0a, 0x1b, 0x5b])),
             InspectRun.at(0, 1, .unknown("new\u{7}kind")),
-            InspectRun.text(0, 1, .toServer, "\u{9b}\n"),
+            InspectRun.text(0, 1, .toServer, "\u{9b}\n"), InspectRun.at(0, 1, .open(.init())),
+            InspectRun.at(0, 1, .gone(by: .proxy, how: .rst, why: "a\nb")), InspectRun.text(0, 1, .toClient, "late"),
         ])
-        #expect(rows.count == 5)
+        #expect(rows.count == 8)
+        #expect(rows.last?.text == "text message behind the connection's end, 5 bytes")
         for row in rows {
             #expect(!row.text.unicodeScalars.contains { $0.value < 0x20 || (0x7f..<0xa0).contains($0.value) })
         }
