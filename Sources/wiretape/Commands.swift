@@ -20,6 +20,5 @@ package enum Commands {
     package static let missing = [
         "auto", "check", "sweep", "new", "validate", "canon", "edit", "name", "cut", "merge", "diff", "redact", "scan",
         "import", "export", "capture", "ca", "config", "demo",
-        "name", "cut", "merge", "diff", "redact", "scan", "import", "export", "capture", "ca", "config", "demo",
     ]
 }
