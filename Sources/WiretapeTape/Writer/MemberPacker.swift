@@ -30,6 +30,9 @@ package struct MemberPacker: ~Copyable {
     private var info = MemberPacker.none
     private var openSince: UInt64?
 
+    /// Takes members when too many wait.
+    var relief: MemberRelief?
+
     private struct Cut {
         var end: Int
         var info: MemberInfo
@@ -54,6 +57,7 @@ package struct MemberPacker: ~Copyable {
         start = lines.count
         info = MemberPacker.none
         openSince = nil
+        relieve()
     }
 
     /// Whether a member is whole, or the oldest line has waited long enough at `now`.
@@ -91,6 +95,19 @@ package struct MemberPacker: ~Copyable {
         out.append(copying: lines.span.extracting(taken..<cut.end))
         drop(cut)
         return true
+    }
+
+    /// Lets go of all members when too many wait. Not of lines that are still open: they are not whole.
+    private mutating func relieve() {
+        guard let relief, !sealed.isEmpty, pending > MemberRelief.mostWaiting else { return }
+        while let cut = sealed.first {
+            relief.take(lines.span.extracting(taken..<cut.end), cut.info)
+            drop(cut)
+        }
+        guard taken > 0 else { return }
+        lines.removeFirst(taken)
+        start -= taken
+        taken = 0
     }
 
     private mutating func drop(_ cut: Cut) {
@@ -169,11 +186,16 @@ package struct MemberPacker: ~Copyable {
         start = before
         info = MemberPacker.none
         openSince = nil
+        // Relieved when the line at hand is whole.
     }
 
     private mutating func finishLine(from before: Int) {
         if openSince == nil { openSince = stamp }
-        if lines.count - start >= MemberPacker.memberSize { flush() }
+        if lines.count - start >= MemberPacker.memberSize {
+            flush()
+        } else if !sealed.isEmpty {
+            relieve()
+        }
     }
 
     /// `t` begins again: a later recording is appended (`take`).

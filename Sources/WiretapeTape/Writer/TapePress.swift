@@ -9,14 +9,25 @@ package struct TapePress<Consumer: RecordConsumer>: ~Copyable {
     private var compressor = MemberCompressor()
     private var policy = LevelPolicy()
     private let isCompressed: Bool
-    /// Bytes of lines that became members so far.
-    package private(set) var lineBytes: UInt64 = 0
+    private var takenBytes: UInt64 = 0
+    private let relief: MemberRelief?
 
-    /// - Parameter isCompressed: gzip members, else plain lines.
-    package init(_ consumer: consuming Consumer, isCompressed: Bool) {
+    /// - Parameters:
+    ///   - isCompressed: gzip members, else plain lines.
+    ///   - relief: gets members, before those of ``take(now:fill:clock:into:)``, when a batch gives more than can be kept.
+    package init(
+        _ consumer: consuming Consumer, isCompressed: Bool, relief: ((Span<UInt8>) -> Void)? = nil
+    ) {
         self.consumer = consumer
         self.isCompressed = isCompressed
+        self.relief = relief.map { MemberRelief(isCompressed: isCompressed, write: $0) }
+        packer.relief = self.relief
     }
+
+    /// Bytes of lines that became members so far.
+    package var lineBytes: UInt64 { takenBytes + (relief?.lineBytes ?? 0) }
+    /// Bytes that the relief was given.
+    package var relievedBytes: UInt64 { relief?.fileBytes ?? 0 }
 
     /// The beginning of a tape: its header's line, as a member of its own when compressed. With it the file is a tape
     /// from its first moment.
@@ -70,7 +81,7 @@ package struct TapePress<Consumer: RecordConsumer>: ~Copyable {
             packer.flush()
         }
         let bytes = packer.nextSize
-        lineBytes += UInt64(bytes)
+        takenBytes += UInt64(bytes)
         guard isCompressed else { return packer.takePlain(into: &out) }
         let level = policy.level(bytes: bytes, fill: fill, now: now)
         let before = out.count

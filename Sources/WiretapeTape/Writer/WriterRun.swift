@@ -13,7 +13,7 @@ struct WriterRun<Consumer: RecordConsumer>: ~Copyable {
     init(_ shared: WriterShared, _ consumer: consuming Consumer, fileBytes: UInt64) {
         self.shared = shared
         self.fileBytes = fileBytes
-        press = TapePress(consumer, isCompressed: shared.options.isCompressed)
+        press = TapePress(consumer, isCompressed: shared.options.isCompressed) { shared.write($0) }
     }
 
     consuming func run() {
@@ -60,16 +60,8 @@ struct WriterRun<Consumer: RecordConsumer>: ~Copyable {
 
     private mutating func writeMember() {
         defer { member.removeAll(keepingCapacity: member.capacity < 4 << 20) }
-        // After a failure what is still packed is let go: the tape ends where it was whole.
-        guard shared.gate.withLock({ $0.failure }) == nil else { return }
-        do throws(TapeError) {
-            let bytes = member
-            try shared.sink.write(bytes.span)
-            fileBytes += UInt64(bytes.count)
-        } catch {
-            shared.gate.update { $0.failure = error }
-            shared.onFailure(error)
-        }
+        let bytes = member
+        if shared.write(bytes.span) { fileBytes += UInt64(bytes.count) }
     }
 
     /// Under the lock, so that a batch offered meanwhile is not forgotten.
@@ -88,7 +80,8 @@ struct WriterRun<Consumer: RecordConsumer>: ~Copyable {
         press.finish()
         writeDue(fill: 0)
         let totals = TapeTotals(
-            events: press.events - 1, connections: press.connections, lineBytes: press.lineBytes, fileBytes: fileBytes,
+            events: press.events - 1, connections: press.connections, lineBytes: press.lineBytes,
+            fileBytes: fileBytes + press.relievedBytes,
             level: press.forcedLevel)
         shared.gate.update { queue in
             queue.totals = totals

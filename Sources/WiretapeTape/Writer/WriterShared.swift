@@ -19,4 +19,18 @@ final class WriterShared: Sendable {
         self.clock = clock
         self.onFailure = onFailure
     }
+
+    /// Hands whole members to the sink. After a failure what is still packed is let go: the tape ends where it was whole.
+    /// - Returns: whether they are written.
+    @discardableResult func write(_ members: Span<UInt8>) -> Bool {
+        guard gate.withLock({ $0.failure }) == nil else { return false }
+        do throws(TapeError) {
+            try sink.write(members)
+            return true
+        } catch {
+            gate.update { $0.failure = error }
+            onFailure(error)
+            return false
+        }
+    }
 }
