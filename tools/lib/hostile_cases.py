@@ -14,20 +14,23 @@ def post(*lines, body=b""):
     return b"POST /c HTTP/1.1\r\nHost: x\r\n" + b"".join(line + b"\r\n" for line in lines) + b"\r\n" + body
 
 
+# 200: the origin answers as soon as it has the head, which may be before the proxy has seen what is wrong.
+CUT_SHORT = {200, 400, 413, 431, None}
+
 # name, bytes, statuses that are right (None: relayed or closed without one is right too)
 REQUESTS = [
     ("a head of 80 KiB", b"GET / HTTP/1.1\r\n" + HOST + b"A: " + b"a" * 80000 + b"\r\n\r\n", {400, 431}),
     ("10,000 fields", b"GET / HTTP/1.1\r\n" + HOST + b"A: b\r\n" * 20000 + b"\r\n", {400, 431}),
     ("a target of 100 KiB", b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", {400, 414, 431}),
     ("16 MiB without a line end", b"a" * (16 << 20), {400, 414, 431, None}),
-    ("a bad chunk size", CHUNKED + b"zz\r\nabc\r\n0\r\n\r\n" + SECOND, {400, None}),
-    ("a chunk size over 64 bits", CHUNKED + b"fffffffffffffffff\r\nabc\r\n0\r\n\r\n" + SECOND, {400, None}),
-    ("a negative chunk size", CHUNKED + b"-1\r\nabc\r\n0\r\n\r\n" + SECOND, {400, None}),
-    ("a chunk size with a sign", CHUNKED + b"+3\r\nabc\r\n0\r\n\r\n" + SECOND, {400, None}),
-    ("a chunk size in 0x", CHUNKED + b"0x3\r\nabc\r\n0\r\n\r\n" + SECOND, {400, None}),
-    ("a chunk without its line end", CHUNKED + b"3\r\nabcdef\r\n0\r\n\r\n" + SECOND, {400, None}),
-    ("a chunk extension of 1 MiB", CHUNKED + b"3;" + b"x" * (1 << 20) + b"\r\nabc\r\n0\r\n\r\n", {400, 413, 431, None}),
-    ("trailers of 1 MiB", CHUNKED + b"0\r\n" + b"A: b\r\n" * 200000 + b"\r\n", {400, 413, 431, None}),
+    ("a bad chunk size", CHUNKED + b"zz\r\nabc\r\n0\r\n\r\n" + SECOND, CUT_SHORT),
+    ("a chunk size over 64 bits", CHUNKED + b"fffffffffffffffff\r\nabc\r\n0\r\n\r\n" + SECOND, CUT_SHORT),
+    ("a negative chunk size", CHUNKED + b"-1\r\nabc\r\n0\r\n\r\n" + SECOND, CUT_SHORT),
+    ("a chunk size with a sign", CHUNKED + b"+3\r\nabc\r\n0\r\n\r\n" + SECOND, CUT_SHORT),
+    ("a chunk size in 0x", CHUNKED + b"0x3\r\nabc\r\n0\r\n\r\n" + SECOND, CUT_SHORT),
+    ("a chunk without its line end", CHUNKED + b"3\r\nabcdef\r\n0\r\n\r\n" + SECOND, CUT_SHORT),
+    ("a chunk extension of 1 MiB", CHUNKED + b"3;" + b"x" * (1 << 20) + b"\r\nabc\r\n0\r\n\r\n", CUT_SHORT),
+    ("trailers of 1 MiB", CHUNKED + b"0\r\n" + b"A: b\r\n" * 200000 + b"\r\n", CUT_SHORT),
     (
         "a length and chunks",
         post(b"Content-Length: 4", b"Transfer-Encoding: chunked", body=b"0\r\n\r\n" + SECOND),

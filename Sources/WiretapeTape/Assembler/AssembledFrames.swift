@@ -41,6 +41,7 @@ final class AssembledFrames {
         var buffer: [UInt8] = []
         var fragments: [Int] = []
         var parts = 0
+        var packed = 0
         var inflated = 0
     }
 
@@ -224,6 +225,7 @@ final class AssembledFrames {
         _ packed: Span<UInt8>, _ message: inout Message, at time: UInt64, _ packer: inout MemberPacker
     ) -> String? {
         if inflater == nil { inflater = Inflater(.raw(windowBits: deflate?.windowBits(direction) ?? 15)) }
+        message.packed += packed.count
         var used = 0
         while true {
             let before = message.buffer.count
@@ -234,8 +236,8 @@ final class AssembledFrames {
             case .more: return nil
             case .end where used == packed.count: return nil
             case .full, .end:
-                if message.inflated > inflateLimit {
-                    return "more than \(inflateLimit >> 20) MiB come out of one message"
+                if message.inflated > inflateLimit, message.inflated / TapeAssembler.bombRatio > message.packed {
+                    return "more than \(inflateLimit >> 20) MiB come out of one message of \(message.packed) bytes"
                 }
             case .bad(let fault): return "cannot be inflated: \(fault)"
             }

@@ -2,12 +2,10 @@ internal import WiretapeBytes
 
 /// Removes a content coding for the tape. `gzip` and `deflate` (zlib or, as some servers send it, raw) are known.
 final class ContentDecoder {
-    /// Bytes at most that come out of one body: a bomb ends here.
-    static let limit = 256 << 20
-
     /// `gzip` or `deflate`.
     let name: String
     private var inflater: Inflater?
+    private var received = 0
     private var total = 0
     private var isBroken = false
 
@@ -28,6 +26,7 @@ final class ContentDecoder {
         }
         guard !bytes.isEmpty else { return nil }
         if inflater == nil { inflater = Inflater(format(bytes[0])) }
+        received += bytes.count
         var used = 0
         while true {
             var out: [UInt8] = []
@@ -35,13 +34,17 @@ final class ContentDecoder {
             total += out.count
             if !out.isEmpty { write(out.span) }
             switch outcome {
-            case .full where total <= ContentDecoder.limit: continue
-            case .end where used < bytes.count && total <= ContentDecoder.limit: continue
+            case .full where !isBomb: continue
+            case .end where used < bytes.count && !isBomb: continue
             case .more, .end: return nil
             case .full: return broken("too much comes out of it", bytes, used, write)
             case .bad(let fault): return broken("\(fault)", bytes, used, write)
             }
         }
+    }
+
+    private var isBomb: Bool {
+        total > TapeAssembler.defaultInflateLimit && total / TapeAssembler.bombRatio > received
     }
 
     private func broken(_ why: String, _ bytes: Span<UInt8>, _ used: Int, _ write: (Span<UInt8>) -> Void) -> String {

@@ -19,13 +19,15 @@ package struct TapeAssembler: RecordConsumer {
 
     private let scratch = AssembledFrames.Scratch()
 
-    /// What may come out of one deflated message: a bomb ends here.
-    package static let defaultInflateLimit = 256 << 20
+    /// What may come out of one deflated message or encoded body, however small it is.
+    package static let defaultInflateLimit = 16 << 20
+    /// More may come out, but not more than so many times what went in: a bomb ends here.
+    static let bombRatio = 100
     private let inflateLimit: Int
 
     /// - Parameters:
     ///   - origin: monotonic time of the tape's `started`.
-    ///   - inflateLimit: bytes that may come out of one deflated message, whole MiB.
+    ///   - inflateLimit: bytes that may come out of one deflated message whatever its size, whole MiB.
     package init(origin: UInt64, inflateLimit: Int = TapeAssembler.defaultInflateLimit) {
         self.origin = origin
         self.inflateLimit = inflateLimit
