@@ -151,12 +151,6 @@ def run(command, seconds=60, **options):
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
 
-def wait_while_quiet():
-    """Loads wait while somebody measures (used only where this file exists)."""
-    while os.path.exists("/tmp/brief/quiet"):
-        time.sleep(1)
-
-
 def fail(text):
     print("FAILED: " + text, file=sys.stderr)
     return 1
