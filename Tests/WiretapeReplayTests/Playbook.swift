@@ -145,7 +145,7 @@ final class Playbook {
     private func perform(_ actions: inout [ReplayAction]) {
         for action in actions {
             switch action {
-            case .respond(let c, let answer, _):
+            case .respond(let c, let answer, _, _):
                 got[c, default: []].append(
                     "\(answer.status) \(String(decoding: answer.body, as: UTF8.self).trimmingBlanks())")
                 answers[c] = answer
@@ -162,6 +162,14 @@ final class Playbook {
             case .reset(let c): got[c, default: []].append("RST")
             case .awaitAcknowledged(let c, let ticket): unacknowledged.append((c, ticket))
             case .log(let text): logs.append(text)
+            case .beginStream(let c, let answer):
+                got[c, default: []].append("\(answer.status) …")
+                answers[c] = answer
+            case .piece(let c, let bytes, let ticket):
+                got[c, default: []].append(String(decoding: bytes, as: UTF8.self))
+                untaken.append((c, ticket))
+            case .endStream(let c): got[c, default: []].append("end")
+            case .passThrough(let c): got[c, default: []].append("through")
             }
         }
         actions = []

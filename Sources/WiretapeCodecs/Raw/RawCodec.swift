@@ -59,11 +59,11 @@ package struct RawCodec: FrameCodec {
     }
 
     package static func vary(_ id: String, _ n: Int) -> String { id }
-    package static func serves(_ transport: Transport) -> Bool { transport == .ws }
+    package var transports: [Transport] { [.ws] }
     package var obstacle: String? { nil }
-    package static func negotiate(_ request: RequestHead, ids: ServerIDs, transports: [Transport]) -> HTTPAnswer? {
-        nil
-    }
+    package static func negotiate(
+        _ request: RequestHead, recorded: StreamOpening?, ids: ServerIDs, transports: [Transport]
+    ) -> HTTPAnswer? { nil }
     package static func refuseNegotiate(_ request: RequestHead, reason: String) -> HTTPAnswer? { nil }
     package var keepalive: (payload: [UInt8], opcode: Opcode, every: UInt64)? { nil }
     package func refusal(of message: Message, reason: String) -> (payload: [UInt8], opcode: Opcode)? { nil }

@@ -6,7 +6,9 @@ extension SignalRCodec {
 
     /// Answers as the server does: versions above ours are clamped, those that are no number get an error with status
     /// 200, other methods than POST get 405. A version 0 answer has one id for both.
-    package static func negotiate(_ request: RequestHead, ids: ServerIDs, transports: [Transport]) -> HTTPAnswer? {
+    package static func negotiate(
+        _ request: RequestHead, recorded: StreamOpening?, ids: ServerIDs, transports: [Transport]
+    ) -> HTTPAnswer? {
         guard kind(request) == .negotiate else { return nil }
         guard request.method == "POST" else {
             return HTTPAnswer(status: 405, headers: [HeaderField("Allow", "POST")])

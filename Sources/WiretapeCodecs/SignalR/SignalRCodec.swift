@@ -24,7 +24,7 @@ package struct SignalRCodec: FrameCodec {
 
     package init(_ opening: StreamOpening) {}
 
-    package static func serves(_ transport: Transport) -> Bool { transport == .ws }
+    package var transports: [Transport] { [.ws] }
 
     package var obstacle: String? {
         hubProtocol == .json ? nil : "speaks the messagepack hub protocol, which replay does not serve yet"

@@ -1,7 +1,14 @@
 /// What the replay server does next for the engine. Actions of one connection are done in order.
 package enum ReplayAction: Hashable, Sendable {
-    /// Answers the request that the connection made. `thenClose`: FIN after it.
-    case respond(ConnectionID, HTTPAnswer, thenClose: Bool)
+    /// Answers the request that the connection made. `thenClose`: FIN after it. With a ticket
+    /// ``ReplayEngine/handedOver(_:ticket:at:into:)`` follows when the kernel has all of it.
+    case respond(ConnectionID, HTTPAnswer, thenClose: Bool, ticket: UInt64? = nil)
+    /// Answers the request with a head, these first bytes and a body that goes on: chunked, or until FIN for HTTP/1.0.
+    case beginStream(ConnectionID, HTTPAnswer)
+    /// The next bytes of that body, as one chunk; `handedOver` follows.
+    case piece(ConnectionID, [UInt8], ticket: UInt64)
+    /// The body's proper end; the connection goes on.
+    case endStream(ConnectionID)
     /// Answers an upgrade with 101 and these further headers (subprotocol, CORS); the accept key is the server's business.
     case upgrade(ConnectionID, headers: [HeaderField])
     /// One WebSocket message. ``ReplayEngine/handedOver(_:ticket:at:into:)`` follows when the kernel has all of it.
@@ -15,6 +22,8 @@ package enum ReplayAction: Hashable, Sendable {
     /// Wants ``ReplayEngine/acknowledged(_:ticket:complete:at:into:)`` once the peer's kernel has acknowledged every byte
     /// written on the connection so far (answers and upgrades included), or after 5 s without any progress.
     case awaitAcknowledged(ConnectionID, ticket: UInt64)
+    /// Gives the request that the connection made to `--upstream`, and everything after it on this connection.
+    case passThrough(ConnectionID)
     /// A line for people, for stderr.
     case log(String)
 }

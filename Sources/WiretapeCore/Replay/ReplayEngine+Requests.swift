@@ -34,7 +34,7 @@ extension ReplayEngine {
         }
         let session = runs[r].session
         let obstacle =
-            codec.type.serves(session.transport)
+            session.transport == .ws
             ? session.writer.obstacle
             : "was recorded over \(session.transport.rawValue), which replay does not serve yet"
         if let obstacle {
@@ -49,7 +49,10 @@ extension ReplayEngine {
             return out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
         }
         let ids = mint(for: session, codec)
-        guard let answer = codec.type.negotiate(head, ids: ids, transports: [.ws]) else {
+        guard
+            let answer = codec.type.negotiate(
+                head, recorded: session.negotiate, ids: ids, transports: [.ws])
+        else {
             return refuse(c, head, 404, "\(codec.id) has no negotiation", into: &out)
         }
         remember(ids, head, answer, codec, for: r)

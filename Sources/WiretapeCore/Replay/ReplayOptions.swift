@@ -7,10 +7,25 @@ package struct ReplayOptions: Hashable, Sendable {
     package var onReconnect = OnReconnect.resume
     /// How long only client messages may be awaited.
     package var patience: UInt64 = 30_000_000_000
-    /// How long a reconnected client must be quiet before its unanswered requests count as given up.
+    /// How long a client must be quiet when only a push that is held for its next message could move it, and how long a
+    /// reconnected one before its unanswered requests count as given up.
     package var grace: UInt64 = 500_000_000
     package var keepalive = Keepalive.auto
     package var whenExhausted = WhenExhausted.refuse
+    package var onMiss = OnMiss.fail
+    /// Runs of the whole tape, one per client identity.
+    package var clients = 1
+    /// Names of sessions for this listener (`--session alice,bob`); empty: order of arrival.
+    package var names: [String] = []
+    /// What negotiations offer at most; the protocol and the session narrow it further.
+    package var transports: [Transport] = [.ws, .sse, .lp]
+    /// How many times faster the client's clock runs than ours. Every duration but recorded gaps is in the client's time.
+    package var timeScale: Double = 1
+    /// The longest recorded gap that is played, nil: any.
+    package var idleCap: UInt64?
+    /// Server ids are made anew also where the recorded ones could be kept.
+    package var freshIDs = false
+    package var causality = Causality.session
     package var until = Until.signal
     package var routes: [Route] = []
     package var expectations: [Expectation] = []
@@ -22,15 +37,37 @@ package struct ReplayOptions: Hashable, Sendable {
         /// More than 0; 2 is twice as fast as recorded.
         case factor(Double)
         case instant
+        /// Nothing leaves but what ``ReplayEngine`` is told to advance by.
+        case step
     }
 
-    package enum Match: Hashable, Sendable { case relaxed }
+    package enum Match: Hashable, Sendable { case relaxed, strict, off }
 
-    package enum OnDivergence: Hashable, Sendable { case fail }
+    package enum OnDivergence: Hashable, Sendable { case fail, warn, ignore, stall }
 
-    package enum OnReconnect: Hashable, Sendable { case resume }
+    package enum OnReconnect: Hashable, Sendable {
+        case resume
+        /// As `resume`, but the next n pushes are gone.
+        case lose(Int)
+        /// As `resume`, but the last n pushes are sent again.
+        case rewind(Int)
+        /// Pushes due during the absence are lost, except what the protocol itself resends.
+        case live
+        /// From the first message · the next recorded session · 404 or a close.
+        case restart, next, refuse
+    }
 
-    package enum WhenExhausted: Hashable, Sendable { case refuse }
+    package enum WhenExhausted: Hashable, Sendable { case refuse, `repeat`, last }
+
+    /// What a request gets that is not on the tape.
+    package enum OnMiss: Hashable, Sendable {
+        case fail
+        /// To `--upstream`.
+        case passthrough
+        case status(Int)
+    }
+
+    package enum Causality: Hashable, Sendable { case session, tape }
 
     package enum Keepalive: Hashable, Sendable {
         /// The protocol's own schedule.

@@ -36,15 +36,33 @@ package protocol FrameCodec: Sendable {
 
     // MARK: Replay
 
-    /// Whether replay can serve sessions of this protocol over that transport (as yet).
-    static func serves(_ transport: Transport) -> Bool
+    /// The transports over which replay can serve the session that this value has seen, in the order in which the
+    /// protocol's servers offer them. A session of text only may be served over event streams.
+    var transports: [Transport] { get }
     /// Why the session that this value has seen cannot be replayed, as the end of the sentence "session 1 …". Nil: it can.
     var obstacle: String? { get }
     /// The answer to a negotiate request, made anew for ids and transports. Nil: the protocol has none.
-    /// - Parameter ids: `connectionId` and `connectionToken` to hand out.
-    static func negotiate(_ request: RequestHead, ids: ServerIDs, transports: [Transport]) -> HTTPAnswer?
+    /// - Parameters:
+    ///   - recorded: the exchange on the tape that it stands for, if there is one.
+    ///   - ids: `connectionId` and `connectionToken` to hand out.
+    static func negotiate(
+        _ request: RequestHead, recorded: StreamOpening?, ids: ServerIDs, transports: [Transport]
+    ) -> HTTPAnswer?
+    /// The answer when the recorded negotiation sent the client elsewhere: the same, with the replay's own authority (the
+    /// request's `Host`). Nil: it did not.
+    static func redirect(_ request: RequestHead, recorded: StreamOpening) -> HTTPAnswer?
     /// The answer to a negotiate request that cannot be served, in the protocol's own words.
     static func refuseNegotiate(_ request: RequestHead, reason: String) -> HTTPAnswer?
+    /// What a request of an HTTP transport gets, in the protocol's own words and headers; lengths, dates and CORS are
+    /// added by others.
+    static func answer(_ what: CarrierAnswer, to request: RequestHead) -> HTTPAnswer
+    /// Appends one payload as an event of an event stream.
+    static func event(_ payload: Span<UInt8>, into out: inout [UInt8])
+    /// How the protocol's long polling works; nil: it has none.
+    static var polling: Polling? { get }
+    /// What the protocol keeps to go on after a lost connection without a new handshake. Asked after the client's handshake
+    /// was read; nil: it keeps nothing.
+    var memory: (any SessionMemory)? { get }
     /// The keepalive that a server sends, and how often it does, in nanoseconds. Nil: none.
     var keepalive: (payload: [UInt8], opcode: Opcode, every: UInt64)? { get }
     /// The protocol's own error to a request that has no counterpart on the tape; empty when the message wants no answer.
@@ -56,4 +74,14 @@ package enum Confidence: Int, Comparable, Hashable, Sendable {
     case no, possible, likely, certain
 
     package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+extension FrameCodec {
+    package static func redirect(_ request: RequestHead, recorded: StreamOpening) -> HTTPAnswer? { nil }
+    package static func answer(_ what: CarrierAnswer, to request: RequestHead) -> HTTPAnswer {
+        HTTPAnswer(status: 404)
+    }
+    package static func event(_ payload: Span<UInt8>, into out: inout [UInt8]) {}
+    package static var polling: Polling? { nil }
+    package var memory: (any SessionMemory)? { nil }
 }

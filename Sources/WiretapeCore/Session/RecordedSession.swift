@@ -10,8 +10,13 @@ package struct RecordedSession: Sendable {
     package var route: String
     /// The request that opened the stream (the upgrade).
     package var opening: StreamOpening
-    /// The negotiate exchange when there was one.
+    /// The negotiate exchange when there was one; of a redirected negotiation the last.
     package var negotiate: StreamOpening?
+    /// The redirects before it, in order.
+    package var redirects: [StreamOpening] = []
+    /// The attempt ended with this answer to its negotiation or opening, and there is no conversation: it is given again.
+    package var refusal: ResponseHead?
+    package var refusalBody: [UInt8] = []
     package var serverIDs: ServerIDs?
     /// The tape's connections that carried it, in order.
     package var connections: [UInt32]

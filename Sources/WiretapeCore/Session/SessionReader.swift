@@ -30,6 +30,8 @@ package struct SessionReader: Sendable {
     var negotiations: [Key: Negotiation] = [:]
     var negotiationOrder: [Key] = []
     var byKey: [Key: Int] = [:]
+    /// Ordinary exchanges in the order of their requests; empty unless entries are kept.
+    package internal(set) var exchanges: [RecordedExchange] = []
     private var takeOffset: UInt64 = 0
     private var lastTime: UInt64 = 0
 

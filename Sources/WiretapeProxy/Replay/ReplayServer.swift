@@ -145,7 +145,8 @@ package final class ReplayServer {
 
     private func perform(_ action: ReplayAction) {
         switch action {
-        case .respond(let c, let answer, let thenClose): connections[c]?.respond(answer, thenClose: thenClose)
+        case .respond(let c, let answer, let thenClose, _): connections[c]?.respond(answer, thenClose: thenClose)
+        case .beginStream, .piece, .endStream, .passThrough: break
         case .upgrade(let c, let headers): connections[c]?.upgrade(headers)
         case .send(let c, let opcode, let payload, let ticket): connections[c]?.send(opcode, payload, ticket)
         case .closeFrame(let c, let code, let reason): connections[c]?.close(code, reason)

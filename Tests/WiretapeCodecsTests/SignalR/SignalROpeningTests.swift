@@ -70,7 +70,7 @@ import WiretapeCore
     func negotiateAnswers(_ query: String, _ version: Int) throws {
         let head = request("POST", "/chat/negotiate\(query)")
         let ids = ServerIDs(connectionID: "public", token: "secret")
-        let answer = try #require(SignalRCodec.negotiate(head, ids: ids, transports: [.lp, .ws]))
+        let answer = try #require(SignalRCodec.negotiate(head, recorded: nil, ids: ids, transports: [.lp, .ws]))
         let both =
             version == 1
             ? #""connectionId":"public","connectionToken":"secret""# : #""connectionId":"secret""#
@@ -94,15 +94,17 @@ import WiretapeCore
     func wrongVersionsAreErrorsWithStatus200(_ query: String, _ text: String) throws {
         let ids = ServerIDs(connectionID: "public", token: "secret")
         let answer = try #require(
-            SignalRCodec.negotiate(request("POST", "/negotiate\(query)"), ids: ids, transports: [.ws]))
+            SignalRCodec.negotiate(request("POST", "/negotiate\(query)"), recorded: nil, ids: ids, transports: [.ws]))
         #expect(answer.status == 200)
         #expect(try JSONValue(parsing: answer.body) == .object([.init("error", .string(text))]))
     }
 
     @Test func otherMethodsAndPaths() throws {
         let ids = ServerIDs(connectionID: "public", token: "secret")
-        #expect(SignalRCodec.negotiate(request("GET", "/negotiate"), ids: ids, transports: [.ws])?.status == 405)
-        #expect(SignalRCodec.negotiate(request("POST", "/chat"), ids: ids, transports: [.ws]) == nil)
+        #expect(
+            SignalRCodec.negotiate(request("GET", "/negotiate"), recorded: nil, ids: ids, transports: [.ws])?.status
+                == 405)
+        #expect(SignalRCodec.negotiate(request("POST", "/chat"), recorded: nil, ids: ids, transports: [.ws]) == nil)
         let refusal = try #require(SignalRCodec.refuseNegotiate(request("POST", "/negotiate"), reason: "é"))
         #expect(String(decoding: refusal.body, as: UTF8.self) == #"{"error":"é"}"#)
         #expect(refusal.status == 200)

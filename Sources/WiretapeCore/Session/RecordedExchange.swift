@@ -1,0 +1,32 @@
+/// An ordinary HTTP request beside the sessions and its recorded answer: a REST call, a GraphQL query.
+package struct RecordedExchange: Hashable, Sendable {
+    /// The request's event, from 1, and its line.
+    package var event: UInt64
+    package var line: Int
+    /// Of the request and of the answer's head, on the tape's clock.
+    package var time: UInt64
+    package var answered: UInt64
+    package var connection: UInt32
+    package var request: RequestHead
+    package var requestBody: [UInt8]
+    package var response: ResponseHead
+    package var responseBody: [UInt8]
+    /// The body is longer than what is kept of it: it cannot be played.
+    package var isCut: Bool
+
+    package init(
+        event: UInt64, line: Int, time: UInt64, answered: UInt64, connection: UInt32, request: RequestHead,
+        requestBody: [UInt8] = [], response: ResponseHead, responseBody: [UInt8] = [], isCut: Bool = false
+    ) {
+        self.event = event
+        self.line = line
+        self.time = time
+        self.answered = answered
+        self.connection = connection
+        self.request = request
+        self.requestBody = requestBody
+        self.response = response
+        self.responseBody = responseBody
+        self.isCut = isCut
+    }
+}
