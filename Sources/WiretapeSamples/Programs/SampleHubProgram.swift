@@ -5,7 +5,7 @@ internal import WiretapeSystem
 /// `sample-hub`: a small SignalR server for the demo and for trying things out.
 package enum SampleHubProgram {
     static let usage = """
-        Usage: sample-hub [--listen HOST:PORT] [--keepalive D]
+        Usage: sample-hub [--listen HOST:PORT] [--keepalive D | --push COUNTxBYTES]
 
         A small SignalR server with a chat hub at /chat: JSON over WebSockets. Prints {"event":"ready","url":…} and runs until
         SIGINT or SIGTERM.
@@ -13,6 +13,7 @@ package enum SampleHubProgram {
         Options:
           --listen HOST:PORT   where; port 0 for a free one (default: 127.0.0.1:0)
           --keepalive D        time between two pings (default: 15s)
+          --push COUNTxBYTES   no hub: a plain WebSocket server that answers a client's first message with so many frames
           --help               this text
 
         """
@@ -21,6 +22,7 @@ package enum SampleHubProgram {
         var reader = ArgumentReader(arguments)
         var address = Address(host: "127.0.0.1", port: 0)
         var keepAlive: UInt64?
+        var push: (count: Int, size: Int)?
         do throws(UsageError) {
             while let argument = reader.next() {
                 switch argument {
@@ -32,6 +34,13 @@ package enum SampleHubProgram {
                         throw UsageError("not a duration: \(text) (like 15s)")
                     }
                     keepAlive = value
+                case "--push":
+                    let text = try reader.value(of: argument)
+                    let sides = text.split(separator: "x").compactMap { Int($0) }
+                    guard sides.count == 2, sides.allSatisfy({ $0 > 0 }) else {
+                        throw UsageError("not COUNTxBYTES: \(text) (like 100000x128)")
+                    }
+                    push = (sides[0], sides[1])
                 default: throw UsageError("unknown argument \(argument)")
                 }
             }
@@ -44,7 +53,7 @@ package enum SampleHubProgram {
             return 64
         }
         do throws(NetError) {
-            try serve(address, keepAlive)
+            try serve(address, keepAlive, push)
             return 0
         } catch {
             Console.error.write("sample-hub: \(error)\n")
@@ -59,22 +68,36 @@ package enum SampleHubProgram {
         return Address(host: url.host == "localhost" ? "127.0.0.1" : url.host, port: url.port)
     }
 
-    private static func serve(_ address: Address, _ keepAlive: UInt64?) throws(NetError) {
+    private static func serve(
+        _ address: Address, _ keepAlive: UInt64?, _ push: (count: Int, size: Int)?
+    ) throws(NetError) {
         ProcessSetup.ignoreSIGPIPE()
         let loop = try UVLoop()
         defer { loop.shutdown() }
-        var options = SampleHub.Options(seed: loop.now.nanoseconds)
-        if let keepAlive { options.keepAlive = keepAlive }
-        let hub = try SampleHub(loop, on: address, options)
+        let close: () -> Void
+        let listening: Address
+        if let push {
+            let server = try PushServer(loop, on: address, count: push.count, size: push.size)
+            let stop = {
+                server.close()
+                loop.stop()
+            }
+            (close, listening) = (stop, server.address)
+        } else {
+            var options = SampleHub.Options(seed: loop.now.nanoseconds)
+            if let keepAlive { options.keepAlive = keepAlive }
+            let hub = try SampleHub(loop, on: address, options)
+            (close, listening) = ({ hub.close() }, hub.address)
+        }
         var isEnding = false
         // The first signal closes in order, and the loop ends when all is closed; the second does not wait.
         let signals = SignalWatcher(loop, SignalWatcher.ending) { _ in
             if isEnding { loop.stop() }
             isEnding = true
-            hub.close()
+            close()
         }
         let ready: JSONValue = .object([
-            .init("event", .string("ready")), .init("url", .string("http://\(hub.address)")),
+            .init("event", .string("ready")), .init("url", .string("http://\(listening)")),
         ])
         Console.output.write(ready.text + "\n")
         loop.run()
