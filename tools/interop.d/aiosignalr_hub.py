@@ -1,13 +1,17 @@
 """A hub on aiosignalr and uvicorn: aiosignalr_hub.py PORT [SECONDS] serves http://127.0.0.1:PORT/hub.
 
 SECONDS is the interval of its pings (15). Its methods have the names of the ASP.NET Core peer's, so that one script
-drives both. aiosignalr 0.1 sends JSON in binary frames, which ASP.NET Core does not and @microsoft/signalr refuses:
-they are turned into text frames here.
+drives both. Where aiosignalr 0.1 differs from ASP.NET Core on the wire in a way that clients trip over, it is made to
+behave as that one does: JSON goes in text frames, the first long poll is answered at once, a quiet long-polling
+connection outlives one poll, the polls of a connection that has ended get 204, and empty headers in MessagePack are an
+empty map (aiosignalr writes the integer 128).
 """
 
 import asyncio
 import sys
+from urllib.parse import parse_qs
 
+import aiosignalr.protocol.messagepack_protocol
 import uvicorn
 from aiosignalr.errors import HubException
 from aiosignalr.server import Hub, IncomingStream, ServerOptions, SignalRServer
@@ -25,6 +29,9 @@ class Chat(Hub):
 
     async def birthday(self, person) -> object:
         return {**person, "age": person["age"] + 1}
+
+    async def bytes(self, n) -> object:
+        return bytes(range(n))
 
     async def fail(self):
         raise HubException("It failed as asked")
@@ -61,20 +68,77 @@ class Chat(Hub):
         return "you said " + str(await self.clients.caller.invoke("ClientResult", question))
 
 
-options = ServerOptions(maximum_parallel_invocations=4)
+aiosignalr.protocol.messagepack_protocol._EMPTY_HEADERS = {}
+POLL_TIMEOUT = 5.0
+options = ServerOptions(
+    maximum_parallel_invocations=4, allow_stateful_reconnects=True, long_polling_timeout=POLL_TIMEOUT
+)
 if len(sys.argv) > 2:
     options.keep_alive_interval = float(sys.argv[2])
-inner = SignalRServer(Chat, options=options).asgi_app(path="/hub")
+server = SignalRServer(Chat, options=options)
+inner = server.asgi_app(path="/hub")
+polled = set()  # ids that have had their first poll
+
+
+async def idle_watch(record, context):
+    """Instead of aiosignalr's own, which ends a quiet connection exactly when its poll times out."""
+    try:
+        await asyncio.wait_for(context.wait_closed(), POLL_TIMEOUT + 10)
+    except TimeoutError:
+        await server._teardown(context)
+
+
+server._lp_idle_watch = idle_watch
+
+
+async def socket(scope, receive, send):
+    """The protocol named in the handshake decides what kind of frames the server sends, as it does in ASP.NET Core."""
+    binary = False
+
+    async def receiving():
+        nonlocal binary
+        event = await receive()
+        payload = event.get("bytes") or (event.get("text") or "").encode()
+        binary = binary or (b'"protocol"' in payload and b'"messagepack"' in payload)
+        return event
+
+    async def sending(event):
+        if event["type"] == "websocket.send" and not binary:
+            event = {"type": "websocket.send", "text": event["bytes"].decode()}
+        await send(event)
+
+    await inner(scope, receiving, sending)
+
+
+async def poll(scope, receive, send, identity):
+    if identity in polled and identity not in server._records:
+        await answer(send, 204)
+    elif identity in polled:
+        await inner(scope, receive, send)
+    else:
+        polled.add(identity)
+        await answer(send, 200)
+
+
+async def answer(send, status):
+    headers = [(b"cache-control", b"no-store, no-cache")]
+    if status == 200:
+        headers.append((b"content-length", b"0"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})
 
 
 async def application(scope, receive, send):
-    async def send_text(event):
-        data = event.get("bytes") if event["type"] == "websocket.send" else None
-        if data and data[:1] == b"{" and data[-1:] == b"\x1e":
-            event = {"type": "websocket.send", "text": data.decode()}
-        await send(event)
-
-    await inner(scope, receive, send_text if scope["type"] == "websocket" else send)
+    if scope["type"] == "websocket":
+        await socket(scope, receive, send)
+        return
+    accept = dict(scope["headers"]).get(b"accept", b"")
+    identity = parse_qs(scope["query_string"].decode()).get("id", [""])[0]
+    known = identity in server._records or identity in polled
+    if scope["method"] == "GET" and b"text/event-stream" not in accept and known:
+        await poll(scope, receive, send, identity)
+    else:
+        await inner(scope, receive, send)
 
 
 if __name__ == "__main__":

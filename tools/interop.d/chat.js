@@ -1,6 +1,6 @@
-// One person of a chat, with @microsoft/signalr under node: chat.js URL NAME LINES [--first] [--skip-negotiation]
-// [--reconnect [--speak-when-back]]. Says LINES (JSON array) one by one, each 300 ms after somebody else has spoken; --first begins.
-// Leaves when all is said and answered. NODE_PATH names the folder with the package.
+// One person of a chat, with @microsoft/signalr under node: chat.js URL NAME LINES [--first] [--sse | --lp]
+// [--skip-negotiation] [--reconnect [--speak-when-back]] [--stateful]. Says LINES (JSON array) one by one, each 300 ms after
+// somebody else has spoken; --first begins. Leaves when all is said and answered. NODE_PATH names the folder with the package.
 'use strict';
 const signalR = require('@microsoft/signalr');
 
@@ -9,9 +9,12 @@ const has = (flag) => process.argv.includes(flag);
 const mine = JSON.parse(lines);
 let said = 0;
 
-const options = { transport: signalR.HttpTransportType.WebSockets, skipNegotiation: has('--skip-negotiation') };
+const types = signalR.HttpTransportType;
+const transport = has('--sse') ? types.ServerSentEvents : has('--lp') ? types.LongPolling : types.WebSockets;
+const options = { transport, skipNegotiation: has('--skip-negotiation') };
 let builder = new signalR.HubConnectionBuilder().withUrl(url, options).configureLogging(signalR.LogLevel.None);
 if (has('--reconnect')) builder = builder.withAutomaticReconnect();
+if (has('--stateful')) builder = builder.withStatefulReconnect();
 const connection = builder.build();
 const tell = (text) => console.log(`${name}: ${text}`);
 

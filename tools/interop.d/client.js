@@ -1,5 +1,6 @@
 // @microsoft/signalr under node: client.js URL SCRIPT. Does what the script says and prints what the application
-// observes, one JSON object a line. NODE_PATH names the folder with the package.
+// observes, one JSON object a line. NODE_PATH names the folder with the packages. The script's "connection" says how:
+// {"transport": "ws", "protocol": "json", "token": "…", "reconnect": true, "stateful": true}.
 'use strict';
 const fs = require('fs');
 const signalR = require('@microsoft/signalr');
@@ -19,12 +20,19 @@ function called(name, args) {
         if (w.name === name && seen.get(name) >= w.count) w.resolve();
     }
 }
-const value = (v) => (v === undefined ? null : v);
+const value = (v) => (v === undefined ? null : v instanceof Uint8Array ? Array.from(v) : v);
 
-const connection = new signalR.HubConnectionBuilder()
-    .withUrl(url, { transport: signalR.HttpTransportType.WebSockets })
-    .configureLogging(signalR.LogLevel.None)
-    .build();
+const { transport, protocol, token, reconnect, stateful } = script.connection;
+const options = { transport: { ws: 1, sse: 2, lp: 4 }[transport] };
+if (token) options.accessTokenFactory = () => token;
+const builder = new signalR.HubConnectionBuilder().withUrl(url, options).configureLogging(signalR.LogLevel.None);
+if (protocol === 'messagepack') {
+    const { MessagePackHubProtocol } = require('@microsoft/signalr-protocol-msgpack');
+    builder.withHubProtocol(new MessagePackHubProtocol());
+}
+if (reconnect) builder.withAutomaticReconnect();
+if (stateful) builder.withStatefulReconnect();
+const connection = builder.build();
 for (const name of script.callbacks) connection.on(name, (...args) => called(name, args));
 for (const [name, answer] of Object.entries(script.results)) {
     connection.on(name, (...args) => { called(name, args); return answer; });

@@ -7,6 +7,10 @@ import sys
 import traceback
 
 from pysignalr.client import SignalRClient
+from pysignalr.protocol.json import JSONProtocol
+from pysignalr.protocol.messagepack import MessagepackProtocol
+
+PROTOCOLS = {"json": JSONProtocol, "messagepack": MessagepackProtocol}
 
 
 class Player:
@@ -14,7 +18,7 @@ class Player:
         self.script = script
         self.seen = {}
         self.changed = asyncio.Condition()
-        self.client = SignalRClient(url)
+        self.client = SignalRClient(url, protocol=PROTOCOLS[script["connection"]["protocol"]]())
         self.opened = asyncio.Event()
         self.client.on_open(self.on_open)
         self.client.on_close(self.on_close)
@@ -25,7 +29,7 @@ class Player:
             self.client.on(name, self.callback(name, answer))
 
     def observe(self, chain, event, **detail):
-        print(json.dumps({"chain": chain, "event": event, **detail}), flush=True)
+        print(json.dumps({"chain": chain, "event": event, **detail}, default=list), flush=True)
 
     async def on_open(self):
         self.observe("connection", "opened")

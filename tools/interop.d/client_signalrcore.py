@@ -8,9 +8,15 @@ import traceback
 
 from signalrcore.hub_connection_builder import HubConnectionBuilder
 from signalrcore.subject import Subject
-from signalrcore.types import HttpTransportType
+from signalrcore.types import HttpTransportType, HubProtocolEncoding
 
 LIMIT = 60  # seconds for one step
+TRANSPORTS = {
+    "ws": HttpTransportType.web_sockets,
+    "sse": HttpTransportType.server_sent_events,
+    "lp": HttpTransportType.long_polling,
+}
+PROTOCOLS = {"json": HubProtocolEncoding.text, "messagepack": HubProtocolEncoding.binary}
 
 
 class Player:
@@ -21,8 +27,12 @@ class Player:
         self.changed = threading.Condition(threading.RLock())
         self.opened = threading.Event()
         self.closed = threading.Event()
-        options = {"transport": HttpTransportType.web_sockets}
-        self.hub = HubConnectionBuilder().with_url(url, options=options).configure_logging(logging.CRITICAL).build()
+        how = script["connection"]
+        builder = HubConnectionBuilder().with_url(url, options={"transport": TRANSPORTS[how["transport"]]})
+        builder = builder.with_hub_protocol(PROTOCOLS[how["protocol"]])
+        self.hub = builder.configure_logging(logging.CRITICAL).build()
+        received = self.hub.on_message
+        self.hub.on_message = lambda messages: self.guarded(received, messages)
         self.hub.on_open(self.on_open)
         self.hub.on_close(self.on_close)
         self.hub.on_error(self.on_error)
@@ -31,7 +41,12 @@ class Player:
 
     def observe(self, chain, event, **detail):
         with self.changed:
-            print(json.dumps({"chain": chain, "event": event, **detail}), flush=True)
+            print(json.dumps({"chain": chain, "event": event, **detail}, default=list), flush=True)
+
+    def guarded(self, received, messages):
+        """What arrives waits until the call that asked for it has returned: its handlers are set only then."""
+        with self.changed:
+            received(messages)
 
     def on_open(self):
         self.observe("connection", "opened")
@@ -66,7 +81,6 @@ class Player:
             self.observe(step["chain"], "result", value=message.result)
             done.set()
 
-        # The answer may be there before invoke() returns: the lock holds its handler back until the id is noted.
         with self.changed:
             invocation = self.hub.invoke(step["method"], step["args"], completed)
             self.pending[invocation.invocation_id] = (step["chain"], done)
