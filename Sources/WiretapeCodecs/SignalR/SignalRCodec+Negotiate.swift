@@ -4,15 +4,20 @@ extension SignalRCodec {
     /// The newest version of the negotiation that servers have.
     private static let negotiateVersion = 1
 
+    /// What an answer says of the session; everything else in it is handed on as it was recorded.
+    private static let ownMembers: Set<String> = [
+        "useStatefulReconnect", "negotiateVersion", "url", "accessToken", "connectionId", "connectionToken",
+        "availableTransports", "error",
+    ]
+
     /// Answers as the server does: versions above ours are clamped, those that are no number get an error with status
-    /// 200, other methods than POST get 405. A version 0 answer has one id for both.
+    /// 200, other methods than POST get 405. A version 0 answer has one id for both. A stateful reconnect is granted when
+    /// the client asks for it, the recorded server granted it, and WebSockets are offered.
     package static func negotiate(
         _ request: RequestHead, recorded: StreamOpening?, ids: ServerIDs, transports: [Transport]
     ) -> HTTPAnswer? {
         guard kind(request) == .negotiate else { return nil }
-        guard request.method == "POST" else {
-            return HTTPAnswer(status: 405, headers: [HeaderField("Allow", "POST")])
-        }
+        guard request.method == "POST" else { return answer(.notAllowed, to: request) }
         var version = 0
         let asked = query(request, "negotiateVersion")
         if !asked.isEmpty {
@@ -26,7 +31,13 @@ extension SignalRCodec {
             }
             version = min(Int(number), negotiateVersion)
         }
-        var members: [JSONValue.Member] = [.init("negotiateVersion", .number(version))]
+        let before = recorded.flatMap { try? JSONValue(parsing: $0.responseBody) }
+        var members: [JSONValue.Member] = []
+        let wantsState = query(request, "useStatefulReconnect").contains { equalIgnoringCase($0, "true") }
+        if wantsState, transports.contains(.ws), before?["useStatefulReconnect"]?.bool == true {
+            members.append(.init("useStatefulReconnect", .bool(true)))
+        }
+        members.append(.init("negotiateVersion", .number(version)))
         if version == 0 {
             members.append(.init("connectionId", .string(ids.token)))
         } else {
@@ -34,7 +45,23 @@ extension SignalRCodec {
             members.append(.init("connectionToken", .string(ids.token)))
         }
         members.append(.init("availableTransports", .array(offers(transports))))
+        members += before?.members?.filter { !ownMembers.contains($0.name) } ?? []
         return json(.object(members))
+    }
+
+    /// The recorded answer with this server's own authority in its `url`, so that the client comes back to it with path,
+    /// query and token as recorded. A `url` without an authority stays.
+    package static func redirect(_ request: RequestHead, recorded: StreamOpening) -> HTTPAnswer? {
+        guard kind(request) == .negotiate, request.method == "POST",
+            var body = try? JSONValue(parsing: recorded.responseBody), let url = body["url"]?.string
+        else { return nil }
+        if let host = request.headers.first("Host"), !host.isEmpty, let scheme = url.firstRange(of: "://") {
+            let rest = url[scheme.upperBound...].drop { $0 != "/" && $0 != "?" && $0 != "#" }
+            // A proxy with TLS in front says so; behind none the client came without.
+            let forwarded = request.headers.first("X-Forwarded-Proto") ?? ""
+            body["url"] = .string((equalIgnoringCase(forwarded, "https") ? "https://" : "http://") + host + rest)
+        }
+        return json(body)
     }
 
     package static func refuseNegotiate(_ request: RequestHead, reason: String) -> HTTPAnswer? {

@@ -45,20 +45,23 @@ extension SignalRCodec {
         if request.method == "GET", request.headers.hasToken("websocket", in: "Upgrade") { return .upgrade }
         guard !query(request, "id").isEmpty else { return .other }
         switch request.method {
-        case "GET":
-            let takesEvents = request.headers.all("Accept").contains { $0.contains("text/event-stream") }
-            return takesEvents ? .stream : .poll
+        case "GET": return takesEvents(request) ? .stream : .poll
         case "POST": return .send
         case "DELETE": return .end
         default: return .other
         }
     }
 
+    /// A slash at the end does not count: clients that are sent to `/client/?hub=chat` negotiate at `/client/negotiate`.
     package static func route(_ request: RequestHead) -> String {
-        let path = request.path
-        guard path.hasSuffix(negotiateSuffix) else { return path }
-        let route = path.dropLast(negotiateSuffix.count)
+        var route = request.path[...]
+        if route.hasSuffix(negotiateSuffix) { route = route.dropLast(negotiateSuffix.count) }
+        while route.hasSuffix("/") { route = route.dropLast() }
         return route.isEmpty ? "/" : String(route)
+    }
+
+    static func takesEvents(_ request: RequestHead) -> Bool {
+        request.headers.all("Accept").contains { $0.contains("text/event-stream") }
     }
 
     /// All values of a query item; the server reads its name without case.

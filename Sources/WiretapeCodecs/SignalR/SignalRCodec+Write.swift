@@ -2,7 +2,8 @@ internal import WiretapeBytes
 package import WiretapeCore
 
 extension SignalRCodec {
-    /// The recorded bytes with live ids: every byte but the values of `invocationId` and `streamIds` stays.
+    /// The recorded bytes with live ids: every byte but the values of `invocationId` and `streamIds` stays. The kind of
+    /// frame is the hub protocol's, whatever the recorded peer used: clients that speak JSON refuse binary frames.
     package func write(
         _ message: Message, ids: IDMap, on transport: Transport, into out: inout [UInt8]
     ) -> Opcode {
@@ -11,7 +12,7 @@ extension SignalRCodec {
         let sameStreams = streams == message.opens.map(\.id)
         guard message.role != .opaque, message.role != .handshake, live != message.chain?.id || !sameStreams else {
             out.append(copying: message.bytes.span)
-            return message.opcode
+            return opcode(of: message)
         }
         var copied = 0
         for place in JSONMembers(of: message.bytes).places {
@@ -30,7 +31,15 @@ extension SignalRCodec {
             copied = place.value.upperBound
         }
         out.append(copying: message.bytes.span.extracting(copied..<message.bytes.count))
-        return message.opcode
+        return opcode(of: message)
+    }
+
+    private func opcode(of message: Message) -> Opcode {
+        guard message.role != .opaque else { return message.opcode }
+        return switch hubProtocol {
+        case .json: .text
+        case .messagePack: message.role == .handshake ? message.opcode : .binary
+        }
     }
 
     package static func framed(_ json: [UInt8]) -> [UInt8] { json + [separator] }

@@ -24,7 +24,8 @@ package struct SignalRCodec: FrameCodec {
 
     package init(_ opening: StreamOpening) {}
 
-    package var transports: [Transport] { [.ws] }
+    /// Event streams carry text only.
+    package var transports: [Transport] { hubProtocol == .json ? [.ws, .sse, .lp] : [.ws, .lp] }
 
     package var obstacle: String? {
         hubProtocol == .json ? nil : "speaks the messagepack hub protocol, which replay does not serve yet"

@@ -185,7 +185,7 @@ import WiretapeCore
         #expect(sessions.map(\.transport) == [.sse, .lp])
         #expect(sessions.map(\.serverIDs?.token) == ["a", "b"])
         #expect(sessions.map(\.connections) == [[2, 1], [3, 1]])
-        #expect(sessions.allSatisfy { $0.entries.isEmpty && !$0.writer.transports.contains($0.transport) })
+        #expect(sessions.allSatisfy { $0.entries.isEmpty && $0.writer.transports.contains($0.transport) })
     }
 
     private func exchange(_ c: UInt32, _ x: UInt32, _ method: String, _ target: String) -> [TapeEvent] {

@@ -109,4 +109,72 @@ import WiretapeCore
         #expect(String(decoding: refusal.body, as: UTF8.self) == #"{"error":"é"}"#)
         #expect(refusal.status == 200)
     }
+
+    private func opened(_ recorded: String?, _ target: String, _ transports: [Transport]) -> String? {
+        let before = recorded.map { opening(request("POST", "/hub/negotiate"), answer: $0) }
+        return SignalRCodec.negotiate(
+            request("POST", target), recorded: before, ids: ServerIDs(connectionID: "c", token: "t"),
+            transports: transports
+        ).map { String(decoding: $0.body, as: UTF8.self) }
+    }
+
+    @Test func statefulReconnectIsGrantedWhenItWas() {
+        let granted = #"{"useStatefulReconnect":true,"negotiateVersion":1,"connectionId":"x","availableTransports":[]}"#
+        let plain = #"{"negotiateVersion":1,"connectionId":"x","availableTransports":[]}"#
+        let asking = "/hub/negotiate?negotiateVersion=1&useStatefulReconnect=True"
+        let start = #"{"useStatefulReconnect":true,"negotiateVersion":1,"connectionId":"c","connectionToken":"t","#
+        #expect(opened(granted, asking, [.ws, .lp])?.hasPrefix(start) == true)
+        #expect(opened(granted, asking, [.lp])?.contains("useStateful") == false)
+        #expect(opened(plain, asking, [.ws])?.contains("useStateful") == false)
+        #expect(opened(nil, asking, [.ws])?.contains("useStateful") == false)
+        for query in ["?negotiateVersion=1", "?negotiateVersion=1&useStatefulReconnect=1"] {
+            #expect(opened(granted, "/hub/negotiate" + query, [.ws])?.contains("useStateful") == false)
+        }
+    }
+
+    @Test func unknownMembersAreHandedOn() {
+        let recorded =
+            #"{"negotiateVersion":1,"connectionId":"x","connectionToken":"y","availableTransports":[],"tokenLifetimeSeconds":3600,"accessToken":"a"}"#
+        #expect(
+            opened(recorded, "/hub/negotiate?negotiateVersion=1", [])
+                == #"{"negotiateVersion":1,"connectionId":"c","connectionToken":"t","availableTransports":[],"tokenLifetimeSeconds":3600}"#
+        )
+    }
+
+    @Test(arguments: [
+        ("https://svc.example/client/?hub=chat&asrs.op=%2Fa", "http://localhost:81/client/?hub=chat&asrs.op=%2Fa"),
+        ("http://127.0.0.1:15205/hub?via=front", "http://localhost:81/hub?via=front"),
+        ("http://svc", "http://localhost:81"), ("http://svc?x=1", "http://localhost:81?x=1"),
+        ("/client/?hub=chat", "/client/?hub=chat"),
+    ])
+    func redirectsLeadBack(_ url: String, _ own: String) throws {
+        let recorded =
+            #"{"negotiateVersion":1,"url":"\#(url)","accessToken":"a.b.c","availableTransports":[],"extra":1}"#
+        let before = opening(request("POST", "/hub/negotiate"), answer: recorded)
+        let head = request("POST", "/hub/negotiate?negotiateVersion=1", ("Host", "localhost:81"))
+        let answer = try #require(SignalRCodec.redirect(head, recorded: before))
+        #expect(answer.status == 200)
+        #expect(String(decoding: answer.body, as: UTF8.self) == recorded.replacing(url, with: own))
+        let secure = request("POST", "/negotiate", ("Host", "x.test"), ("X-Forwarded-Proto", "https"))
+        let body = try #require(SignalRCodec.redirect(secure, recorded: before)?.body)
+        #expect(
+            try JSONValue(parsing: body)["url"]?.string
+                == own.replacing("http://localhost:81", with: "https://x.test"))
+    }
+
+    @Test func onlyRedirectsAreRedirected() {
+        let head = request("POST", "/hub/negotiate", ("Host", "localhost:81"))
+        #expect(SignalRCodec.redirect(head, recorded: opening(head, answer: Self.v1)) == nil)
+        #expect(SignalRCodec.redirect(head, recorded: opening(head, answer: #"{"error":"no"}"#)) == nil)
+        #expect(SignalRCodec.redirect(head, recorded: opening(head, answer: "<html>")) == nil)
+        let redirect = opening(head, answer: #"{"url":"https://svc/client/?hub=chat"}"#)
+        #expect(SignalRCodec.redirect(request("GET", "/hub/negotiate"), recorded: redirect) == nil)
+    }
+
+    @Test func slashesAtTheEndAreOneRoute() {
+        for path in ["/client/", "/client", "/client/negotiate", "/client//negotiate"] {
+            #expect(SignalRCodec.route(request("GET", path + "?hub=chat")) == "/client")
+        }
+        #expect(SignalRCodec.route(request("GET", "/")) == "/")
+    }
 }
