@@ -89,7 +89,7 @@ import WiretapeCore
         guard case .comment(_, let next) = reader.feed(out.span, from: 0) else { return #expect(Bool(false)) }
         #expect(
             reader.feed(out.span, from: next)
-                == .event(SSEEvent(data: Array("{\"type\":6}\u{1e}{}\u{1e}".utf8)), next: out.count))
+                == .event(SSEEvent(data: Array("{\"type\":6}\u{1e}{}\u{1e}".utf8)), next: out.count - 1))
     }
 
     @Test func transportsByHubProtocol() {
