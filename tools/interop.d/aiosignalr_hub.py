@@ -78,6 +78,7 @@ if len(sys.argv) > 2:
 server = SignalRServer(Chat, options=options)
 inner = server.asgi_app(path="/hub")
 polled = set()  # ids that have had their first poll
+binary = set()  # ids that speak MessagePack: a stateful reconnect has no handshake of its own
 
 
 async def idle_watch(record, context):
@@ -91,19 +92,18 @@ async def idle_watch(record, context):
 server._lp_idle_watch = idle_watch
 
 
-async def socket(scope, receive, send):
+async def socket(scope, receive, send, identity):
     """The protocol named in the handshake decides what kind of frames the server sends, as it does in ASP.NET Core."""
-    binary = False
 
     async def receiving():
-        nonlocal binary
         event = await receive()
         payload = event.get("bytes") or (event.get("text") or "").encode()
-        binary = binary or (b'"protocol"' in payload and b'"messagepack"' in payload)
+        if b'"protocol"' in payload and b'"messagepack"' in payload:
+            binary.add(identity)
         return event
 
     async def sending(event):
-        if event["type"] == "websocket.send" and not binary:
+        if event["type"] == "websocket.send" and identity not in binary:
             event = {"type": "websocket.send", "text": event["bytes"].decode()}
         await send(event)
 
@@ -129,11 +129,11 @@ async def answer(send, status):
 
 
 async def application(scope, receive, send):
+    identity = parse_qs(scope["query_string"].decode()).get("id", [""])[0]
     if scope["type"] == "websocket":
-        await socket(scope, receive, send)
+        await socket(scope, receive, send, identity)
         return
     accept = dict(scope["headers"]).get(b"accept", b"")
-    identity = parse_qs(scope["query_string"].decode()).get("id", [""])[0]
     known = identity in server._records or identity in polled
     if scope["method"] == "GET" and b"text/event-stream" not in accept and known:
         await poll(scope, receive, send, identity)

@@ -1,6 +1,7 @@
 // @microsoft/signalr under node: client.js URL SCRIPT. Does what the script says and prints what the application
 // observes, one JSON object a line. NODE_PATH names the folder with the packages. The script's "connection" says how:
-// {"transport": "ws", "protocol": "json", "token": "…", "reconnect": true, "stateful": true}.
+// {"transport": "ws" (any, if it is missing), "protocol": "json", "token": "…", "skip": true (negotiation),
+// "reconnect": true, "stateful": true}.
 'use strict';
 const fs = require('fs');
 const signalR = require('@microsoft/signalr');
@@ -9,6 +10,7 @@ const [url, scriptFile] = process.argv.slice(2);
 const script = JSON.parse(fs.readFileSync(scriptFile, 'utf8'));
 const seen = new Map();
 const waiting = [];
+const returning = [];
 
 function observe(chain, event, detail) {
     process.stdout.write(JSON.stringify({ chain, event, ...detail }) + '\n');
@@ -22,8 +24,8 @@ function called(name, args) {
 }
 const value = (v) => (v === undefined ? null : v instanceof Uint8Array ? Array.from(v) : v);
 
-const { transport, protocol, token, reconnect, stateful } = script.connection;
-const options = { transport: { ws: 1, sse: 2, lp: 4 }[transport] };
+const { transport, protocol, token, skip, reconnect, stateful } = script.connection;
+const options = { transport: { ws: 1, sse: 2, lp: 4 }[transport], skipNegotiation: skip };
 if (token) options.accessTokenFactory = () => token;
 const builder = new signalR.HubConnectionBuilder().withUrl(url, options).configureLogging(signalR.LogLevel.None);
 if (protocol === 'messagepack') {
@@ -37,6 +39,12 @@ for (const name of script.callbacks) connection.on(name, (...args) => called(nam
 for (const [name, answer] of Object.entries(script.results)) {
     connection.on(name, (...args) => { called(name, args); return answer; });
 }
+
+connection.onreconnecting(() => observe('connection', 'reconnecting'));
+connection.onreconnected(() => {
+    observe('connection', 'reconnected');
+    for (const resolve of returning) resolve();
+});
 
 const does = {
     async invoke(step) {
@@ -74,14 +82,17 @@ const does = {
         subject.complete();
         observe(step.chain, 'result', { value: value(await answer) });
     },
+    closed: () => closed,
+    back: () => new Promise((resolve) => returning.push(resolve)),
     together: (step) => Promise.all(step.steps.map((s) => does[s.do](s))),
 };
 
+const closed = new Promise((resolve) => connection.onclose((error) => {
+    observe('connection', 'closed', { error: error ? error.message : null });
+    resolve();
+}));
+
 async function main() {
-    const closed = new Promise((resolve) => connection.onclose((error) => {
-        observe('connection', 'closed', { error: error ? error.message : null });
-        resolve();
-    }));
     await connection.start();
     observe('connection', 'opened');
     for (const step of script.steps) await does[step.do](step);

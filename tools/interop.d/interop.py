@@ -14,6 +14,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lib"))
 
+from cases import CASES, play
 from cells import SCRIPTS, Matrix, table
 from peers import CANNOT, CLIENTS, SERVERS, TRANSPORTS, Peers
 from processes import ROOT, Failed, binary
@@ -38,13 +39,17 @@ def parse():
     parser = argparse.ArgumentParser(prog="tools/interop", description=__doc__.split("\n")[0])
     for kind, known in CHOICES.items():
         parser.add_argument("--" + kind, default=",".join(known), help=ABOUT.get(kind, "of " + ",".join(known)))
+    parser.add_argument("--cases", default="all", help="all, none, or of " + ", ".join(CASES))
     parser.add_argument("--jobs", type=int, default=min(4, 2 * (os.cpu_count() or 1)), help="cells at a time")
     parser.add_argument("--json", metavar="FILE", help="writes every cell to FILE as JSON")
     options = parser.parse_args()
-    chosen = {kind: getattr(options, kind).split(",") for kind in CHOICES}
+    chosen = {kind: [name for name in getattr(options, kind).split(",") if name] for kind in CHOICES}
     for kind, known in CHOICES.items():
         if unknown := set(chosen[kind]) - set(known):
             parser.error(f"no {kind} {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    options.cases = {"all": list(CASES), "none": []}.get(options.cases, options.cases.split(","))
+    if unknown := set(options.cases) - set(CASES):
+        parser.error(f"no case {', '.join(sorted(unknown))}; there are {', '.join(CASES)}")
     return options, chosen
 
 
@@ -65,16 +70,24 @@ def main():
     print("\n".join("  " + why for why in CANNOT))
     for name, why in absent.items():
         print(f"not run: {name}: {why}")
+    cases = play(peers, options.cases, options.jobs)
+    for case in cases:
+        print(f"  {case['state']:<8} {case['name']:<26} {case['text'].splitlines()[0]}")
     bad = [cell for cell in matrix.cells if cell.state != "equal"]
     for cell in bad:
         print(f"\n{cell.title()}: {cell.state}: {cell.text}\n      again: {cell.again()}")
+    for case in cases:
+        if case["state"] == "failed":
+            print(f"\ncase {case['name']}: {case['text']}\n      again: tools/interop --servers '' --cases '{case['name']}'")
     total = len(matrix.cells)
     if options.json:
-        result = {"cells": [cell.json() for cell in matrix.cells], "absent": absent}
+        result = {"cells": [cell.json() for cell in matrix.cells], "cases": cases, "absent": absent}
         pathlib.Path(options.json).write_text(json.dumps(result, indent=1), encoding="utf-8")
+    tried = [case for case in cases if case["state"] != "not run"]
+    passed = sum(case["state"] == "passed" for case in tried)
     seconds = time.monotonic() - begun
-    print(f"\ninterop: {total - len(bad)} of {total} cells equal, {seconds:.0f} s")
-    return 0 if total and not bad else 1
+    print(f"\ninterop: {total - len(bad)} of {total} cells equal, {passed} of {len(tried)} cases passed, {seconds:.0f} s")
+    return 0 if (total or tried) and not bad and passed == len(tried) else 1
 
 
 if __name__ == "__main__":
