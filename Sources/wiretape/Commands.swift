@@ -6,6 +6,10 @@ package enum Commands {
             ProxyCommand.self,
             ReplayCommand.self,
             InspectCommand.self,
+            NewCommand.self,
+            ValidateCommand.self,
+            EditCommand.self,
+            NameCommand.self,
             RepairCommand.self,
             HelpCommand.self,
             VersionCommand.self,
@@ -18,7 +22,7 @@ package enum Commands {
 
     /// Commands of the interface that this version does not have yet.
     package static let missing = [
-        "auto", "check", "sweep", "new", "validate", "canon", "edit", "name", "cut", "merge", "diff", "redact", "scan",
+        "auto", "check", "sweep", "canon", "cut", "merge", "diff", "redact", "scan",
         "import", "export", "capture", "ca", "config", "demo",
     ]
 }

@@ -44,6 +44,20 @@ package struct RawCodec: FrameCodec {
     }
 
     package static func framed(_ json: [UInt8]) -> [UInt8] { json }
+
+    package static var example: [String] {
+        [
+            "# A tape is what passed between a client and its server, a message a line, in order. Lines like this one, which",
+            "# begin with a hash sign, are comments and survive every tool. The WebSocket's opening is supplied at replay.",
+            "#",
+            #"# ">" went to the server. A payload is json, or text, or b64 for binary messages."#,
+            #"{"d":">","json":{"subscribe":"news"}}"#,
+            #"# "<" went to the client; "after" is the time since the line before: 250ms, 1.5s, 2m."#,
+            #"{"d":"<","after":"50ms","json":{"subscribed":"news"}}"#,
+            "# Replay sends this one when all that stands before it has happened.",
+            #"{"d":"<","after":"1s","text":"hello"}"#,
+        ]
+    }
     package static var preamble: [(direction: Direction, opcode: Opcode, payload: [UInt8])] { [] }
 
     /// The first bytes in hexadecimal.

@@ -24,6 +24,13 @@ package protocol FrameCodec: Sendable {
     /// A payload that a tape gives as JSON, with the protocol's own framing around it.
     static func framed(_ json: [UInt8]) -> [UInt8]
 
+    /// A message like `message` with other content, framed; nil when the protocol's messages are JSON texts (then the text
+    /// itself is changed) or cannot be written.
+    static func encode(_ content: JSONValue, like message: Message) -> [UInt8]?
+
+    /// Lines of a sparse tape behind its header that explain themselves, for `wiretape new`.
+    static var example: [String] { get }
+
     /// What opens every session and sparse tapes leave out: the handshake. Empty: nothing.
     static var preamble: [(direction: Direction, opcode: Opcode, payload: [UInt8])] { get }
 
@@ -77,6 +84,7 @@ package enum Confidence: Int, Comparable, Hashable, Sendable {
 }
 
 extension FrameCodec {
+    package static func encode(_ content: JSONValue, like message: Message) -> [UInt8]? { nil }
     package static func redirect(_ request: RequestHead, recorded: StreamOpening) -> HTTPAnswer? { nil }
     package static func answer(_ what: CarrierAnswer, to request: RequestHead) -> HTTPAnswer {
         HTTPAnswer(status: 404)

@@ -12,7 +12,7 @@ struct TapeStart: ~Copyable {
     private(set) var line = 1
 
     /// A first line longer than this is no header.
-    private static let longest = 1 << 20
+    static let longest = 1 << 20
 
     init(_ inflow: consuming TapeInflow) throws(TapeError) {
         var inflow = inflow
@@ -57,7 +57,7 @@ struct TapeStart: ~Copyable {
         self.line = line
     }
 
-    private static func header(_ line: Span<UInt8>, _ name: String) throws(TapeError) -> TapeHeader {
+    static func header(_ line: Span<UInt8>, _ name: String) throws(TapeError) -> TapeHeader {
         guard let header = TapeLineParser.header(line) else { throw notATape(name) }
         guard header.version <= TapeHeader.currentVersion else {
             throw TapeError(
@@ -67,7 +67,7 @@ struct TapeStart: ~Copyable {
         return header
     }
 
-    private static func notATape(_ name: String) -> TapeError {
+    static func notATape(_ name: String) -> TapeError {
         TapeError(.notATape, file: name, #"is not a tape: its first line is not {"tape":1,…}"#)
     }
 

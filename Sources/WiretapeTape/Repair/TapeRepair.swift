@@ -7,7 +7,7 @@ internal import WiretapeCore
 /// added. Memory: the lines of a member, at most 80 MiB.
 package struct TapeRepair: ~Copyable {
     private var inflow: TapeInflow
-    private var output: RepairOutput
+    private var output: TapeLineOutput
     private var report = RepairReport()
     private var parser = TapeLineParser()
     /// Whether the output has its first line.
@@ -22,7 +22,7 @@ package struct TapeRepair: ~Copyable {
     /// Lines of a member beyond this are taken before its checksum is known.
     private static let mostLines = 80 << 20
 
-    private init(_ input: consuming TapeInput, _ output: consuming RepairOutput) throws(TapeError) {
+    private init(_ input: consuming TapeInput, _ output: consuming TapeLineOutput) throws(TapeError) {
         guard input.size > 0 else { throw TapeError(.empty, file: input.name, "is empty: there is nothing to save") }
         inflow = try TapeInflow(input)
         self.output = output
@@ -35,14 +35,14 @@ package struct TapeRepair: ~Copyable {
         -> RepairReport
     {
         if output == nil {
-            let report = try TapeRepair(TapeInput(path: path), RepairOutput(file: nil, isCompressed: true)).run().report
+            let report = try TapeRepair(TapeInput(path: path), TapeLineOutput(nil, isCompressed: true)).run().report
             if report.isIntact { return report }
         }
         let isCompressed = if let output { TapeFile.isCompressed(output) } else { try isCompressed(path) }
         let target = output ?? path + ".repairing"
         let file = try TapeFile(path: target, force: force || output == nil)
         do throws(TapeError) {
-            let report = try TapeRepair(TapeInput(path: path), RepairOutput(file: file, isCompressed: isCompressed))
+            let report = try TapeRepair(TapeInput(path: path), TapeLineOutput(file, isCompressed: isCompressed))
                 .run()
                 .report
             if output == nil { try file.replace(path) }
@@ -57,7 +57,7 @@ package struct TapeRepair: ~Copyable {
     package static func repair(bytes: [UInt8], name: String, isCompressed: Bool) throws(TapeError)
         -> (bytes: [UInt8], report: RepairReport)
     {
-        try TapeRepair(TapeInput(bytes, name: name), RepairOutput(file: nil, isCompressed: isCompressed, keeps: true))
+        try TapeRepair(TapeInput(bytes, name: name), TapeLineOutput(nil, isCompressed: isCompressed, keeps: true))
             .run()
     }
 

@@ -2,12 +2,20 @@ extension Selector {
     /// A selector by itself, as in `inspect --filter`: `ReceiveMessage[3]`, `message[direction=toClient]`, `StreamItem[/item/id=7]`.
     /// - Throws: ``PlanError`` at the word that is wrong.
     package init(parsing text: String, from source: RuleSource) throws(PlanError) {
+        self = try Selector.parse(text, from: source).selector
+    }
+
+    /// With the conditions on session, attempt and retry, which stand in its brackets too.
+    package static func parse(_ text: String, from source: RuleSource) throws(PlanError) -> (
+        selector: Selector, filters: RuleFilters
+    ) {
         var text = RuleText(text, from: source)
         var filters = RuleFilters()
         text.skipBlanks()
-        self = try Selector(parsing: &text, filters: &filters)
+        let selector = try Selector(parsing: &text, filters: &filters)
         text.skipBlanks()
         guard text.isAtEnd else { throw text.error("'\(text.peekWord())' does not belong to a selector") }
+        return (selector, filters)
     }
 
     /// `( point | label ) [ "[" cond { "," cond } "]" ]`. Conditions on attempt, retry and session go to `filters`.

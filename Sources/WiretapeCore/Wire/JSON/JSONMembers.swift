@@ -33,14 +33,14 @@ package struct JSONMembers: Hashable, Sendable {
         }
     }
 
-    private static func skipBlanks(_ text: [UInt8], _ from: Int) -> Int {
+    static func skipBlanks(_ text: [UInt8], _ from: Int) -> Int {
         var at = from
         while at < text.count, text[at] == 0x20 || (0x09...0x0d).contains(text[at]) { at += 1 }
         return at
     }
 
     /// Behind the value that begins at `from`: to its closing quote or bracket, or to what ends a bare word.
-    private static func skipValue(_ text: [UInt8], _ from: Int) -> Int {
+    static func skipValue(_ text: [UInt8], _ from: Int) -> Int {
         var at = from
         var depth = 0
         while at < text.count {

@@ -1,35 +1,36 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+package import WiretapeCore
 
-/// Where a repair puts lines: packed into members, or plain, and from there to a file or into memory, or nowhere.
-struct RepairOutput: ~Copyable {
-    private let file: TapeFile?
+/// Writes a tape line by line, lines as they were read and events: packed into members, or plain, and from there to a
+/// sink or into memory, or nowhere. Events are counted for the members' fields; times are taken as they are.
+package struct TapeLineOutput: ~Copyable {
+    private let sink: (any TapeSink)?
     private let isCompressed: Bool
     private let keeps: Bool
     private var packer = MemberPacker()
     private var compressor = MemberCompressor()
     /// What was written, when it is kept.
-    private(set) var kept: [UInt8] = []
+    package private(set) var kept: [UInt8] = []
 
     /// - Parameter keeps: whether all is kept in memory.
-    init(file: TapeFile?, isCompressed: Bool, keeps: Bool = false) {
-        self.file = file
+    package init(_ sink: (any TapeSink)?, isCompressed: Bool, keeps: Bool = false) {
+        self.sink = sink
         self.isCompressed = isCompressed
         self.keeps = keeps
     }
 
-    /// A line as it was, without its line feed. A comment or a header has no event.
-    mutating func line(_ line: Span<UInt8>, event: TapeEvent?) throws(TapeError) {
+    /// A line without its line feed. A comment or a header has no event.
+    package mutating func line(_ line: Span<UInt8>, event: TapeEvent?) throws(TapeError) {
         packer.appendLine(line, event: event)
         try write()
     }
 
-    mutating func gap(_ lost: UInt64) throws(TapeError) {
+    package mutating func gap(_ lost: UInt64) throws(TapeError) {
         packer.append(TapeEvent(time: packer.lastTime, connection: 0, .gap(lost: lost)))
         try write()
     }
 
-    mutating func finish() throws(TapeError) {
+    package mutating func finish() throws(TapeError) {
         packer.flush()
         try write()
     }
@@ -40,7 +41,7 @@ struct RepairOutput: ~Copyable {
             _ =
                 isCompressed
                 ? packer.takeMember(&compressor, level: LevelPolicy.best, into: &bytes) : packer.takePlain(into: &bytes)
-            if let file { try file.write(bytes.span) }
+            if let sink { try sink.write(bytes.span) }
             if keeps { kept.append(copying: bytes.span) }
         }
     }

@@ -1,0 +1,66 @@
+internal import WiretapeSystem
+
+/// Copies a tape line by line and lets each line be changed on the way. What is not changed is copied byte for byte.
+package enum TapeRewrite {
+    /// Where the new tape goes.
+    package enum Target {
+        /// In the tape's own place, in one step when all is written.
+        case place
+        case file(String, force: Bool)
+        case sink(any TapeSink, isCompressed: Bool)
+        /// Nowhere: a trial.
+        case nowhere
+    }
+
+    /// - Parameter change: what becomes of a line: nothing, or the lines that stand for it.
+    package static func run(
+        _ path: String, to target: Target, _ change: (TapeLine) throws -> [TapeNewLine]
+    ) throws {
+        var reader = try TapeLineReader(path: path)
+        try write(target, of: path, isCompressed: reader.isCompressed) { output in
+            while let line = try reader.next() {
+                for new in try change(line) { try output.line(new.bytes.span, event: new.event) }
+            }
+        }
+    }
+
+    /// Opens the target, lets `body` write, and closes it; when something fails nothing is left behind.
+    /// - Parameter isCompressed: of the tape at `path`; a file's name decides otherwise.
+    package static func write(
+        _ target: Target, of path: String, isCompressed: Bool, _ body: (inout TapeLineOutput) throws -> Void
+    ) throws {
+        switch target {
+        case .nowhere:
+            var output = TapeLineOutput(nil, isCompressed: false)
+            try body(&output)
+        case .sink(let sink, let isCompressed):
+            var output = TapeLineOutput(sink, isCompressed: isCompressed)
+            try body(&output)
+            try output.finish()
+        case .file(let name, let force) where File.exists(name):
+            guard force else { throw TapeError(.exists, file: name, "exists already; --force overwrites it") }
+            try write(.place, of: name, isCompressed: TapeFile.isCompressed(name), body)
+        case .file(let name, _):
+            let file = try TapeFile(path: name)
+            var output = TapeLineOutput(file, isCompressed: TapeFile.isCompressed(name))
+            do {
+                try body(&output)
+                try output.finish()
+            } catch {
+                file.discard()
+                throw error
+            }
+        case .place:
+            let file = try TapeReplacement(of: path)
+            var output = TapeLineOutput(file, isCompressed: isCompressed)
+            do {
+                try body(&output)
+                try output.finish()
+                try file.commit()
+            } catch {
+                file.discard()
+                throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,7 @@
+internal import WiretapeSystem
+internal import WiretapeTape
+
+/// A tape on standard output.
+final class ConsoleSink: TapeSink {
+    func write(_ bytes: Span<UInt8>) { Console.output.write(bytes) }
+}
