@@ -74,7 +74,9 @@ package struct JSONText: Hashable, Sendable {
     private func place(of pointer: String) throws(Fault) -> (parent: Range<Int>, name: String) {
         let cut = pointer.lastIndex(of: "/") ?? pointer.startIndex
         let above = String(pointer[..<cut])
-        guard let parent = range(at: above), !parent.isEmpty else { throw Fault(reason: "nothing stands at '\(above)'") }
+        guard let parent = range(at: above), !parent.isEmpty else {
+            throw Fault(reason: "nothing stands at '\(above)'")
+        }
         guard bytes[parent.lowerBound] == UInt8(ascii: "{") || bytes[parent.lowerBound] == UInt8(ascii: "[") else {
             throw Fault(reason: "'\(above)' is neither an object nor an array: it has no '\(pointer[cut...])'")
         }
