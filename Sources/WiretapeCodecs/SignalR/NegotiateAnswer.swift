@@ -6,6 +6,9 @@ struct NegotiateAnswer {
     var ids: ServerIDs?
     /// A body that no other protocol gives.
     var isUnmistakable: Bool
+    /// Where the client has to negotiate instead, and with which token.
+    var url: String?
+    var accessToken: String?
     /// Why the server refused (status 200, too).
     var error: String?
 
@@ -16,7 +19,9 @@ struct NegotiateAnswer {
         let token = object["connectionToken"]?.string ?? id
         if let token, !token.isEmpty { ids = ServerIDs(connectionID: id ?? token, token: token) }
         error = object["error"]?.string
-        isUnmistakable = object["availableTransports"]?.array != nil && (id != nil || object["url"]?.string != nil)
-        guard id != nil || error != nil || object["url"]?.string != nil else { return nil }
+        url = object["url"]?.string
+        accessToken = object["accessToken"]?.string
+        isUnmistakable = object["availableTransports"]?.array != nil && (id != nil || url != nil)
+        guard id != nil || error != nil || url != nil else { return nil }
     }
 }

@@ -18,8 +18,19 @@ extension SignalRCodec {
             if isHandshake(opening.firstPayload) { return .certain }
             return sessionKey(opening) != nil && isSequence(opening.firstPayload) ? .certain : .no
         case .send:
-            return isHandshake(opening.requestBody) ? .certain : .no
-        default: return .no
+            return isHandshake(opening.requestBody) ? .certain : isRefused(opening) ? .likely : .no
+        case .poll, .stream, .end, .other:
+            return isRefused(opening) ? .likely : .no
+        case .preflight: return .no
+        }
+    }
+
+    /// Whether the server answered in its own words that the request names no session of its.
+    private static func isRefused(_ opening: StreamOpening) -> Bool {
+        switch opening.response?.status {
+        case 400: opening.responseBody.elementsEqual("Connection ID required".utf8)
+        case 404: opening.responseBody.elementsEqual("No Connection with that ID".utf8)
+        default: false
         }
     }
 
@@ -31,6 +42,16 @@ extension SignalRCodec {
         case .upgrade, .poll, .stream, .send, .end: query(opening.request, "id").first
         case .preflight, .other: nil
         }
+    }
+
+    package static func redirection(_ exchange: StreamOpening) -> Redirection? {
+        guard kind(exchange.request) == .negotiate, exchange.response?.status ?? 200 == 200,
+            let answer = NegotiateAnswer(exchange.responseBody), let url = answer.url
+        else { return nil }
+        let afterScheme = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
+        let target = afterScheme.firstIndex { $0 == "/" || $0 == "?" }.map { afterScheme[$0...] } ?? "/"
+        return Redirection(
+            target: (target.hasPrefix("/") ? "" : "/") + target, credential: answer.accessToken)
     }
 
     package static func serverIDs(_ opening: StreamOpening) -> ServerIDs? {

@@ -56,10 +56,11 @@ package struct ReplayEngine: Sendable {
         self.options = options
         self.faults = faults
         self.seed = seed
-        unclaimed = Array(sessions.indices)
+        // Refusals are not given again yet.
+        unclaimed = sessions.indices.filter { sessions[$0].refusal == nil }
         var codecs: [CodecEntry] = []
         var routes: [String: [SessionRoute]] = [:]
-        for (i, session) in sessions.enumerated() {
+        for (i, session) in sessions.enumerated() where session.refusal == nil {
             if !codecs.contains(where: { $0.id == session.codec.id }) { codecs.append(session.codec) }
             routes[session.route, default: []].append(SessionRoute(session, index: i))
         }

@@ -8,6 +8,8 @@ package protocol FrameCodec: Sendable {
     static func sessionKey(_ opening: StreamOpening) -> String?
     /// The ids that the server made for that session: answered by a negotiation, or named by a later request.
     static func serverIDs(_ opening: StreamOpening) -> ServerIDs?
+    /// Where an answered negotiation sends the client on. Nil: nowhere.
+    static func redirection(_ exchange: StreamOpening) -> Redirection?
     /// What the request is to the protocol.
     static func kind(_ request: RequestHead) -> ExchangeKind
     /// The path without what the protocol itself adds to it (SignalR: `/chat/negotiate` is of route `/chat`).
@@ -85,6 +87,7 @@ package enum Confidence: Int, Comparable, Hashable, Sendable {
 
 extension FrameCodec {
     package static func encode(_ content: JSONValue, like message: Message) -> [UInt8]? { nil }
+    package static func redirection(_ exchange: StreamOpening) -> Redirection? { nil }
     package static func redirect(_ request: RequestHead, recorded: StreamOpening) -> HTTPAnswer? { nil }
     package static func answer(_ what: CarrierAnswer, to request: RequestHead) -> HTTPAnswer {
         HTTPAnswer(status: 404)

@@ -1,20 +1,25 @@
-/// One conversation of a tape, decoded: the script that replay plays.
+/// One conversation of a tape, decoded: the script that replay plays. Or an attempt to begin one that the server refused.
 package struct RecordedSession: Sendable {
     /// 1, 2, … in the order of the first event.
     package var number: Int
     package var codec: CodecEntry
     /// The codec after it has seen the whole session: it can write the session's messages.
     package var writer: any FrameCodec
+    /// Of a refused negotiation `http`: the client had not chosen one.
     package var transport: Transport
-    /// `/chat`.
+    /// `/chat`. Of a redirected negotiation that of the first request: where a client begins.
     package var route: String
-    /// The request that opened the stream (the upgrade).
+    /// The request that opened the stream (the upgrade, the GET of an event stream, the first poll). Of a refusal the
+    /// request that was refused.
     package var opening: StreamOpening
     /// The negotiate exchange when there was one; of a redirected negotiation the last.
     package var negotiate: StreamOpening?
     /// The redirects before it, in order.
     package var redirects: [StreamOpening] = []
     /// The attempt ended with this answer to its negotiation or opening, and there is no conversation: it is given again.
+    /// Refused openings say nothing about other transports: a client that opens another one after the same negotiation
+    /// is not the one that was refused. Nor do they take the negotiation's token away: a later session with the same
+    /// negotiation and ids is the client that tried again with it.
     package var refusal: ResponseHead?
     package var refusalBody: [UInt8] = []
     package var serverIDs: ServerIDs?
@@ -23,7 +28,8 @@ package struct RecordedSession: Sendable {
     package var entries: [Entry]
     /// A given name (`open.session`).
     package var name: String?
-    /// When the stream opened (the time of the 101), on the tape's clock; nil when the tape does not tell.
+    /// When the stream opened (the time of the 101, of the event stream's head, of the first poll's answer), on the
+    /// tape's clock; nil when the tape does not tell.
     package var opened: UInt64?
 
     package init(

@@ -1,103 +1,174 @@
+internal import WiretapeBytes
+
 extension SessionReader {
-    mutating func request(_ x: UInt32, _ head: RequestHead, _ body: TapeEvent.Body, at place: Place) {
-        var opening = StreamOpening(request: head)
-        if case .whole(let bytes) = body { opening.requestBody = Array(bytes.prefix(SessionReader.bodyLimit)) }
-        var track = connections[place.connection] ?? Track()
-        if track.exchanges.count >= SessionReader.exchangeLimit, let oldest = track.exchanges.keys.min() {
-            track.exchanges[oldest] = nil
+    mutating func request(
+        _ x: UInt32, _ head: RequestHead, _ body: TapeEvent.Body, at place: Place, into out: inout [DecodedMessage]
+    ) {
+        var exchange = Exchange(
+            opening: StreamOpening(request: head), event: place.event, line: place.line, time: place.time)
+        exchange.names = names(of: exchange.opening)
+        if let count = connections[place.connection]?.exchanges.count, count >= SessionReader.exchangeLimit {
+            // Nobody sends so many requests without waiting.
+            forget(connections[place.connection])
+            connections[place.connection]?.exchanges = [:]
         }
-        track.exchanges[x] = opening
-        connections[place.connection] = track
+        noteOpening(exchange)
+        connections[place.connection, default: Track()].exchanges[x] = exchange
+        switch body {
+        case .streamed: return
+        case .whole(let bytes): keep(bytes, of: x, .toServer, at: place)
+        case .none: break
+        }
+        requestEnded(x, at: place, into: &out)
     }
 
-    mutating func response(_ x: UInt32, _ head: ResponseHead, _ body: TapeEvent.Body, at place: Place) {
-        guard var opening = connections[place.connection]?.exchanges[x] else { return }
-        opening.response = head
+    mutating func response(
+        _ x: UInt32, _ head: ResponseHead, _ body: TapeEvent.Body, isOurs: Bool, at place: Place,
+        into out: inout [DecodedMessage]
+    ) {
+        guard connections[place.connection]?.exchanges[x] != nil else { return }
+        connections[place.connection]?.exchanges[x]?.opening.response = head
+        connections[place.connection]?.exchanges[x]?.answered = place.time
+        if isOurs {
+            guard let exchange = take(x, at: place) else { return }
+            return lost(exchange, .disconnect, at: place)
+        }
         if head.status == 101 {
-            connections[place.connection]?.exchanges[x] = nil
-            guard head.headers.hasToken("websocket", in: "Upgrade") else { return }
-            connections[place.connection]?.stream = Stream(opening: opening, opened: place.time)
+            guard let exchange = take(x, at: place), head.headers.hasToken("websocket", in: "Upgrade") else { return }
+            connections[place.connection]?.stream = Stream(opening: exchange.opening, opened: place.time)
             return
         }
+        noteAnswer(x, at: place)
         switch body {
-        case .streamed:
-            connections[place.connection]?.exchanges[x] = opening
-            listOtherTransport(opening, at: place)
-        case .whole(let bytes):
-            opening.responseBody = Array(bytes.prefix(SessionReader.bodyLimit))
-            complete(x, opening, at: place)
-        case .none:
-            complete(x, opening, at: place)
+        case .streamed: return
+        case .whole(let bytes): chunk(x, .toClient, bytes, at: place, into: &out)
+        case .none: break
         }
+        complete(x, at: place, into: &out)
     }
 
-    mutating func chunk(_ x: UInt32, _ direction: Direction, _ bytes: [UInt8], at place: Place) {
-        guard var opening = connections[place.connection]?.exchanges[x] else { return }
-        // The dictionary's copy goes first, so that the body grows in place.
-        connections[place.connection]?.exchanges[x] = nil
+    mutating func chunk(
+        _ x: UInt32, _ direction: Direction, _ bytes: [UInt8], at place: Place, into out: inout [DecodedMessage]
+    ) {
+        if direction == .toClient, connections[place.connection]?.exchanges[x]?.isEventStream ?? false,
+            events(x, bytes, at: place, into: &out)
+        {
+            return
+        }
+        keep(bytes, of: x, direction, at: place)
+    }
+
+    mutating func end(_ x: UInt32, _ direction: Direction, at place: Place, into out: inout [DecodedMessage]) {
         if direction == .toServer {
-            let room = max(0, SessionReader.bodyLimit - opening.requestBody.count)
-            opening.requestBody.append(contentsOf: bytes.prefix(room))
-        } else {
-            let room = max(0, SessionReader.bodyLimit - opening.responseBody.count)
-            opening.responseBody.append(contentsOf: bytes.prefix(room))
+            requestEnded(x, at: place, into: &out)
+        } else if connections[place.connection]?.exchanges[x]?.opening.response != nil {
+            complete(x, at: place, into: &out)
         }
-        connections[place.connection]?.exchanges[x] = opening
     }
 
-    mutating func end(_ x: UInt32, _ direction: Direction, at place: Place) {
-        guard direction == .toClient, let opening = connections[place.connection]?.exchanges[x] else { return }
-        complete(x, opening, at: place)
+    /// The sessions that a request names.
+    func names(of opening: StreamOpening) -> [Name] {
+        codecs.compactMap { entry in
+            let kind = entry.type.kind(opening.request)
+            switch kind {
+            case .upgrade, .poll, .send, .stream, .end:
+                return entry.type.sessionKey(opening).map {
+                    Name(codec: entry, kind: kind, key: Key(codec: entry.id, key: $0))
+                }
+            case .negotiate, .preflight, .other: return nil
+            }
+        }
+    }
+
+    /// The one of the names that is a session's, or may become one's.
+    func known(_ names: [Name]) -> Name? {
+        names.first { byKey[$0.key] != nil || prospects[$0.key] != nil }
+    }
+
+    /// Adds to a body as much as is wanted of it. The exchange leaves its connection meanwhile, so that the body grows in
+    /// place.
+    private mutating func keep(_ bytes: [UInt8], of x: UInt32, _ direction: Direction, at place: Place) {
+        guard var exchange = connections[place.connection]?.exchanges.removeValue(forKey: x) else { return }
+        var limit = keepsEntries ? SessionReader.exchangeBodyLimit : SessionReader.bodyLimit
+        switch known(exchange.names)?.kind {
+        case .send where direction == .toServer, .poll where direction == .toClient:
+            limit = SessionReader.messageLimit
+        default: break
+        }
+        let free = max(0, SessionReader.heldLimit - held)
+        let grown =
+            direction == .toServer
+            ? SessionReader.add(bytes, to: &exchange.opening.requestBody, limit: limit, free: free)
+            : SessionReader.add(bytes, to: &exchange.opening.responseBody, limit: limit, free: free)
+        if let grown {
+            exchange.held += grown
+            held += grown
+        } else {
+            exchange.isCut = true
+        }
+        connections[place.connection]?.exchanges[x] = exchange
+    }
+
+    /// Returns by how much what counts as held has grown; nil when there was no room for all of the bytes, and none is kept.
+    private static func add(_ bytes: [UInt8], to body: inout [UInt8], limit: Int, free: Int) -> Int? {
+        let grown = max(0, body.count + bytes.count - max(body.count, bodyLimit))
+        guard body.count + bytes.count <= limit, grown <= free else { return nil }
+        if body.isEmpty { body = bytes } else { body.append(contentsOf: bytes) }
+        return grown
+    }
+
+    /// Takes an exchange out of its connection.
+    mutating func take(_ x: UInt32, at place: Place) -> Exchange? {
+        guard let exchange = connections[place.connection]?.exchanges.removeValue(forKey: x) else { return nil }
+        held -= exchange.held
+        return exchange
+    }
+
+    /// What a connection held of bodies is free again.
+    mutating func forget(_ track: Track?) {
+        for exchange in track?.exchanges.values ?? [:].values { held -= exchange.held }
     }
 
     /// The exchange has its whole answer.
-    private mutating func complete(_ x: UInt32, _ opening: StreamOpening, at place: Place) {
-        connections[place.connection]?.exchanges[x] = nil
-        for entry in codecs where entry.type.kind(opening.request) == .negotiate {
-            guard entry.type.claim(opening) >= .likely, let key = entry.type.sessionKey(opening) else { continue }
-            remember(Negotiation(opening: opening, ids: entry.type.serverIDs(opening)), Key(codec: entry.id, key: key))
-            return
+    mutating func complete(_ x: UInt32, at place: Place, into out: inout [DecodedMessage]) {
+        guard var exchange = take(x, at: place) else { return }
+        if exchange.names.isEmpty { exchange.names = names(of: exchange.opening) }
+        if known(exchange.names) == nil,
+            let sure = exchange.names.first(where: { $0.codec.type.claim(exchange.opening) == .certain })
+        {
+            expect(sure.key)
         }
-        listOtherTransport(opening, at: place)
+        if let name = known(exchange.names) {
+            answered(exchange, name, at: place, into: &out)
+        } else if !negotiated(exchange, at: place) {
+            ordinary(exchange, at: place)
+        }
     }
 
-    private mutating func remember(_ negotiation: Negotiation, _ key: Key) {
-        if let index = byKey[key] {
-            // The answer was written behind the stream that it led to.
-            if building[index].session.negotiate == nil {
-                building[index].session.negotiate = negotiation.opening
-                building[index].session.serverIDs = negotiation.ids
-            }
-            return
-        }
-        if negotiations.updateValue(negotiation, forKey: key) == nil { negotiationOrder.append(key) }
-        guard negotiationOrder.count > SessionReader.negotiationLimit * 2 else { return }
-        for old in negotiationOrder.prefix(SessionReader.negotiationLimit) { negotiations[old] = nil }
-        negotiationOrder.removeFirst(SessionReader.negotiationLimit)
-    }
-
-    /// A session on a transport that is not decoded: an event stream that was opened, or a first message that was posted
-    /// with the id of a negotiation.
-    private mutating func listOtherTransport(_ opening: StreamOpening, at place: Place) {
-        guard let status = opening.response?.status, (200..<300).contains(status) else { return }
+    /// An exchange of no session.
+    private mutating func ordinary(_ exchange: Exchange, at place: Place) {
+        let opening = exchange.opening
+        guard let response = opening.response else { return }
+        var isUpgrade = false
         for entry in codecs {
-            let transport: Transport
             switch entry.type.kind(opening.request) {
-            case .stream: transport = .sse
-            case .send: transport = .lp
-            default: continue
+            case .preflight: return
+            case .upgrade: isUpgrade = true
+            default: break
             }
-            guard let name = entry.type.sessionKey(opening) else { continue }
-            let key = Key(codec: entry.id, key: name)
-            if let index = byKey[key] {
-                if building[index].session.connections.last != place.connection {
-                    building[index].session.connections.append(place.connection)
-                }
-                return
-            }
-            guard negotiations[key] != nil || entry.type.claim(opening) == .certain else { continue }
-            begin(entry, transport, opening, key: key, at: place)
+            if entry.type.claim(opening) >= .likely { return }
+        }
+        guard !isUpgrade else {
+            if exchange.names.isEmpty { refused(exchange, by: nil, at: place) }
             return
         }
+        guard keepsEntries else { return }
+        plain.append(
+            Plain(
+                exchange: RecordedExchange(
+                    event: exchange.event, line: exchange.line, time: exchange.time, answered: exchange.answered,
+                    connection: place.connection, request: opening.request, requestBody: opening.requestBody,
+                    response: response, responseBody: opening.responseBody, isCut: exchange.isCut),
+                names: exchange.names.map(\.key)))
     }
 }

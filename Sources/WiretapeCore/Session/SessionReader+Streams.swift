@@ -9,7 +9,7 @@ extension SessionReader {
         building[index].frames += 1
         var messages: [Message] = []
         building[index].codec.decode(payload.span, opcode, direction, into: &messages)
-        emit(messages, payload, index, at: place, into: &out)
+        emit(messages, payload, index, isOpen: isOpen(direction, at: place), at: place, into: &out)
     }
 
     mutating func part(
@@ -35,7 +35,11 @@ extension SessionReader {
         building[index].frames += 1
         let reason = "longer than \(SessionReader.messageLimit >> 20) MiB"
         let message = Message.opaque(assembly.bytes, direction, opcode: opcode, reason: reason)
-        emit([message], assembly.bytes, index, at: place, into: &out)
+        emit([message], assembly.bytes, index, isOpen: isOpen(direction, at: place), at: place, into: &out)
+    }
+
+    private func isOpen(_ direction: Direction, at place: Place) -> Bool {
+        connections[place.connection]?.stream?.isOpen(direction) ?? true
     }
 
     mutating func close(_ direction: Direction, _ code: UInt16?, _ reason: String?, at place: Place) {
@@ -47,12 +51,10 @@ extension SessionReader {
         }
     }
 
-    mutating func gone(_ party: TapeEvent.Party, _ how: TapeEvent.How, at place: Place) {
-        if party == .server, how == .fin {
-            // A body that only the end of the connection ends.
-            let waiting = connections[place.connection]?.exchanges.filter { $0.value.response != nil } ?? [:]
-            for x in waiting.keys.sorted() { end(x, .toClient, at: place) }
-        }
+    mutating func gone(
+        _ party: TapeEvent.Party, _ how: TapeEvent.How, at place: Place, into out: inout [DecodedMessage]
+    ) {
+        exchangesEnded(party, how, at: place, into: &out)
         switch party {
         case .client:
             connections[place.connection]?.stream?.clientEnded = true
@@ -66,7 +68,29 @@ extension SessionReader {
         // After one side's FIN the other may go on, and both after ours.
         let track = connections[place.connection]
         if how != .fin || track?.clientGone == true && track?.serverGone == true {
-            connections[place.connection] = nil
+            forget(connections.removeValue(forKey: place.connection))
+        }
+    }
+
+    /// What the end of a connection does to its exchanges. After a FIN of the client the answers go on.
+    private mutating func exchangesEnded(
+        _ party: TapeEvent.Party, _ how: TapeEvent.How, at place: Place, into out: inout [DecodedMessage]
+    ) {
+        guard let waiting = connections[place.connection]?.exchanges, !waiting.isEmpty else { return }
+        for x in waiting.keys.sorted() {
+            switch party {
+            case .client:
+                if let exchange = waiting[x] { left(exchange) }
+            case .server where how == .fin && waiting[x]?.endsWithConnection == true:
+                complete(x, at: place, into: &out)
+            case .server:
+                guard let exchange = take(x, at: place) else { continue }
+                // A client that has gone leaves its polls.
+                if connections[place.connection]?.clientGone == false {
+                    lost(exchange, how == .fin ? .disconnect : .reset, at: place)
+                }
+            case .proxy: _ = take(x, at: place)
+            }
         }
     }
 
@@ -76,33 +100,6 @@ extension SessionReader {
         connections[place.connection]?.stream?.serverEnded = true
         guard !stream.clientEnded, let index = session(for: place, first: [], .toClient) else { return }
         append(.ending(ending), index, at: place)
-    }
-
-    private mutating func emit(
-        _ messages: [Message], _ payload: [UInt8], _ index: Int, at place: Place, into out: inout [DecodedMessage]
-    ) {
-        // Single fields: a copy of the session would make the next append copy all entries.
-        let number = building[index].session.number
-        let codec = building[index].session.codec.id
-        let frame = building[index].frames
-        let isOpen = connections[place.connection]?.stream?.isOpen(messages.first?.direction ?? .toServer) ?? true
-        for message in messages {
-            out.append(
-                DecodedMessage(
-                    event: place.event, time: place.time, connection: place.connection, session: number,
-                    transport: .ws, codec: codec, frame: frame, message: message, payload: payload))
-            if message.role == .handshake, message.direction == .toServer { building[index].hasHandshake = true }
-            let isScript = message.role != .keepalive && message.role != .ack
-            if isScript, isOpen { append(.message(message), index, at: place) }
-        }
-    }
-
-    private mutating func append(_ what: RecordedSession.What, _ index: Int, at place: Place) {
-        guard keepsEntries else { return }
-        building[index].session.entries.append(
-            RecordedSession.Entry(
-                event: place.event, line: place.line, time: place.time, connection: place.connection,
-                frame: building[index].frames, what))
     }
 
     /// The stream of a connection. On a tape that does not tell how it opened, one is made up; nil when it is over.
@@ -120,14 +117,12 @@ extension SessionReader {
 
     /// The session of a connection; found or begun with the first that is seen of it.
     private mutating func session(for place: Place, first payload: [UInt8], _ direction: Direction) -> Int? {
-        if let index = connections[place.connection]?.stream?.session { return index }
+        if let index = connections[place.connection]?.stream?.session, index >= forgotten { return index - forgotten }
         guard var stream = stream(at: place) else { return nil }
         let index = find(&stream, payload, direction, at: place)
-        stream.session = index
+        stream.session = forgotten + index
         connections[place.connection]?.stream = stream
-        if building[index].session.connections.last != place.connection {
-            building[index].session.connections.append(place.connection)
-        }
+        carry(index, on: place.connection)
         return index
     }
 
@@ -143,12 +138,12 @@ extension SessionReader {
             look(at: &stream, payload, direction, as: entry, place)
             guard let name = entry.type.sessionKey(stream.opening) else { continue }
             let key = Key(codec: entry.id, key: name)
-            if let index = byKey[key] {
+            if prospects[key] == nil, let index = session(named: key) {
                 let first = place.isUnframed ? entry.type.framed(payload) : payload
                 if building[index].session.transport == .ws, !beginsAnew(building[index], first, direction) {
                     return index
                 }
-            } else if negotiations[key] == nil, entry.type.claim(stream.opening) != .certain {
+            } else if prospects[key] == nil, entry.type.claim(stream.opening) != .certain {
                 continue
             }
             return begin(entry, .ws, stream.opening, opened: stream.opened, key: key, at: place)
@@ -190,33 +185,5 @@ extension SessionReader {
             if part.direction == .toServer { building[index].hasHandshake = true }
             for message in messages { append(.message(message), index, at: before) }
         }
-    }
-
-    /// Whether the first payload is a handshake although the session has had its own.
-    private func beginsAnew(_ one: Building, _ payload: [UInt8], _ direction: Direction) -> Bool {
-        guard one.hasHandshake, direction == .toServer else { return false }
-        var probe = one.codec
-        var messages: [Message] = []
-        probe.decode(payload.span, .text, direction, into: &messages)
-        return messages.first?.role == .handshake
-    }
-
-    @discardableResult
-    mutating func begin(
-        _ entry: CodecEntry, _ transport: Transport, _ opening: StreamOpening, opened: UInt64? = nil, key: Key?,
-        at place: Place
-    ) -> Int {
-        let negotiation = key.flatMap { negotiations.removeValue(forKey: $0) }
-        let codec = entry.type.init(opening)
-        building.append(
-            Building(
-                session: RecordedSession(
-                    number: building.count + 1, codec: entry, writer: codec, transport: transport,
-                    route: entry.type.route(opening.request), opening: opening, negotiate: negotiation?.opening,
-                    serverIDs: negotiation?.ids ?? entry.type.serverIDs(opening), connections: [place.connection],
-                    name: connections[place.connection]?.name, opened: opened ?? place.time),
-                codec: codec))
-        if let key { byKey[key] = building.count - 1 }
-        return building.count - 1
     }
 }

@@ -4,11 +4,44 @@ extension SessionReader {
         /// A name given to its session.
         var name: String?
         /// Requests that have no whole answer yet.
-        var exchanges: [UInt32: StreamOpening] = [:]
+        var exchanges: [UInt32: Exchange] = [:]
         /// Once it is a WebSocket.
         var stream: Stream?
         /// FINs that were seen.
         var clientGone = false, serverGone = false
+    }
+
+    /// A request and its answer on their way.
+    struct Exchange: Sendable {
+        var opening: StreamOpening
+        /// Where the request stands.
+        var event: UInt64
+        var line: Int
+        var time: UInt64
+        var answered: UInt64 = 0
+        /// The sessions that the request names, as far as codecs read names in it.
+        var names: [Name] = []
+        var isRequestWhole = false
+        /// A body is longer than what is kept of it.
+        var isCut = false
+        /// The answer is an event stream; its reader once the stream is known to be a session's.
+        var isEventStream = false
+        var events: SSEReader?
+        /// Bytes of its bodies that count as held.
+        var held = 0
+
+        /// Whether the connection's end is the proper end of the answer's body.
+        var endsWithConnection: Bool {
+            guard let headers = opening.response?.headers else { return false }
+            return headers.first("Content-Length") == nil && !headers.hasToken("chunked", in: "Transfer-Encoding")
+        }
+    }
+
+    /// What a request is to a codec that reads the name of a session in it.
+    struct Name: Sendable {
+        var codec: CodecEntry
+        var kind: ExchangeKind
+        var key: Key
     }
 
     /// A WebSocket.

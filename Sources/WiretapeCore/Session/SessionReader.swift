@@ -1,22 +1,43 @@
 /// Finds the sessions of a tape and decodes them: takes its events in order, gives messages as they come, and the
-/// sessions at the end.
+/// sessions at the end. It knows no protocol; what an exchange is and whose it is, the codecs say.
 ///
-/// - A negotiation and the WebSocket that carries its token are one session. A WebSocket without one is a session of its
-///   own; the codec is the one that claims its opening most surely.
+/// - A negotiation and what carries its token are one session: a WebSocket; an event stream and the sends beside it; or
+///   polls and sends. They may come over any number of connections. A negotiation that nobody follows is no session. A
+///   WebSocket without a negotiation is a session of its own; the codec is the one that claims its opening most surely.
 /// - A second WebSocket with the same token belongs to the session when it goes on with it (stateful reconnect), and is
-///   a new session when it begins with a handshake.
-/// - Sessions on other transports are listed without entries.
+///   a new session when it begins with a handshake; so is a handshake that is sent over HTTP.
+/// - A negotiation that was sent on belongs to the one that the client makes where it was sent.
+/// - A *refusal* is a session without entries: the server's answer to a negotiation that gave no session, or to an opening
+///   (upgrade, event stream, first poll) that came to nothing. Its `opening` is the request that was refused. The
+///   negotiation before a refused opening stays valid: whatever succeeds with its token afterwards is a session of its
+///   own with the same negotiation and ids, and so is the session that a client negotiates anew for its next transport.
+///   A refused opening whose token has had a session, or that no negotiation gave, is none: servers say by themselves
+///   that they do not know it.
+/// - What no codec claims is an ordinary exchange (``exchanges``), but for preflights and what Wiretape answered itself.
 ///
 /// Keepalives and acknowledgements are no entries: replay makes its own. Nor is what crossed an ending: messages of a
-/// connection behind the server's ending, and those to a client behind its close frame. Nor a message that the end of its
-/// connection cut. Beside the entries it keeps at most 64 KiB a body, 1,024 unanswered requests a connection and 4,096 negotiations
-/// that no connection has followed yet.
+/// connection behind the server's ending, and those to a client behind its close frame or its request to end the session.
+/// Nor a message that the end of its connection cut.
+///
+/// Ends of the server over HTTP: the proper end of an event stream and a poll answered 204 are a close with code 1000;
+/// an event stream that is cut, and a poll that is cut or refused, are a disconnect or reset. A 204 to a poll that a newer
+/// one has replaced is none, nor is a failed poll when a later one of the session succeeds.
+///
+/// Beside entries and exchanges it keeps bounded memory: the limits below, 1,024 unanswered requests a connection, and
+/// 4,096 negotiations that no connection has followed yet.
 package struct SessionReader: Sendable {
+    /// What is kept of the body of a negotiation or refusal.
     static let bodyLimit = 64 << 10
+    /// What is kept of the body of an ordinary exchange.
+    static let exchangeBodyLimit = 1 << 20
     static let exchangeLimit = 1_024
-    static let negotiationLimit = 4_096
-    /// A longer WebSocket message is not decoded.
+    static let prospectLimit = 4_096
+    /// A longer message is not decoded.
     static let messageLimit = 64 << 20
+    /// What unfinished bodies may hold together, beyond 64 KiB each.
+    static let heldLimit = 256 << 20
+    /// Sessions that are known without their entries.
+    static let sessionLimit = 16_384
 
     let codecs: [CodecEntry]
     let header: TapeHeader?
@@ -25,13 +46,18 @@ package struct SessionReader: Sendable {
     var connections: [UInt32: Track] = [:]
     /// Connections up to this number that are not in the table are over.
     var latestOpened: UInt32 = 0
+    /// Sessions from index `forgotten` on; `byKey` and streams hold indices that count the forgotten ones.
     var building: [Building] = []
-    /// Negotiations and sessions by codec and key.
-    var negotiations: [Key: Negotiation] = [:]
-    var negotiationOrder: [Key] = []
+    var forgotten = 0
     var byKey: [Key: Int] = [:]
-    /// Ordinary exchanges in the order of their requests; empty unless entries are kept.
-    package internal(set) var exchanges: [RecordedExchange] = []
+    /// Negotiations that no session has begun with, and openings that name what is not known (yet).
+    var prospects = Prospects(limit: SessionReader.prospectLimit)
+    var strangers = Prospects(limit: SessionReader.exchangeLimit)
+    /// Negotiations that sent their clients on and were not followed yet, oldest first.
+    var redirected: [Redirected] = []
+    /// Bytes of unfinished bodies beyond 64 KiB each.
+    var held = 0
+    var plain: [Plain] = []
     private var takeOffset: UInt64 = 0
     private var lastTime: UInt64 = 0
 
@@ -63,15 +89,16 @@ package struct SessionReader: Sendable {
         switch event.kind {
         case .open(let open):
             latestOpened = max(latestOpened, place.connection)
+            forget(connections.removeValue(forKey: place.connection))
             connections[place.connection] = Track(name: open.session)
         case .request(let x, let head, let body):
-            request(x, head, body, at: place)
-        case .response(let x, let head, let body, let interim, _, _):
-            if !interim { response(x, head, body, at: place) }
+            request(x, head, body, at: place, into: &out)
+        case .response(let x, let head, let body, let interim, _, let proxy):
+            if !interim { response(x, head, body, isOurs: proxy, at: place, into: &out) }
         case .chunk(let x, let direction, let bytes):
-            chunk(x, direction, bytes, at: place)
+            chunk(x, direction, bytes, at: place, into: &out)
         case .end(let x, let direction, _):
-            end(x, direction, at: place)
+            end(x, direction, at: place, into: &out)
         case .message(let direction, let opcode, let bytes, _, _):
             data(direction, opcode, bytes, at: place, into: &out)
         case .part(let direction, let opcode, let n, let bytes, let last):
@@ -79,49 +106,50 @@ package struct SessionReader: Sendable {
         case .close(let direction, let code, let reason):
             close(direction, code, reason, at: place)
         case .gone(let party, let how, _):
-            gone(party, how, at: place)
+            gone(party, how, at: place, into: &out)
         case .take:
             takeOffset = lastTime
-            connections = [:]
-            latestOpened = 0
+            startAgain()
         case .ping, .pong, .fault, .mark, .gap, .stop, .unknown:
             break
         }
     }
 
+    /// A later take: its connections and tokens are others.
+    private mutating func startAgain() {
+        connections = [:]
+        latestOpened = 0
+        held = 0
+        byKey = [:]
+        prospects = Prospects(limit: SessionReader.prospectLimit)
+        strangers = Prospects(limit: SessionReader.exchangeLimit)
+        redirected = []
+    }
+
     /// The sessions in the order of their numbers. Messages that are not whole by now are left out.
     package func finish() -> [RecordedSession] {
-        building.map { one in
-            var session = one.session
-            session.writer = one.codec
+        building.indices.map { i in
+            var session = building[i].session
+            session.writer = building[i].codec
+            if let doubtful = building[i].doubtfulEnding, doubtful < session.entries.count {
+                session.entries.removeSubrange((doubtful + 1)...)
+            }
+            if building[i].isGuessed { adopt(&session, at: i) }
             return session
         }
     }
 
-    /// Where an event stands.
-    struct Place {
-        var event: UInt64
-        var line: Int
-        var time: UInt64
-        var connection: UInt32
-        var isUnframed: Bool
+    /// A refused WebSocket that no codec knew by its request is of the codec that has sessions on that route.
+    private func adopt(_ session: inout RecordedSession, at i: Int) {
+        let route = session.route
+        func fits(_ other: Building) -> Bool { !other.isGuessed && other.session.route == route }
+        guard let other = building[i...].first(where: fits) ?? building[..<i].last(where: fits) else { return }
+        session.codec = other.session.codec
+        session.writer = session.codec.type.init(session.opening)
     }
 
-    struct Key: Hashable, Sendable {
-        var codec: String
-        var key: String
-    }
-
-    struct Negotiation: Sendable {
-        var opening: StreamOpening
-        var ids: ServerIDs?
-    }
-
-    /// A session while it is read.
-    struct Building: Sendable {
-        var session: RecordedSession
-        var codec: any FrameCodec
-        var frames = 0
-        var hasHandshake = false
+    /// Ordinary exchanges in the order of their requests; empty unless entries are kept.
+    package var exchanges: [RecordedExchange] {
+        plain.filter { one in one.names.allSatisfy { byKey[$0] == nil } }.map(\.exchange).sorted { $0.event < $1.event }
     }
 }

@@ -10,12 +10,27 @@ package struct Inspector: Sendable {
         reader = SessionReader(codecs: Codecs.all, header: header, keepsEntries: false)
     }
 
-    /// Appends the rows of one event: usually one, several when a frame held several messages.
+    /// Appends the rows of one event: usually one, several when it completed several messages. A request or answer keeps
+    /// its own row before those of the messages in its body.
     package mutating func read(
         _ event: TapeEvent, number: UInt64, isUnframed: Bool = false, into rows: inout [InspectRow]
     ) {
         decoded.removeAll(keepingCapacity: true)
         reader.read(event, number: number, isUnframed: isUnframed, into: &decoded)
+        var request: RequestHead?
+        var isHead = false
+        switch event.kind {
+        case .request(_, let head, _): (request, isHead) = (head, true)
+        case .response: isHead = true
+        default: break
+        }
+        if decoded.isEmpty || isHead {
+            let (kind, direction, text) = Inspector.describe(event.kind)
+            rows.append(
+                InspectRow(
+                    event: number, time: event.time, connection: event.connection, direction: direction, kind: kind,
+                    text: Summary.line(text), request: request))
+        }
         for message in decoded {
             rows.append(
                 InspectRow(
@@ -23,15 +38,6 @@ package struct Inspector: Sendable {
                     direction: message.message.direction,
                     kind: message.message.role == .keepalive ? .keepalive : .message, text: message.message.title,
                     message: message))
-        }
-        if decoded.isEmpty {
-            let (kind, direction, text) = Inspector.describe(event.kind)
-            var request: RequestHead?
-            if case .request(_, let head, _) = event.kind { request = head }
-            rows.append(
-                InspectRow(
-                    event: number, time: event.time, connection: event.connection, direction: direction, kind: kind,
-                    text: Summary.line(text), request: request))
         }
     }
 }

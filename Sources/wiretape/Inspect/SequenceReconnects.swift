@@ -1,6 +1,8 @@
+internal import WiretapeCore
+
 /// Notices that a client comes back: a connection that opens after the last stream has ended.
 package struct SequenceReconnects: Sendable {
-    /// Connections that carried messages and have not ended.
+    /// Connections that carry a WebSocket or event stream and have not ended.
     private var streams: Set<UInt32> = []
     private var ended: (connection: UInt32, time: UInt64)?
 
@@ -10,6 +12,10 @@ package struct SequenceReconnects: Sendable {
     package mutating func next(_ row: InspectRow) -> String? {
         switch row.kind {
         case .message:
+            // Polls and sends come on whatever connection is free.
+            guard let message = row.message, message.transport != .lp,
+                message.transport != .sse || message.message.direction == .toClient
+            else { return nil }
             streams.insert(row.connection)
             ended = nil
         case .close, .gone:

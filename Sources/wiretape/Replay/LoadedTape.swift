@@ -2,9 +2,10 @@ internal import WiretapeCodecs
 internal import WiretapeCore
 internal import WiretapeTape
 
-/// A tape as a replay needs it: its sessions, decoded.
+/// A tape as a replay needs it: its sessions and ordinary exchanges, decoded.
 struct LoadedTape {
     var sessions: [RecordedSession]
+    var exchanges: [RecordedExchange]
     /// The file's name without its folders, as messages show it.
     var name: String
 
@@ -28,6 +29,7 @@ struct LoadedTape {
             bar.show(read, of: size)
         }
         sessions = decoder.finish()
+        exchanges = decoder.exchanges
         if reader.isTruncated {
             log.warning(
                 "\(name) is cut off within its last event, as a recorder that was killed leaves it; the rest is used")

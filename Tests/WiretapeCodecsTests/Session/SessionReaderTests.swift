@@ -168,28 +168,9 @@ import WiretapeCore
         #expect(session.serverIDs == nil)
     }
 
-    @Test func refusedUpgradesAreNoSessions() {
+    @Test func upgradesThatNameAnUnknownTokenAreNoSessions() {
         let events = exchange(1, 1, "GET", "/chat?id=tok", Self.upgradeHeaders, status: 404)
         #expect(Reading(Codecs.all, events).sessions.isEmpty)
-    }
-
-    @Test func otherTransportsAreListed() {
-        let accept = [HeaderField("Accept", "text/event-stream")]
-        var events = exchange(1, 1, "POST", "/chat/negotiate", .whole(negotiation("a")))
-        events += exchange(1, 2, "POST", "/chat/negotiate", .whole(negotiation("b")))
-        events += exchange(2, 1, "GET", "/chat?id=a", accept, .streamed) + exchange(1, 3, "POST", "/chat?id=a")
-        events += exchange(1, 4, "GET", "/chat?id=b&_=1") + exchange(3, 1, "POST", "/chat?id=b")
-        events += exchange(1, 5, "POST", "/chat?id=b") + exchange(1, 6, "POST", "/other?id=5")
-        events += exchange(4, 1, "GET", "/feed?id=1", accept, .streamed)
-        let sessions = Reading(Codecs.all, events).sessions
-        #expect(sessions.map(\.transport) == [.sse, .lp])
-        #expect(sessions.map(\.serverIDs?.token) == ["a", "b"])
-        #expect(sessions.map(\.connections) == [[2, 1], [3, 1]])
-        #expect(sessions.allSatisfy { $0.entries.isEmpty && $0.writer.transports.contains($0.transport) })
-    }
-
-    private func exchange(_ c: UInt32, _ x: UInt32, _ method: String, _ target: String) -> [TapeEvent] {
-        exchange(c, x, method, target, [], .none)
     }
 
     @Test func aLaterTakeStartsAgain() {

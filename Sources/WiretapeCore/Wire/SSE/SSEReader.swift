@@ -5,7 +5,7 @@ internal import WiretapeBytes
 ///
 /// States: in a line ↔ after a CR (a LF is part of its end); skipping after ``SSEOutcome/tooLong(next:)``. Not one is
 /// terminal, and there is no bad input: unknown fields and ids with NUL are ignored as the standard says.
-package struct SSEReader: ~Copyable {
+package struct SSEReader: Sendable {
     private let limit: Int
     private var line: [UInt8] = []
     private var isAfterCR = false

@@ -1,0 +1,277 @@
+internal import WiretapeBytes
+
+/// Sessions over HTTP: event streams, polls and sends.
+extension SessionReader {
+    /// A request that may open such a session, or keep it open.
+    mutating func noteOpening(_ exchange: Exchange) {
+        let transport: Transport
+        guard let name = known(exchange.names) ?? exchange.names.first else { return }
+        switch name.kind {
+        case .stream: transport = .sse
+        case .poll: transport = .lp
+        default: return
+        }
+        // A fresh negotiation of the same name is of the session to come.
+        if prospects[name.key] == nil, let index = session(named: name.key) {
+            building[index].carrier.latest = exchange.event
+            if transport == .sse { building[index].clientEnded = false }
+            return
+        }
+        let isStranger = prospects[name.key] == nil
+        var prospect = prospects[name.key] ?? strangers[name.key] ?? Prospect()
+        prospect.carrier.latest = exchange.event
+        if prospect.carrier.transport == nil || prospect.carrier.opening?.response?.status ?? 0 >= 300 {
+            prospect.carrier.transport = transport
+            prospect.carrier.opening = exchange.opening
+            prospect.carrier.openingEvent = exchange.event
+            prospect.carrier.opened = nil
+        }
+        if isStranger { strangers[name.key] = prospect } else { prospects[name.key] = prospect }
+    }
+
+    /// A session of that name will come, although no negotiation was seen.
+    mutating func expect(_ key: Key) {
+        guard prospects[key] == nil, byKey[key] == nil else { return }
+        prospects[key] = strangers[key] ?? Prospect()
+        strangers[key] = nil
+    }
+
+    /// The head of an answer.
+    mutating func noteAnswer(_ x: UInt32, at place: Place) {
+        guard let exchange = connections[place.connection]?.exchanges[x], let head = exchange.opening.response,
+            let name = known(exchange.names) ?? exchange.names.first
+        else { return }
+        guard name.kind == .stream || name.kind == .poll else { return }
+        if name.kind == .stream, (200..<300).contains(head.status),
+            head.headers.first("Content-Type")?.hasPrefix("text/event-stream") ?? false
+        {
+            connections[place.connection]?.exchanges[x]?.isEventStream = true
+        }
+        if let index = session(named: name.key), building[index].carrier.openingEvent == exchange.event {
+            // Its first message was written before the head of the stream.
+            let first = building[index].session.entries.first?.time ?? place.time
+            building[index].session.opened = min(first, place.time)
+            building[index].session.opening.response = head
+            return
+        }
+        func answer(_ table: inout Prospects) {
+            guard var prospect = table[name.key], prospect.carrier.openingEvent == exchange.event else { return }
+            prospect.carrier.opening?.response = head
+            prospect.carrier.opened = place.time
+            table[name.key] = prospect
+        }
+        answer(&prospects)
+        answer(&strangers)
+    }
+
+    /// A request is whole: messages of the client, or its farewell.
+    mutating func requestEnded(_ x: UInt32, at place: Place, into out: inout [DecodedMessage]) {
+        connections[place.connection]?.exchanges[x]?.isRequestWhole = true
+        guard let names = connections[place.connection]?.exchanges[x]?.names, !names.isEmpty else { return }
+        if known(names) == nil, let sure = names.first(where: { $0.kind == .send }),
+            let opening = connections[place.connection]?.exchanges[x]?.opening,
+            sure.codec.type.claim(opening) == .certain
+        {
+            expect(sure.key)
+        }
+        guard let name = known(names) else { return }
+        switch name.kind {
+        case .send: sent(x, name, at: place, into: &out)
+        case .end:
+            if let index = session(named: name.key) { building[index].clientEnded = true }
+        default: break
+        }
+    }
+
+    private mutating func sent(_ x: UInt32, _ name: Name, at place: Place, into out: inout [DecodedMessage]) {
+        guard let exchange = connections[place.connection]?.exchanges[x] else { return }
+        let payload = framed(exchange.opening.requestBody, name.codec, at: place)
+        guard !payload.isEmpty || exchange.isCut else { return }
+        guard let index = session(of: name, exchange.opening, first: payload, at: place) else { return }
+        deliver(payload, .toServer, isCut: exchange.isCut, to: index, at: place, into: &out)
+    }
+
+    /// The whole answer to a request of a session.
+    mutating func answered(_ exchange: Exchange, _ name: Name, at place: Place, into out: inout [DecodedMessage]) {
+        let status = exchange.opening.response?.status ?? 0
+        switch name.kind {
+        case .poll where (200..<300).contains(status): polled(exchange, name, at: place, into: &out)
+        case .stream where (200..<300).contains(status):
+            if exchange.isEventStream { streamEnded(exchange, name, .close(code: 1000, reason: ""), at: place) }
+        case .poll, .stream, .upgrade:
+            if let index = session(named: name.key), prospects[name.key] == nil {
+                if name.kind == .poll { failed(exchange, index, .disconnect, at: place) }
+            } else if status >= 300 || name.kind == .upgrade {
+                refused(exchange, by: name, at: place)
+            }
+        default: break
+        }
+    }
+
+    private mutating func polled(
+        _ exchange: Exchange, _ name: Name, at place: Place, into out: inout [DecodedMessage]
+    ) {
+        let known = prospects[name.key] == nil ? session(named: name.key) : nil
+        if let known, building[known].session.transport == .lp { proveAlive(known) }
+        if exchange.opening.response?.status == 204 {
+            guard let known, building[known].carrier.latest == exchange.event else { return }
+            return ended(known, .close(code: 1000, reason: ""), at: place)
+        }
+        let payload = framed(exchange.opening.responseBody, name.codec, at: place)
+        guard !payload.isEmpty || exchange.isCut,
+            let index = known ?? session(of: name, exchange.opening, first: [], at: place),
+            building[index].session.transport == .lp
+        else { return }
+        deliver(payload, .toClient, isCut: exchange.isCut, to: index, at: place, into: &out)
+    }
+
+    /// A piece of an event stream. False when the stream is nobody's yet: no server speaks first, so that what is kept of
+    /// it until then is little.
+    mutating func events(_ x: UInt32, _ bytes: [UInt8], at place: Place, into out: inout [DecodedMessage]) -> Bool {
+        guard let names = connections[place.connection]?.exchanges[x]?.names, let name = known(names) else {
+            return false
+        }
+        if connections[place.connection]?.exchanges[x]?.events == nil {
+            connections[place.connection]?.exchanges[x]?.events = SSEReader(limit: SessionReader.messageLimit)
+            if let before = connections[place.connection]?.exchanges[x]?.opening.responseBody, !before.isEmpty {
+                connections[place.connection]?.exchanges[x]?.opening.responseBody = []
+                feed(before, name, x, at: place, into: &out)
+            }
+        }
+        if place.isUnframed {
+            event(name, x, name.codec.type.framed(bytes), at: place, into: &out)
+        } else {
+            feed(bytes, name, x, at: place, into: &out)
+        }
+        return true
+    }
+
+    private mutating func feed(
+        _ bytes: [UInt8], _ name: Name, _ x: UInt32, at place: Place, into out: inout [DecodedMessage]
+    ) {
+        var at = 0
+        while let found = connections[place.connection]?.exchanges[x]?.events?.feed(bytes.span, from: at) {
+            switch found {
+            case .more: return
+            case .comment(_, let next), .retry(_, let next): at = next
+            case .event(let one, let next):
+                at = next
+                event(name, x, one.data, at: place, into: &out)
+            case .tooLong(let next):
+                at = next
+                event(name, x, nil, at: place, into: &out)
+            }
+        }
+    }
+
+    /// - Parameter data: nil when the event was too long.
+    private mutating func event(
+        _ name: Name, _ x: UInt32, _ data: [UInt8]?, at place: Place, into out: inout [DecodedMessage]
+    ) {
+        guard let opening = connections[place.connection]?.exchanges[x]?.opening,
+            let index = session(of: name, opening, first: [], at: place)
+        else { return }
+        deliver(data ?? [], .toClient, isCut: data == nil, opcode: .text, to: index, at: place, into: &out)
+    }
+
+    private mutating func streamEnded(
+        _ exchange: Exchange, _ name: Name, _ ending: RecordedSession.Ending, at place: Place
+    ) {
+        guard let index = session(of: name, exchange.opening, first: [], at: place),
+            building[index].carrier.latest == exchange.event
+        else { return }
+        ended(index, ending, at: place)
+    }
+
+    // MARK: Ends
+
+    /// The connection of a request ended, by the server or for want of one, before the answer was whole.
+    mutating func lost(_ exchange: Exchange, _ ending: RecordedSession.Ending, at place: Place) {
+        guard let name = known(exchange.names) else { return }
+        if exchange.isEventStream {
+            streamEnded(exchange, name, ending, at: place)
+        } else if name.kind == .poll, let index = session(named: name.key), prospects[name.key] == nil {
+            failed(exchange, index, ending, at: place)
+        }
+    }
+
+    /// The client has left its request.
+    mutating func left(_ exchange: Exchange) {
+        guard exchange.isEventStream, let name = known(exchange.names), let index = session(named: name.key),
+            building[index].carrier.latest == exchange.event
+        else { return }
+        building[index].clientEnded = true
+    }
+
+    /// An ending of the server; the first one counts.
+    private mutating func ended(_ index: Int, _ ending: RecordedSession.Ending, at place: Place) {
+        guard !building[index].serverEnded, !building[index].clientEnded else { return }
+        building[index].serverEnded = true
+        guard building[index].doubtfulEnding == nil else { return }
+        append(.ending(ending), index, at: place)
+    }
+
+    /// A poll failed: an ending unless a later one succeeds.
+    private mutating func failed(
+        _ exchange: Exchange, _ index: Int, _ ending: RecordedSession.Ending, at place: Place
+    ) {
+        guard building[index].session.transport == .lp, building[index].carrier.latest == exchange.event else { return }
+        guard building[index].doubtfulEnding == nil, !building[index].serverEnded, !building[index].clientEnded else {
+            return
+        }
+        building[index].doubtfulEnding = building[index].session.entries.count
+        append(.ending(ending), index, at: place)
+    }
+
+    private mutating func proveAlive(_ index: Int) {
+        guard let doubtful = building[index].doubtfulEnding, !building[index].serverEnded else { return }
+        building[index].doubtfulEnding = nil
+        if doubtful < building[index].session.entries.count { building[index].session.entries.remove(at: doubtful) }
+    }
+
+    // MARK: Messages
+
+    private func framed(_ payload: [UInt8], _ codec: CodecEntry, at place: Place) -> [UInt8] {
+        place.isUnframed && !payload.isEmpty ? codec.type.framed(payload) : payload
+    }
+
+    /// Decodes a payload of a session over HTTP.
+    private mutating func deliver(
+        _ payload: [UInt8], _ direction: Direction, isCut: Bool, opcode: Opcode? = nil, to index: Int, at place: Place,
+        into out: inout [DecodedMessage]
+    ) {
+        carry(index, on: place.connection)
+        building[index].frames += 1
+        let opcode = opcode ?? (isValidUTF8(payload.span) ? .text : .binary)
+        var messages: [Message] = []
+        if isCut {
+            messages = [
+                .opaque(
+                    payload, direction, opcode: opcode,
+                    reason: "longer than \(SessionReader.messageLimit >> 20) MiB")
+            ]
+        } else {
+            building[index].codec.decode(payload.span, opcode, direction, into: &messages)
+        }
+        let isOver = building[index].serverEnded || direction == .toClient && building[index].clientEnded
+        emit(messages, payload, index, isOpen: !isOver, at: place, into: &out)
+    }
+
+    /// The session that an exchange belongs to; begun with the first that is seen of it. Nil when the name is that of a
+    /// WebSocket.
+    private mutating func session(
+        of name: Name, _ opening: StreamOpening, first payload: [UInt8], at place: Place
+    ) -> Int? {
+        if prospects[name.key] == nil, let index = session(named: name.key) {
+            guard building[index].session.transport != .ws else { return nil }
+            if payload.isEmpty || !beginsAnew(building[index], payload, .toServer) { return index }
+        }
+        let prospect = prospects[name.key] ?? Prospect()
+        let carrier = prospect.carrier
+        let index = begin(
+            name.codec, carrier.transport ?? (name.kind == .stream ? .sse : .lp), carrier.opening ?? opening,
+            opened: carrier.opened, key: name.key, at: place)
+        building[index].carrier = carrier
+        return index
+    }
+}

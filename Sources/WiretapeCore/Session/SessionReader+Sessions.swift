@@ -1,0 +1,95 @@
+extension SessionReader {
+    /// Where the session of that name stands in `building`.
+    func session(named key: Key) -> Int? {
+        byKey[key].flatMap { $0 >= forgotten ? $0 - forgotten : nil }
+    }
+
+    /// Begins a session that follows the negotiation of `key`, if there was one.
+    /// - Returns: its place in `building`.
+    mutating func begin(
+        _ entry: CodecEntry, _ transport: Transport, _ opening: StreamOpening, opened: UInt64? = nil, key: Key?,
+        at place: Place
+    ) -> Int {
+        var prospect = key.flatMap { prospects[$0] } ?? Prospect()
+        if let key { prospects[key] = nil }
+        if prospect.negotiation == nil { prospect.redirects = redirects(to: opening.request, entry, at: place) }
+        let index = begin(entry, transport, opening, prospect, opened: opened, at: place)
+        if let key { byKey[key] = forgotten + index }
+        return index
+    }
+
+    mutating func begin(
+        _ entry: CodecEntry, _ transport: Transport, _ opening: StreamOpening, _ prospect: Prospect,
+        opened: UInt64? = nil, at place: Place
+    ) -> Int {
+        forgetOld()
+        let codec = entry.type.init(opening)
+        let asked = prospect.redirects.first ?? opening
+        var session = RecordedSession(
+            number: forgotten + building.count + 1, codec: entry, writer: codec, transport: transport,
+            route: entry.type.route(asked.request), opening: opening, negotiate: prospect.negotiation,
+            serverIDs: prospect.ids ?? entry.type.serverIDs(opening), opened: opened ?? place.time)
+        session.redirects = prospect.redirects
+        building.append(Building(session: session, codec: codec))
+        carry(building.count - 1, on: place.connection)
+        return building.count - 1
+    }
+
+    /// Without entries the oldest sessions are forgotten: what still comes of them begins new ones.
+    private mutating func forgetOld() {
+        guard !keepsEntries, building.count >= SessionReader.sessionLimit else { return }
+        let count = SessionReader.sessionLimit / 2
+        building.removeFirst(count)
+        forgotten += count
+        byKey = byKey.filter { $0.value >= forgotten }
+    }
+
+    /// The connection carries the session, too.
+    mutating func carry(_ index: Int, on connection: UInt32) {
+        guard building[index].session.connections.last != connection,
+            keepsEntries || building[index].session.connections.isEmpty,
+            building[index].seen.insert(connection).inserted
+        else { return }
+        building[index].session.connections.append(connection)
+        if building[index].session.name == nil { building[index].session.name = connections[connection]?.name }
+    }
+
+    /// Whether the first payload is a handshake although the session has had its own.
+    func beginsAnew(_ one: Building, _ payload: [UInt8], _ direction: Direction) -> Bool {
+        guard one.hasHandshake, direction == .toServer else { return false }
+        var probe = one.codec
+        var messages: [Message] = []
+        probe.decode(payload.span, .text, direction, into: &messages)
+        return messages.first?.role == .handshake
+    }
+
+    /// Messages of one payload.
+    /// - Parameter isOpen: whether they are still part of the conversation.
+    mutating func emit(
+        _ messages: [Message], _ payload: [UInt8], _ index: Int, isOpen: Bool, at place: Place,
+        into out: inout [DecodedMessage]
+    ) {
+        // Single fields: a copy of the session would make the next append copy all entries.
+        let number = building[index].session.number
+        let codec = building[index].session.codec.id
+        let transport = building[index].session.transport
+        let frame = building[index].frames
+        for message in messages {
+            out.append(
+                DecodedMessage(
+                    event: place.event, time: place.time, connection: place.connection, session: number,
+                    transport: transport, codec: codec, frame: frame, message: message, payload: payload))
+            if message.role == .handshake, message.direction == .toServer { building[index].hasHandshake = true }
+            let isScript = message.role != .keepalive && message.role != .ack
+            if isScript, isOpen { append(.message(message), index, at: place) }
+        }
+    }
+
+    mutating func append(_ what: RecordedSession.What, _ index: Int, at place: Place) {
+        guard keepsEntries else { return }
+        building[index].session.entries.append(
+            RecordedSession.Entry(
+                event: place.event, line: place.line, time: place.time, connection: place.connection,
+                frame: building[index].frames, what))
+    }
+}

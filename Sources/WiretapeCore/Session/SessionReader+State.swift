@@ -1,0 +1,91 @@
+extension SessionReader {
+    /// Where an event stands.
+    struct Place {
+        var event: UInt64
+        var line: Int
+        var time: UInt64
+        var connection: UInt32
+        var isUnframed: Bool
+    }
+
+    /// The name of a session to a codec.
+    struct Key: Hashable, Sendable {
+        var codec: String
+        var key: String
+    }
+
+    /// What is known of a session before its first message.
+    struct Prospect: Sendable {
+        var negotiation: StreamOpening?
+        var redirects: [StreamOpening] = []
+        var ids: ServerIDs?
+        var carrier = Carrier()
+    }
+
+    /// The requests that keep a session over HTTP open.
+    struct Carrier: Sendable {
+        /// `sse` or `lp`; nil before the first.
+        var transport: Transport?
+        /// The first of them and its event.
+        var opening: StreamOpening?
+        var openingEvent: UInt64 = 0
+        /// When it was answered.
+        var opened: UInt64?
+        /// The event of the latest.
+        var latest: UInt64 = 0
+    }
+
+    /// A negotiation that sent its client on, behind those that had sent it there.
+    struct Redirected: Sendable {
+        var codec: String
+        var redirection: Redirection
+        var chain: [StreamOpening]
+        var time: UInt64
+    }
+
+    /// An ordinary exchange, unless one of the names turns out to be a session's.
+    struct Plain: Sendable {
+        var exchange: RecordedExchange
+        var names: [Key]
+    }
+
+    /// A session while it is read.
+    struct Building: Sendable {
+        var session: RecordedSession
+        var codec: any FrameCodec
+        var frames = 0
+        var hasHandshake = false
+        /// The codec is the one of other sessions on its route.
+        var isGuessed = false
+        /// Connections that carried it.
+        var seen: Set<UInt32> = []
+        /// Of a session over HTTP.
+        var carrier = Carrier()
+        var clientEnded = false
+        var serverEnded = false
+        /// The index of an ending that a later poll may prove to be none.
+        var doubtfulEnding: Int?
+    }
+
+    /// Prospects by key; the oldest are forgotten.
+    struct Prospects: Sendable {
+        private let limit: Int
+        private var table: [Key: Prospect] = [:]
+        private var order: [Key] = []
+
+        init(limit: Int) { self.limit = limit }
+
+        /// Setting a key that is new forgets old ones when there are too many.
+        subscript(key: Key) -> Prospect? {
+            get { table[key] }
+            set {
+                guard let newValue else { return table[key] = nil }
+                guard table.updateValue(newValue, forKey: key) == nil else { return }
+                order.append(key)
+                guard order.count > limit * 2 else { return }
+                for old in order.prefix(limit) { table[old] = nil }
+                order.removeFirst(limit)
+            }
+        }
+    }
+}

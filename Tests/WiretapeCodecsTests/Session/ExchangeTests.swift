@@ -1,0 +1,70 @@
+import Testing
+import WiretapeCodecs
+import WiretapeCore
+
+/// Ordinary HTTP beside the sessions.
+@Suite struct ExchangeTests {
+    private static let script = """
+        1 open
+        1 > 1 OPTIONS /chat/negotiate
+        1 < 1 204
+        1 > 2 GET /api/items?id=5
+        1 > 3 POST /api/items {"name":"x"}
+        1 < 3 201 made
+        1 < 2 200 [1,2]
+        1 > 4 POST /chat
+        1 < 4 400 Connection ID required
+        1 > 5 GET /chat?id=old
+        1 < 5 404 No Connection with that ID
+        1 > 6 GET /down
+        1 <! 6 502 no server
+        1 > 7 POST /graphql {"query":"{a}"}
+        1 < 7 200 ...
+        1 << 7 {"data":
+        1 << 7 1}
+        1 <. 7
+        1 > 8 GET /cut
+        1 < 8 200s ...
+        1 << 8 half
+        1 > 9 PUT /form ...
+        1 >> 9 a=
+        1 >> 9 1
+        1 >. 9
+        1 < 9 204
+        1 > 10 GET /chat?id=late
+        1 < 10 200
+        2 open
+        2 > 1 POST /chat?id=late {"protocol":"json","version":1}|
+        1 gone server fin
+        """
+
+    @Test func whatNoCodecClaimsIsKept() {
+        let reading = Reading(Codecs.all, TapeScript.events(Self.script))
+        let exchanges = reading.reader.exchanges
+        #expect(
+            exchanges.map { "\($0.request.method) \($0.request.target) \($0.response.status)" } == [
+                "GET /api/items?id=5 200", "POST /api/items 201", "POST /graphql 200", "PUT /form 204",
+            ])
+        #expect(
+            exchanges.map { String(decoding: $0.responseBody, as: UTF8.self) } == ["[1,2]", "made", #"{"data":1}"#, ""])
+        #expect(
+            exchanges.map { String(decoding: $0.requestBody, as: UTF8.self) }
+                == ["", #"{"name":"x"}"#, #"{"query":"{a}"}"#, "a=1"])
+        #expect(exchanges.map(\.event) == [4, 5, 14, 22])
+        #expect(exchanges.map(\.line) == [5, 6, 15, 23])
+        #expect(exchanges.map { $0.time / 1_000_000 } == [4, 5, 14, 22])
+        #expect(exchanges.map { $0.answered / 1_000_000 } == [7, 6, 15, 26])
+        #expect(exchanges.allSatisfy { !$0.isCut && $0.connection == 1 })
+        #expect(reading.sessions.map(\.transport) == [.lp])
+    }
+
+    @Test func longBodiesAreCut() {
+        let piece = String(repeating: "x", count: 700_000)
+        let reading = Reading(
+            Codecs.all,
+            TapeScript.events("1 open\n1 > 1 GET /a\n1 < 1 200 ...\n1 << 1 \(piece)\n1 << 1 \(piece)\n1 <. 1"))
+        #expect(reading.reader.exchanges.map(\.isCut) == [true])
+        #expect(reading.reader.exchanges.allSatisfy { $0.responseBody.count <= 1 << 20 })
+        #expect(Reading(Codecs.all, TapeScript.events(Self.script), keepsEntries: false).reader.exchanges.isEmpty)
+    }
+}
