@@ -34,19 +34,23 @@ final class Playbook {
     // MARK: Clients
 
     /// A connection with one request.
-    func request(_ method: String, _ target: String, _ headers: [HeaderField] = []) -> ConnectionID {
+    func request(
+        _ method: String, _ target: String, _ headers: [HeaderField] = [], body: [UInt8] = []
+    ) -> ConnectionID {
         last += 1
         engine.opened(last, from: Address(host: host, port: 5000), at: now)
-        ask(last, method, target, headers)
+        ask(last, method, target, headers, body: body)
         return last
     }
 
     /// A further request on a connection.
-    func ask(_ c: ConnectionID, _ method: String, _ target: String, _ headers: [HeaderField] = []) {
+    func ask(
+        _ c: ConnectionID, _ method: String, _ target: String, _ headers: [HeaderField] = [], body: [UInt8] = []
+    ) {
         var out: [ReplayAction] = []
         let head = RequestHead(
             method: method, target: target, headers: [HeaderField("User-Agent", agent)] + headers)
-        engine.request(c, head, body: [], at: now, into: &out)
+        engine.request(c, head, body: body, at: now, into: &out)
         perform(&out)
     }
 

@@ -24,7 +24,7 @@ package enum FaultPoint: String, Hashable, Sendable, CaseIterable {
     /// Whether this version can act there.
     package var isBuilt: Bool {
         switch self {
-        case .connect, .request, .negotiate, .upgrade, .handshake, .message: true
+        case .connect, .request, .negotiate, .upgrade, .poll, .send, .stream, .handshake, .message: true
         default: false
         }
     }

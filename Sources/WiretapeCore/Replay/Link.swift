@@ -1,9 +1,17 @@
-/// A client's connection as a session sees it.
+/// A client's attachment to a session over one transport. On long polling it outlives TCP connections; on WebSockets it
+/// does so when the protocol remembers what was sent.
 struct Link: Sendable {
-    let id: ConnectionID
+    /// `ws`, `sse` or `lp`.
+    let transport: Transport
+    /// Where what goes to the client goes out now: the WebSocket, the event stream, the poll that waits; nil between polls.
+    var connection: ConnectionID?
+    /// What the client's requests name it by; nil when it was opened without a negotiation.
+    let token: String?
     let openedAt: WireInstant
     /// Reads the client's messages.
     var codec: any FrameCodec
+    /// What the protocol keeps for a connection that goes on without a new handshake.
+    var memory: (any SessionMemory)?
     var ids = IDMap()
     /// The recorded chain of each live one.
     var chains: [Chain: Script.ChainPlace] = [:]
@@ -11,17 +19,30 @@ struct Link: Sendable {
     var readyAt: WireInstant?
     /// Steps that are sent again out of turn: the handshake, and answers to repeated requests.
     var again: [(step: Int, due: WireInstant)] = []
-    /// Sends that the kernel has not wholly taken, in order.
-    var underWay: [(ticket: UInt64, steps: [Int])] = []
+    /// Payloads that the kernel has not wholly taken, in order from `firstUnderWay` on, and how many bytes they are together.
+    private var given: [UnderWay] = []
+    private var firstUnderWay = 0
+    private(set) var outstanding = 0
+    /// Used on long polling only.
+    var polls = LongPolls()
     var cut = Cut.none
     var nextKeepalive: WireInstant?
     var lastHeard: WireInstant
 
-    init(id: ConnectionID, codec: any FrameCodec, at now: WireInstant) {
-        self.id = id
+    init(_ transport: Transport, on c: ConnectionID?, token: String?, codec: any FrameCodec, at now: WireInstant) {
+        self.transport = transport
+        connection = c
+        self.token = token
         self.codec = codec
         openedAt = now
         lastHeard = now
+    }
+
+    /// A payload on its way to the kernel.
+    struct UnderWay: Sendable {
+        var ticket: UInt64
+        var steps: [Int]
+        var bytes: Int
     }
 
     /// An end that waits until the peer has what goes before it. Nothing else is sent meanwhile.
@@ -29,6 +50,8 @@ struct Link: Sendable {
         case none
         case acknowledging(ticket: UInt64, Ending)
         case settling(until: WireInstant, Ending, complete: Bool)
+        /// Long polling: the next poll brings it.
+        case awaitingPoll(Ending, complete: Bool)
     }
 
     /// What the end is, and whose.
@@ -40,13 +63,52 @@ struct Link: Sendable {
         var silences = Direction.toClient
     }
 
-    /// Whether what the client says still arrives: an end that follows a message to the client does not hold it back.
-    var hears: Bool {
+    /// The end that is on its way.
+    var ending: (ending: Ending, complete: Bool)? {
         switch cut {
-        case .none: true
-        case .acknowledging(_, let ending), .settling(_, let ending, _): ending.silences == .toClient
+        case .none: nil
+        case .acknowledging(_, let ending): (ending, false)
+        case .settling(_, let ending, let complete), .awaitingPoll(let ending, let complete): (ending, complete)
         }
     }
 
+    /// Whether what the client says still arrives: an end that follows a message to the client does not hold it back.
+    var hears: Bool { ending.map { $0.ending.silences == .toClient } ?? true }
+
     var isCut: Bool { if case .none = cut { false } else { true } }
+
+    /// Bytes on their way above which the session releases nothing more until the client has taken some: a client that
+    /// never reads must not make the tape pile up here.
+    static let mostOutstanding = 256 << 10
+
+    var isFull: Bool { outstanding >= Link.mostOutstanding }
+
+    mutating func gave(_ ticket: UInt64, _ steps: [Int], bytes: Int) {
+        given.append(UnderWay(ticket: ticket, steps: steps, bytes: bytes))
+        outstanding += bytes
+    }
+
+    /// Steps that the kernel has not wholly taken.
+    var stepsUnderWay: [Int] { given[firstUnderWay...].flatMap(\.steps) }
+
+    /// The kernel has that payload and all before it.
+    mutating func handedOver(_ ticket: UInt64) {
+        while firstUnderWay < given.count, given[firstUnderWay].ticket <= ticket {
+            outstanding -= given[firstUnderWay].bytes
+            firstUnderWay += 1
+        }
+        if firstUnderWay == given.count {
+            handedOverAll()
+        } else if firstUnderWay > 1_024, firstUnderWay * 2 > given.count {
+            given.removeFirst(firstUnderWay)
+            firstUnderWay = 0
+        }
+    }
+
+    /// Whatever is on its way is as good as there.
+    mutating func handedOverAll() {
+        given.removeAll(keepingCapacity: true)
+        firstUnderWay = 0
+        outstanding = 0
+    }
 }

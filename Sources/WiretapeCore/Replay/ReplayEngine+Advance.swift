@@ -2,8 +2,20 @@ extension ReplayEngine {
     /// Sends what is due in a session and works out when to wake next.
     mutating func advance(_ r: Int, into out: inout [ReplayAction]) {
         if finishSettling(r, into: &out) { return }
-        guard var batch = Batch(of: runs[r]) else { return }
+        guard runs[r].link != nil else { return }
+        release(r, into: &out)
+        answerPoll(of: r, into: &out)
+    }
+
+    private mutating func release(_ r: Int, into out: inout [ReplayAction]) {
+        var batch = Batch()
         sending: while true {
+            if runs[r].link?.isFull == true {
+                // Goes on when the client has taken some.
+                flush(&batch, of: r, into: &out)
+                runs[r].wakeAt = nil
+                return
+            }
             switch runs[r].next(at: now, options) {
             case .send(let step, let due):
                 guard send(step, due: due, of: r, &batch, into: &out) else { break sending }
@@ -24,16 +36,10 @@ extension ReplayEngine {
 
     /// Messages of one recorded frame that leave together.
     struct Batch {
-        let connection: ConnectionID
         var frame: Int?
         var opcode = Opcode.text
         var bytes: [UInt8] = []
         var steps: [Int] = []
-
-        init?(of run: SessionRun) {
-            guard let id = run.link?.id else { return nil }
-            connection = id
-        }
     }
 
     /// One step of the script that is due.
@@ -72,9 +78,9 @@ extension ReplayEngine {
 
     private mutating func append(_ step: Int, _ message: Message, of r: Int, _ batch: inout Batch) {
         // Not a copy of the whole link: it would be copied again by the changes below.
-        guard let ids = runs[r].link?.ids else { return }
+        guard let ids = runs[r].link?.ids, let transport = runs[r].link?.transport else { return }
         var bytes: [UInt8] = []
-        let opcode = runs[r].session.writer.write(message, ids: ids, on: .ws, into: &bytes)
+        let opcode = runs[r].session.writer.write(message, ids: ids, on: transport, into: &bytes)
         if message.role == .request, let chain = message.chain, let place = runs[r].script.steps[step].place {
             runs[r].link?.chains[Chain(ids.live(chain), origin: chain.origin)] = place
             // The codec tells an answer to the server from the end of an upload by knowing what was asked.
@@ -90,9 +96,8 @@ extension ReplayEngine {
     /// Hands the collected messages to the connection.
     mutating func flush(_ batch: inout Batch, of r: Int, into out: inout [ReplayAction]) {
         guard !batch.steps.isEmpty else { return }
-        let ticket = ticket()
-        out.append(.send(batch.connection, batch.opcode, batch.bytes, ticket: ticket))
-        runs[r].link?.underWay.append((ticket, batch.steps))
+        let messages = batch.steps.compactMap { runs[r].script.steps[$0].message }
+        deliver(batch.bytes, batch.opcode, messages, steps: batch.steps, to: r, into: &out)
         lastActivity = now
         batch.bytes = []
         batch.steps = []
@@ -100,8 +105,8 @@ extension ReplayEngine {
     }
 
     private mutating func keepAlive(_ r: Int, into out: inout [ReplayAction]) {
-        if let own = runs[r].keepalive(at: now, options), let link = runs[r].link {
-            out.append(.send(link.id, own.opcode, own.payload, ticket: ticket()))
+        if let own = runs[r].keepalive(at: now, options) {
+            pass(own.payload, own.opcode, to: r, into: &out)
         }
         guard let next = runs[r].link?.nextKeepalive else { return }
         runs[r].wakeAt = min(runs[r].wakeAt ?? next, next)

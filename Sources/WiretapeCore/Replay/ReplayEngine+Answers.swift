@@ -6,6 +6,14 @@ extension ReplayEngine {
         out.append(.respond(c, withCORS(plain(status, text), for: head), thenClose: false))
     }
 
+    /// A refusal in the protocol's own words.
+    mutating func refuse(
+        _ c: ConnectionID, _ head: RequestHead, _ what: CarrierAnswer, _ codec: CodecEntry,
+        into out: inout [ReplayAction]
+    ) {
+        out.append(.respond(c, withCORS(codec.type.answer(what, to: head), for: head), thenClose: false))
+    }
+
     func plain(_ status: Int, _ text: String) -> HTTPAnswer {
         HTTPAnswer(
             status: status, headers: [HeaderField("Content-Type", "text/plain; charset=utf-8")],
@@ -38,5 +46,21 @@ extension ReplayEngine {
             HeaderField("Access-Control-Allow-Origin", origin),
             HeaderField("Access-Control-Allow-Credentials", "true"), HeaderField("Vary", "Origin"),
         ]
+    }
+
+    /// The cookies that the recorded answer set, for whatever host and scheme the replay has: `Domain` and `Secure` are
+    /// left out, and `SameSite=None` with them, which browsers take only together with `Secure`.
+    func withCookies(of recorded: ResponseHead?, _ answer: HTTPAnswer) -> HTTPAnswer {
+        var answer = answer
+        for cookie in recorded?.headers.all("Set-Cookie") ?? [] {
+            let kept = cookie.split(separator: ";", omittingEmptySubsequences: false).enumerated().filter { i, part in
+                let attribute = part.trimmingBlanks().lowercased()
+                return i == 0
+                    || !(attribute == "secure" || attribute.hasPrefix("domain=") || attribute == "samesite=none"
+                        || attribute == "partitioned")
+            }
+            answer.headers.append(HeaderField("Set-Cookie", kept.map { String($0.element) }.joined(separator: ";")))
+        }
+        return answer
     }
 }

@@ -15,13 +15,24 @@ extension ReplayEngine {
     /// Ends a session's connection. A reset, and whatever follows a message, waits until the peer has what goes before:
     /// neither must eat it.
     mutating func cut(_ r: Int, _ ending: Link.Ending, following: Bool, into out: inout [ReplayAction]) {
-        guard let link = runs[r].link else { return }
-        if following || ending.verdict == .reset {
-            let ticket = ticket()
-            runs[r].link?.cut = .acknowledging(ticket: ticket, ending)
-            runs[r].wakeAt = nil
-            out.append(.awaitAcknowledged(link.id, ticket: ticket))
+        guard let transport = runs[r].link?.transport else { return }
+        answerPoll(of: r, into: &out)
+        guard following || ending.verdict == .reset else {
+            return carryOut(ending, of: r, complete: true, into: &out)
+        }
+        let ticket = ticket()
+        runs[r].link?.cut = .acknowledging(ticket: ticket, ending)
+        runs[r].wakeAt = nil
+        guard transport == .lp else {
+            if let c = runs[r].link?.connection { out.append(.awaitAcknowledged(c, ticket: ticket)) }
+            return
+        }
+        if runs[r].link?.polls.queue.isEmpty == false {
+            runs[r].link?.polls.acknowledgement = ticket
+        } else if let carrier = runs[r].link?.polls.carrier {
+            out.append(.awaitAcknowledged(carrier, ticket: ticket))
         } else {
+            // Nothing went out before it.
             carryOut(ending, of: r, complete: true, into: &out)
         }
     }
@@ -35,7 +46,11 @@ extension ReplayEngine {
             requestCuts[i].until = self.now.advanced(by: ReplayEngine.settleTime)
             requestCuts[i].complete = complete
         }
-        guard let r = peers[c]?.run, case .acknowledging(ticket, let ending) = runs[r].link?.cut else { return }
+        // A poll's connection may be gone, or be another session's by now.
+        let r = runs.indices.first { r in
+            if case .acknowledging(ticket, _) = runs[r].link?.cut { true } else { false }
+        }
+        guard let r, case .acknowledging(_, let ending) = runs[r].link?.cut else { return }
         let until = self.now.advanced(by: ReplayEngine.settleTime)
         runs[r].link?.cut = .settling(until: until, ending, complete: complete)
         runs[r].wakeAt = until
@@ -45,48 +60,112 @@ extension ReplayEngine {
     mutating func finishSettling(_ r: Int, into out: inout [ReplayAction]) -> Bool {
         switch runs[r].link?.cut {
         case nil, .some(.none): return false
-        case .acknowledging: return true
+        case .acknowledging, .awaitingPoll: return true
         case .settling(let until, let ending, let complete):
             if until <= now {
                 // Everything is acknowledged, so the kernel has it.
-                if complete { runs[r].link?.underWay = [] }
+                if complete { runs[r].link?.handedOverAll() }
                 carryOut(ending, of: r, complete: complete, into: &out)
             }
             return true
         }
     }
 
-    /// Does what a rule or the tape wants with a session's connection, which is over then.
-    private mutating func carryOut(
+    /// Does what a rule or the tape wants with a session's connection, which is over then. On long polling it is the poll
+    /// that waits, or the next one once everything before has gone.
+    mutating func carryOut(
         _ ending: Link.Ending, of r: Int, complete: Bool, into out: inout [ReplayAction]
     ) {
         guard let link = runs[r].link else { return }
-        let how: String
-        switch ending.verdict {
-        case .reset:
-            out.append(.reset(link.id))
-            how = "reset"
-        case .disconnect, .respond:
-            out.append(.disconnect(link.id))
-            how = "fin"
-        case .close(let code, let reason):
-            out.append(.closeFrame(link.id, code: code, reason: ReplayEngine.closeReason(reason)))
-            how = code.map { "close \($0)" } ?? "close"
+        if link.transport == .lp, link.connection == nil || !link.polls.queue.isEmpty {
+            runs[r].link?.cut = .awaitingPoll(ending, complete: complete)
+            return
         }
+        shut(r, ending.verdict, into: &out)
         if let hit = ending.hit { record(hit, moment(of: r), cut: !complete) }
-        if ending.verdict != .reset {
-            // What is queued goes out before a FIN or a close frame.
-            runs[r].link?.underWay = []
+        // What is queued goes out before a FIN or a close frame.
+        if ending.verdict != .reset { runs[r].link?.handedOverAll() }
+        let isLast = ending.hit == nil && runs[r].isComplete
+        var stay = Stay.resumable
+        if case .close = ending.verdict, link.transport == .lp { stay = .gone }
+        leave(
+            r, by: ending.hit.map { "fault:\($0.name)" } ?? "server", how: how(ending.verdict), isLast ? .gone : stay)
+    }
+
+    func how(_ verdict: FaultVerdict) -> String {
+        switch verdict {
+        case .reset: "reset"
+        case .disconnect: "fin"
+        case .respond(let answer): "\(answer.status)"
+        case .close(let code, _): code.map { "close \($0)" } ?? "close"
         }
-        leave(r, by: ending.hit.map { "fault:\($0.name)" } ?? "server", how: how)
+    }
+
+    /// Ends what carries a session's messages: the WebSocket, the event stream, the poll that waits.
+    /// - Returns: whether the client is told by it; not when no poll waits.
+    @discardableResult
+    mutating func shut(_ r: Int, _ verdict: FaultVerdict, into out: inout [ReplayAction]) -> Bool {
+        answerPoll(of: r, into: &out)
+        guard let link = runs[r].link, let c = link.connection else { return false }
+        switch verdict {
+        case .reset: out.append(.reset(c))
+        case .disconnect, .respond: out.append(.disconnect(c))
+        case .close(let code, let reason):
+            switch link.transport {
+            case .lp:
+                let head = link.polls.waiting ?? runs[r].session.opening.request
+                finishPoll(of: r, with: runs[r].session.codec.type.answer(.pollEnd, to: head), into: &out)
+            case .sse: out.append(.endStream(c))
+            default: out.append(.closeFrame(c, code: code, reason: ReplayEngine.closeReason(reason)))
+            }
+            if link.transport != .ws { return true }
+        }
+        peers[c]?.isOver = true
+        return true
+    }
+
+    /// What becomes of a connection's token when the connection is gone.
+    enum Stay {
+        /// The client may go on with it where the protocol lets it.
+        case resumable
+        /// Nobody has told the client that it is over.
+        case over
+        case gone
     }
 
     /// The session has no connection any more.
-    mutating func leave(_ r: Int, by: String, how: String) {
-        guard let link = runs[r].link else { return }
-        peers[link.id]?.isOver = true
+    mutating func leave(_ r: Int, by: String, how: String, _ stay: Stay = .gone) {
+        guard var link = runs[r].link else { return }
+        if let c = link.connection { peers[c]?.run = nil }
         runs[r].ended(by: by, how: how, at: now, origin: origin ?? now)
+        link.connection = nil
+        link.cut = .none
+        link.polls.waiting = nil
+        link.polls.afterAnswer = nil
+        link.polls.acknowledgement = nil
+        let remembers = link.transport == .lp || link.memory != nil
+        let isKept = stay == .resumable ? remembers : stay == .over && link.transport == .lp
+        forgetParked(of: r)
+        if isKept {
+            runs[r].parked = ParkedLink(
+                link: link, isOver: stay == .over, until: now.advanced(by: LongPolls.patience))
+        } else if let token = link.token, link.transport != .ws || link.memory != nil {
+            tokens[token]?.isDead = true
+        }
         runs[r].detach(at: now)
+    }
+
+    /// The client does not come back to a connection that was kept for it.
+    mutating func forgetParked(of r: Int) {
+        guard let parked = runs[r].parked else { return }
+        if let token = parked.link.token { tokens[token]?.isDead = true }
+        runs[r].parked = nil
+    }
+
+    /// An end that was on its way comes too late: what it followed may have been lost.
+    mutating func recordCut(of r: Int) {
+        guard let (ending, complete) = runs[r].link?.ending, let hit = ending.hit else { return }
+        record(hit, moment(of: r), cut: !complete)
     }
 
     mutating func record(_ hit: FaultHit, _ moment: FaultEngine.Moment, cut: Bool) {
@@ -96,15 +175,6 @@ extension ReplayEngine {
                 message: hit.message, action: hit.action.text, cut: cut))
     }
 
-    /// All bytes of that send are in the kernel.
-    package mutating func handedOver(
-        _ c: ConnectionID, ticket: UInt64, at now: WireInstant, into out: inout [ReplayAction]
-    ) {
-        self.now = max(self.now, now)
-        guard let r = peers[c]?.run, runs[r].link?.id == c else { return }
-        runs[r].handedOver(ticket)
-    }
-
     /// The client ended its side, or the connection is gone. May be told more than once.
     package mutating func clientClosed(
         _ c: ConnectionID, _ how: ClientEnd, at now: WireInstant, into out: inout [ReplayAction]
@@ -112,24 +182,27 @@ extension ReplayEngine {
         guard let peer = peers[c] else { return }
         happened(at: now)
         if case .closeFrame = how {} else { peers[c] = nil }
-        guard !peer.isOver, let r = peer.run, runs[r].link?.id == c else { return }
-        if case .acknowledging(_, let ending) = runs[r].link?.cut, let hit = ending.hit {
-            // The client left before the fault that was on its way: what it followed may have been lost.
-            record(hit, moment(of: r), cut: true)
-        } else if case .settling(_, let ending, let complete) = runs[r].link?.cut, let hit = ending.hit {
-            record(hit, moment(of: r), cut: !complete)
+        if let carried = peer.carried {
+            runs[carried].link?.polls.lost(c)
+            runs[carried].parked?.link.polls.lost(c)
         }
+        guard !peer.isOver, let r = peer.run, runs[r].link?.connection == c else { return }
+        recordCut(of: r)
         let text: String
+        var stay = Stay.resumable
         switch how {
         case .closeFrame(let code, let reason):
             text = code.map { "close \($0)" } ?? "close"
             out.append(.closeFrame(c, code: code, reason: reason))
+            peers[c]?.isOver = true
+            // Ended in order: nothing is kept for the client.
+            if code == 1000 { stay = .gone }
         case .fin:
             text = "fin"
             out.append(.disconnect(c))
         case .rst: text = "reset"
         }
-        leave(r, by: "client", how: text)
+        leave(r, by: "client", how: text, stay)
     }
 
     /// At most 123 bytes: what fits into a close frame (RFC 6455 §5.5.1).

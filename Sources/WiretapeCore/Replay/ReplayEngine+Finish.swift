@@ -31,7 +31,7 @@ extension ReplayEngine {
         }
         return ReplayReport.Session(
             session: run.session.number, run: run.run, client: run.identities.first ?? "", assigned: run.assigned,
-            protocolID: run.session.codec.id, transports: [.ws], finished: run.failure == nil && complete,
+            protocolID: run.session.codec.id, transports: run.transports, finished: run.failure == nil && complete,
             attempts: run.attempts, matched: run.matched, missing: run.missing, unexpected: run.unexpected, late: [],
             reordered: 0, abandoned: run.state.count { $0 == .abandoned })
     }

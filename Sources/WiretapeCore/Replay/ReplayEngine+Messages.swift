@@ -5,14 +5,38 @@ extension ReplayEngine {
         into out: inout [ReplayAction]
     ) {
         happened(at: now)
-        guard let peer = peers[c], !peer.isOver, let r = peer.run, runs[r].link?.id == c else { return }
+        guard let peer = peers[c], !peer.isOver, let r = peer.run, runs[r].link?.connection == c,
+            runs[r].link?.transport == .ws
+        else { return }
+        hear(payload, opcode, from: r, into: &out)
+    }
+
+    /// A payload of the client, over whatever carried it.
+    mutating func hear(_ payload: Span<UInt8>, _ opcode: Opcode, from r: Int, into out: inout [ReplayAction]) {
+        let generation = runs[r].generation
         var messages: [Message] = []
         runs[r].link?.codec.decode(payload, opcode, .toServer, into: &messages)
         for message in messages {
-            guard runs[r].link?.id == c, runs[r].link?.hears == true, runs[r].failure == nil else { return }
+            guard runs[r].generation == generation, runs[r].link?.hears == true, runs[r].failure == nil else { return }
+            if runs[r].link?.memory != nil {
+                guard runs[r].link?.memory?.receiving(message, at: now) == true else {
+                    if let why = runs[r].link?.memory?.violation { return breakOff(r, why, into: &out) }
+                    continue
+                }
+            }
             take(message, of: r, into: &out)
+            if message.role == .handshake, let link = runs[r].link, link.memory == nil {
+                runs[r].link?.memory = link.codec.memory
+            }
         }
         advance(r, into: &out)
+    }
+
+    /// The client broke the protocol's rules for going on without a handshake: its connection ends, and no other may.
+    private mutating func breakOff(_ r: Int, _ why: String, into out: inout [ReplayAction]) {
+        out.append(.log("wiretape: session \(runs[r].session.number): \(why)"))
+        shut(r, .close(code: 1011, reason: ReplayEngine.closeReason(why)), into: &out)
+        leave(r, by: "replay", how: "close 1011", .gone)
     }
 
     private mutating func take(_ message: Message, of r: Int, into out: inout [ReplayAction]) {
@@ -40,23 +64,24 @@ extension ReplayEngine {
 
     /// The client's farewell is answered at once with what the tape has after one: the client does not wait for more.
     private mutating func sayFarewell(_ r: Int, into out: inout [ReplayAction]) {
-        guard let link = runs[r].link else { return }
-        var ending = RecordedSession.Ending.close(code: 1000, reason: "")
+        guard let transport = runs[r].link?.transport, let ids = runs[r].link?.ids else { return }
+        var verdict = FaultVerdict.close(code: 1000, reason: "")
         for index in runs[r].script.farewellAnswers {
             let step = runs[r].script.steps[index]
             if let message = step.message {
                 var bytes: [UInt8] = []
-                let opcode = runs[r].session.writer.write(message, ids: link.ids, on: .ws, into: &bytes)
-                out.append(.send(link.id, opcode, bytes, ticket: ticket()))
+                let opcode = runs[r].session.writer.write(message, ids: ids, on: transport, into: &bytes)
+                deliver(bytes, opcode, [message], to: r, into: &out)
             } else if let recorded = step.ending {
-                ending = recorded
+                if case .close(let code, let reason) = recorded {
+                    verdict = .close(code: code, reason: reason)
+                } else {
+                    verdict = .disconnect
+                }
             }
         }
-        switch ending {
-        case .close(let code, let reason): out.append(.closeFrame(link.id, code: code, reason: reason))
-        case .disconnect, .reset: out.append(.disconnect(link.id))
-        }
-        leave(r, by: "client", how: "close")
+        let isTold = shut(r, verdict, into: &out)
+        leave(r, by: "client", how: "close", isTold ? .gone : .over)
     }
 
     /// A client message without a counterpart: the protocol's own refusal for its id, then the end of the session.
@@ -65,8 +90,11 @@ extension ReplayEngine {
             message, in: runs[r], tape: tapeName, after: now.since(runs[r].claimedAt))
         runs[r].unexpected.append(message.title)
         let reason = "wiretape: diverged at \(message.title): not on \(tapeName)"
-        if let refusal = runs[r].session.writer.refusal(of: message, reason: reason), let link = runs[r].link {
-            out.append(.send(link.id, refusal.opcode, refusal.payload, ticket: ticket()))
+        if let refusal = runs[r].session.writer.refusal(of: message, reason: reason) {
+            var carried: [Message] = []
+            var reader = runs[r].session.writer
+            reader.decode(refusal.payload.span, refusal.opcode, .toClient, into: &carried)
+            deliver(refusal.payload, refusal.opcode, carried, to: r, into: &out)
         }
         fail(r, text, reason: reason, into: &out)
     }
@@ -85,8 +113,8 @@ extension ReplayEngine {
         divergences.append(text)
         out.append(.log(text))
         runs[r].failure = reason
-        guard let link = runs[r].link else { return }
-        out.append(.closeFrame(link.id, code: 1011, reason: ReplayEngine.closeReason(reason)))
-        leave(r, by: "replay", how: "close 1011")
+        guard runs[r].link != nil else { return }
+        let isTold = shut(r, .close(code: 1011, reason: ReplayEngine.closeReason(reason)), into: &out)
+        leave(r, by: "replay", how: "close 1011", isTold ? .gone : .over)
     }
 }

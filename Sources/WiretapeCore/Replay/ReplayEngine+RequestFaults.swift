@@ -38,6 +38,10 @@ extension ReplayEngine {
             peers[c]?.isOver = true
             out.append(.disconnect(c))
         }
+        if kind != .negotiate, runs[r].link == nil {
+            // What the client negotiates next is a second try, not a second client.
+            runs[r].awaitsUpgrade = false
+        }
         let step = Attempt.Step(request: kind.rawValue, status: status, time: elapsed)
         let failed = status.map { $0 < 200 || $0 >= 300 } ?? true
         runs[r].addStep(step, failed: failed ? "fault:\(hit.name)" : nil, at: now)
@@ -56,6 +60,10 @@ extension ReplayEngine {
         requestCuts.removeAll { $0.until.map { $0 <= now } ?? false }
         for cut in due {
             record(cut.hit, cut.moment, cut: !cut.complete)
+            if let r = peers[cut.connection]?.run, runs[r].link?.connection == cut.connection {
+                // By now it carries a session.
+                leave(r, by: "fault:\(cut.hit.name)", how: how(cut.hit.action.verdict), .resumable)
+            }
             peers[cut.connection]?.isOver = true
             out.append(cut.hit.action.verdict == .reset ? .reset(cut.connection) : .disconnect(cut.connection))
         }

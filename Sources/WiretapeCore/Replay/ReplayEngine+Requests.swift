@@ -1,140 +1,104 @@
 extension ReplayEngine {
-    /// A whole request arrived. Exactly one answer or upgrade follows, or the connection's end.
+    /// A whole request arrived. Exactly one answer, stream or upgrade follows (a poll's perhaps much later), or the
+    /// connection's end.
     package mutating func request(
         _ c: ConnectionID, _ head: RequestHead, body: [UInt8], at now: WireInstant, into out: inout [ReplayAction]
     ) {
         happened(at: now)
         guard let peer = peers[c], !peer.isOver, peer.run == nil else { return }
         if let answer = preflight(head) { return out.append(.respond(c, answer, thenClose: false)) }
-        guard let codec = codecs.first(where: { !candidates(for: head, $0).isEmpty }) else {
-            return miss(c, head, into: &out)
-        }
-        switch codec.type.kind(head) {
+        guard let codec = codec(for: head) else { return miss(c, head, into: &out) }
+        let kind = codec.type.kind(head)
+        switch kind {
         case .negotiate: negotiate(c, head, codec, into: &out)
         case .upgrade: upgrade(c, head, codec, into: &out)
         case .poll, .send, .stream, .end:
-            let text = "only WebSockets are served from a tape as yet; \(head.method) \(head.path) is another transport"
-            refuse(c, head, 404, text, into: &out)
+            guard let key = codec.type.sessionKey(StreamOpening(request: head)) else {
+                return refuse(c, head, .missingID, codec, into: &out)
+            }
+            guard let token = tokens[key], !token.isDead else {
+                return refuse(c, head, .unknownID, codec, into: &out)
+            }
+            switch kind {
+            case .poll: poll(c, head, key, of: token.run, into: &out)
+            case .stream: stream(c, head, key, of: token.run, into: &out)
+            case .send: send(c, head, body, key, of: token.run, into: &out)
+            default: endSession(c, head, key, of: token.run, into: &out)
+            }
         case .preflight, .other: miss(c, head, into: &out)
         }
     }
 
-    // MARK: Negotiate
+    /// Whose request it is: of the session that it names, else of one on its route.
+    private func codec(for head: RequestHead) -> CodecEntry? {
+        for codec in codecs {
+            guard let key = codec.type.sessionKey(StreamOpening(request: head)) else { continue }
+            if tokens[key] != nil { return codec }
+        }
+        return codecs.first { !candidates(for: head, $0).isEmpty }
+    }
 
-    private mutating func negotiate(
-        _ c: ConnectionID, _ head: RequestHead, _ codec: CodecEntry, into out: inout [ReplayAction]
-    ) {
-        guard let r = claim(for: head, codec, c, into: &out) else { return }
+    /// The transports over which a session is served.
+    func transports(of session: RecordedSession) -> [Transport] {
+        session.writer.transports.filter { options.transports.contains($0) }
+    }
+
+    /// A request that opens a connection of a session which has none: counts the attempt and asks the rules, and answers
+    /// what cannot be served.
+    mutating func open(
+        _ transport: Transport, _ kind: ExchangeKind, _ c: ConnectionID, _ head: RequestHead, of r: Int,
+        into out: inout [ReplayAction]
+    ) -> Opening {
         let opensAttempt = runs[r].beginAttempt(at: now, origin: origin ?? now)
-        let hit = judge(head, .negotiate, opensAttempt: opensAttempt, of: r)
-        if let hit, hit.place != .after { return carryOut(hit, on: c, head, .negotiate, of: r, into: &out) }
+        let hit = judge(head, kind, opensAttempt: opensAttempt, of: r)
+        if let hit, hit.place != .after {
+            carryOut(hit, on: c, head, kind, of: r, into: &out)
+            return .answered
+        }
+        let codec = runs[r].session.codec
+        let answer: HTTPAnswer
+        var by = "replay"
         if let failure = runs[r].failure {
-            runs[r].addStep(.init(request: "negotiate", status: 409, time: elapsed), failed: "replay", at: now)
-            return refuse(c, head, 409, failure, into: &out)
-        }
-        let session = runs[r].session
-        let obstacle =
-            session.transport == .ws
-            ? session.writer.obstacle
-            : "was recorded over \(session.transport.rawValue), which replay does not serve yet"
-        if let obstacle {
-            let reason = "session \(session.number) of \(tapeName) \(obstacle)"
-            let answer = codec.type.refuseNegotiate(head, reason: reason) ?? plain(404, reason)
-            runs[r].addStep(
-                .init(request: "negotiate", status: answer.status, time: elapsed), failed: "replay", at: now)
-            if !refusedSessions.contains(session.number) {
-                refusedSessions.append(session.number)
-                diverged("wiretape: \(reason)", into: &out)
-            }
-            return out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
-        }
-        let ids = mint(for: session, codec)
-        guard
-            let answer = codec.type.negotiate(
-                head, recorded: session.negotiate, ids: ids, transports: [.ws])
-        else {
-            return refuse(c, head, 404, "\(codec.id) has no negotiation", into: &out)
-        }
-        remember(ids, head, answer, codec, for: r)
-        runs[r].awaitsUpgrade = answer.status == 200
-        let failed = answer.status != 200
-        runs[r].addStep(
-            .init(request: "negotiate", status: answer.status, time: elapsed), failed: failed ? "replay" : nil, at: now)
-        out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
-        if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
-    }
-
-    /// The recorded ids the first time, varied ones for every later negotiation.
-    private mutating func mint(for session: RecordedSession, _ codec: CodecEntry) -> ServerIDs {
-        var hash = StableHash()
-        hash.combine("session \(session.number)")
-        let made = ReplayEngine.madeUpID(hash.value)
-        let recorded = session.serverIDs ?? ServerIDs(connectionID: made, token: made)
-        while true {
-            let n = handedOut[recorded.token, default: 0]
-            handedOut[recorded.token] = n + 1
-            let ids = ServerIDs(
-                connectionID: codec.type.vary(recorded.connectionID, n), token: codec.type.vary(recorded.token, n))
-            if tokens[ids.token] == nil || n > tokens.count { return ids }
-        }
-    }
-
-    /// 22 characters of base64url, as servers make them.
-    private static func madeUpID(_ seed: UInt64) -> String {
-        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-        var generator = SplitMix64(seed: seed)
-        return String(decoding: (0..<22).map { _ in letters[generator.below(64)] }, as: UTF8.self)
-    }
-
-    private mutating func remember(
-        _ ids: ServerIDs, _ head: RequestHead, _ answer: HTTPAnswer, _ codec: CodecEntry, for r: Int
-    ) {
-        tokens[ids.token] = r
-        let exchange = StreamOpening(
-            request: head, response: ResponseHead(status: answer.status, headers: answer.headers),
-            responseBody: answer.body)
-        if let key = codec.type.sessionKey(exchange) { tokens[key] = r }
-    }
-
-    // MARK: Upgrade
-
-    private mutating func upgrade(
-        _ c: ConnectionID, _ head: RequestHead, _ codec: CodecEntry, into out: inout [ReplayAction]
-    ) {
-        let key = codec.type.sessionKey(StreamOpening(request: head))
-        let r: Int
-        if let key {
-            guard let named = tokens[key] else { return refuse(c, head, 404, "No Connection with that ID", into: &out) }
-            r = named
-            guard runs[r].link == nil else {
-                return refuse(c, head, 409, "the session has a connection already", into: &out)
-            }
-            if runs[r].generation > 0, !runs[r].awaitsUpgrade { runs[r].assigned = .token }
+            answer = plain(409, failure)
+        } else if let refusal = recordedRefusal(of: r, at: kind) {
+            answer = refusal
+            by = "server"
+        } else if !transports(of: runs[r].session).contains(transport) {
+            answer = codec.type.answer(.notOffered, to: head)
+            runs[r].awaitsUpgrade = false
+        } else if runs[r].isComplete {
+            answer = codec.type.answer(.unknownID, to: head)
         } else {
-            guard let claimed = claim(for: head, codec, c, into: &out) else { return }
-            r = claimed
+            return .goesOn(after: hit)
         }
-        let opensAttempt = runs[r].beginAttempt(at: now, origin: origin ?? now)
-        let hit = judge(head, .upgrade, opensAttempt: opensAttempt, of: r)
-        if let hit, hit.place != .after { return carryOut(hit, on: c, head, .upgrade, of: r, into: &out) }
-        if runs[r].failure != nil || runs[r].isComplete {
-            let text = runs[r].failure ?? "No Connection with that ID"
-            let status = runs[r].failure == nil ? 404 : 409
-            runs[r].addStep(
-                .init(request: "upgrade", status: status, transport: .ws, time: elapsed), failed: "replay", at: now)
-            return refuse(c, head, status, text, into: &out)
-        }
-        runs[r].addStep(.init(request: "upgrade", status: 101, transport: .ws, time: elapsed), failed: nil, at: now)
-        peers[c]?.run = r
+        runs[r].addStep(
+            .init(request: kind.rawValue, status: answer.status, transport: transport, time: elapsed), failed: by,
+            at: now)
+        out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
+        return .answered
+    }
+
+    /// What becomes of a request that would open a connection.
+    enum Opening {
+        case answered
+        /// It is to be answered well, and a rule may want something afterwards.
+        case goesOn(after: FaultHit?)
+    }
+
+    /// The client has a connection.
+    mutating func attach(
+        _ link: Link, _ c: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, to r: Int
+    ) {
+        let status = link.transport == .ws ? 101 : 200
+        runs[r].addStep(
+            .init(request: kind.rawValue, status: status, transport: link.transport, time: elapsed), failed: nil,
+            at: now)
+        forgetParked(of: r)
+        if let token = link.token { tokens[token]?.isUsed = true }
+        if link.connection == c { peers[c]?.run = r }
         remember(identity(head, c), of: r)
-        runs[r].attach(Link(id: c, codec: codec.type.init(StreamOpening(request: head)), at: now), at: now)
+        if !runs[r].transports.contains(link.transport) { runs[r].transports.append(link.transport) }
+        runs[r].attach(link, at: now)
         if runs[r].script.clientHandshake == nil { runs[r].connected() }
-        var headers: [HeaderField] = []
-        if let chosen = subprotocol(of: runs[r].session) {
-            headers.append(HeaderField("Sec-WebSocket-Protocol", chosen))
-        }
-        out.append(.upgrade(c, headers: headers + cors(head)))
-        if let hit { return cut(r, Link.Ending(verdict: hit.action.verdict, hit: hit), following: true, into: &out) }
-        advance(r, into: &out)
     }
 }

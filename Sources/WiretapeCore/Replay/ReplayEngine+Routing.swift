@@ -36,14 +36,14 @@ extension ReplayEngine {
         let route = mapped(codec.type.route(head))
         guard let onRoute = routes[route] else { return [] }
         let query = SessionRoute.stableQuery(head, codec)
-        let isUpgrade = codec.type.kind(head) == .upgrade
+        let kind = codec.type.kind(head)
         let offered = head.headers.all("Sec-WebSocket-Protocol").flatMap { $0.split(separator: ",") }
             .map { $0.trimmingBlanks() }
         return onRoute.filter { recorded in
-            guard recorded.codec == codec.id, query == (isUpgrade ? recorded.upgrade : recorded.negotiate) else {
+            guard recorded.codec == codec.id, query == (kind == .negotiate ? recorded.negotiate : recorded.upgrade) else {
                 return false
             }
-            guard isUpgrade, let chosen = recorded.subprotocol else { return true }
+            guard kind == .upgrade, let chosen = recorded.subprotocol else { return true }
             return offered.contains(chosen)
         }.map(\.index)
     }
@@ -53,7 +53,7 @@ extension ReplayEngine {
     }
 
     /// `--route` applied.
-    private func mapped(_ route: String) -> String {
+    func mapped(_ route: String) -> String {
         options.routes.first { $0.from == route }?.to ?? route
     }
 

@@ -1,8 +1,9 @@
 /// Plays the server's part of a tape to real clients: sessions, scripts and cursors, without sockets and clocks. The
 /// server around it parses HTTP and WebSocket framing, feeds what arrives, and does the ``ReplayAction``s.
 ///
-/// A connection is *fresh* (HTTP requests), then *joined* to a session by an upgrade, then *over* (ended by us or by the
-/// client; whatever still comes from it is dropped). Input of unknown connections is dropped, too: a legal drop, since
+/// A connection is *free* (HTTP requests, any sequence of them), or *held* by a session: as a WebSocket until its end, as an
+/// event stream or a poll until that is answered; then *over* (ended by us or by the client; whatever still comes from it
+/// is dropped). Input of unknown connections is dropped, too: a legal drop, since
 /// ends cross on the wire.
 package struct ReplayEngine: Sendable {
     package let tapeName: String
@@ -20,7 +21,7 @@ package struct ReplayEngine: Sendable {
     /// Indices of sessions that nobody has claimed yet.
     var unclaimed: [Int]
     /// Tokens that were handed out, and whose they are.
-    var tokens: [String: Int] = [:]
+    var tokens: [String: SessionToken] = [:]
     /// Recorded ids that were handed out, and how often.
     var handedOut: [String: Int] = [:]
     var peers: [ConnectionID: Peer] = [:]
@@ -43,8 +44,10 @@ package struct ReplayEngine: Sendable {
     /// A client connection.
     struct Peer: Sendable {
         var address: Address?
-        /// Index into `runs` once it is joined.
+        /// Index into `runs` while it is a WebSocket or an event stream of it, or holds a poll of it.
         var run: Int?
+        /// Whose body it carried last, of those that were polled for.
+        var carried: Int?
         var isOver = false
     }
 
@@ -86,15 +89,21 @@ package struct ReplayEngine: Sendable {
     package mutating func wake(at now: WireInstant, into out: inout [ReplayAction]) {
         self.now = max(self.now, now)
         finishRequestCuts(into: &out)
-        for r in runs.indices where runs[r].link != nil { advance(r, into: &out) }
+        for r in runs.indices where runs[r].link != nil || runs[r].parked != nil {
+            timeOutPoll(r, into: &out)
+            acknowledgeMemory(r, into: &out)
+            if let parked = runs[r].parked, parked.until <= self.now { forgetParked(of: r) }
+            advance(r, into: &out)
+        }
     }
 
     /// When ``wake(at:into:)`` is wanted next. Ask again after every input.
     package var nextWake: WireInstant? {
         var next = requestCuts.compactMap(\.until).min()
-        for run in runs where run.link != nil {
-            guard let wake = run.wakeAt else { continue }
-            next = min(next ?? wake, wake)
+        for run in runs {
+            for wake in [run.link == nil ? nil : run.wakeAt, run.carrierWake].compactMap(\.self) {
+                next = min(next ?? wake, wake)
+            }
         }
         guard options.until != .signal, lastActivity > .zero else { return next }
         let quiet = lastActivity.advanced(by: quietTime)

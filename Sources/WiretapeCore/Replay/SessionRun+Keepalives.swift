@@ -3,7 +3,10 @@ extension SessionRun {
     func keepaliveInterval(_ options: ReplayOptions) -> UInt64? {
         guard let own = session.writer.keepalive else { return nil }
         switch options.keepalive {
-        case .auto: return own.every
+        case .auto:
+            // Servers of some protocols send none over long polling.
+            let isUsual = link?.transport != .lp || session.codec.type.polling?.hasKeepalives == true
+            return isUsual ? own.every : nil
         case .off: return nil
         case .every(let every): return every
         }
@@ -23,6 +26,8 @@ extension SessionRun {
             return nil
         }
         link?.nextKeepalive = now.advanced(by: every)
+        // Between two polls nobody listens, and the next one is itself a sign of life.
+        guard link?.connection != nil else { return nil }
         return (own.payload, own.opcode)
     }
 }

@@ -29,29 +29,46 @@ extension SessionRun {
     /// The connection is gone, or is being ended by us. Messages that the kernel has not wholly taken were never sent.
     mutating func detach(at now: WireInstant) {
         guard let link else { return }
-        let lost = Set(link.underWay.flatMap(\.steps))
-        if !lost.isEmpty {
-            for step in lost {
-                state[step] = .waiting
-                if let group = script.steps[step].group { groupHead[group] = 0 }
-            }
-            sent.removeAll { lost.contains($0) }
-            for step in lost.sorted() {
-                // Its chain is open again, so that the reconnect can tell whether its request is repeated.
-                guard let group = script.steps[step].group, script.groups[group].chain.origin == .toServer,
-                    !openGroups.contains(group)
-                else { continue }
-                openGroups.append(group)
-            }
-            rewindPositions()
-        }
+        restore(link.stepsUnderWay)
         self.link = nil
         lastEnd = now
         wakeAt = nil
     }
 
-    /// The kernel has all of that send.
-    mutating func handedOver(_ ticket: UInt64) {
-        link?.underWay.removeAll { $0.ticket <= ticket }
+    /// The client never got those steps: they are due again.
+    mutating func restore(_ steps: [Int]) {
+        let lost = Set(steps)
+        guard !lost.isEmpty else { return }
+        for step in lost {
+            state[step] = .waiting
+            if let group = script.steps[step].group { groupHead[group] = 0 }
+        }
+        sent.removeAll { lost.contains($0) }
+        for step in lost.sorted() {
+            // Its chain is open again, so that the reconnect can tell whether its request is repeated.
+            guard let group = script.steps[step].group, script.groups[group].chain.origin == .toServer,
+                !openGroups.contains(group)
+            else { continue }
+            openGroups.append(group)
+        }
+        rewindPositions()
+    }
+
+    /// Steps that were lost are on their way again, by the protocol's own means.
+    mutating func deliverAgain(_ steps: [Int]) {
+        for step in steps where state[step] == .waiting {
+            state[step] = .done
+            sent.append(step)
+        }
+        skipSettled()
+    }
+
+    /// The client goes on over a new connection as if there had been no end of the old one. The time without a connection
+    /// stood still.
+    mutating func goOn(_ link: Link, at now: WireInstant) {
+        self.link = link
+        if link.readyAt != nil { self.link?.readyAt = now }
+        awaitsUpgrade = false
+        lastProgress = max(lastProgress, now)
     }
 }

@@ -10,8 +10,12 @@ struct SessionRun: Sendable {
 
     /// The client's connection; nil while there is none.
     var link: Link?
+    /// What a client may come back to without a new handshake.
+    var parked: ParkedLink?
     /// Connections so far.
     var generation = 0
+    /// Over which it was connected, in the order of first use.
+    var transports: [Transport] = []
     var identities: [String] = []
     var assigned = ReplayReport.Assigned.order
     var attempts: [Attempt] = []
@@ -22,6 +26,10 @@ struct SessionRun: Sendable {
     var lastEnd: WireInstant?
     /// A negotiation was answered and its connection has not come yet.
     var awaitsUpgrade = false
+    /// What the client sent between its negotiation and its connection: some clients do not wait.
+    var early: [EarlySend] = []
+    /// Recorded redirects that the negotiation which goes on has been through.
+    var redirects = 0
     /// Why the session was given up, in words for the client. Its reconnects are refused with them.
     var failure: String?
     var wakeAt: WireInstant?

@@ -90,10 +90,33 @@ final class ReplayConnection: StreamHandler {
 
     // MARK: What the driver says
 
-    func respond(_ answer: HTTPAnswer, thenClose: Bool) {
+    func respond(_ answer: HTTPAnswer, thenClose: Bool, _ ticket: UInt64?) {
         guard endpoint.owesAnswer else { return }
         noteAnswer(answer)
         endpoint.answer(answer, thenClose: thenClose, date: server.date())
+        if let ticket { ledger.add(ticket, unwritten: endpoint.outputCount) }
+        server.touch(self)
+    }
+
+    func beginStream(_ answer: HTTPAnswer) {
+        guard endpoint.owesAnswer else { return }
+        noteAnswer(answer, isStream: true)
+        endpoint.beginStream(answer, date: server.date())
+        server.touch(self)
+    }
+
+    func piece(_ bytes: [UInt8], _ ticket: UInt64) {
+        guard endpoint.isStreaming else { return }
+        server.note(id, .chunk(x: exchange, .toClient, bytes))
+        endpoint.piece(bytes.span)
+        ledger.add(ticket, unwritten: endpoint.outputCount)
+        server.touch(self)
+    }
+
+    func endStream() {
+        guard endpoint.isStreaming else { return }
+        server.note(id, .end(x: exchange, .toClient, trailers: []))
+        endpoint.endStream()
         server.touch(self)
     }
 
@@ -159,12 +182,19 @@ final class ReplayConnection: StreamHandler {
     /// The next thing that the client said, for the driver.
     func next() -> ServerEvent? {
         // Answers to one piece of many small requests must not pile up: they are written first.
-        isHeldBack = endpoint.isHTTP && !isGone && endpoint.outputCount + stream.queued > Self.mostQueued
+        isHeldBack = !isGone && endpoint.outputCount + stream.queued > queueLimit
         guard !isHeldBack else { return nil }
         let event = endpoint.next()
         if let event { note(event) }
         if event == .finish { wantsFIN = true }
         return event
+    }
+
+    /// What is queued before nothing more is read. An event stream makes no output of what its client says, and its end must
+    /// be heard; of a WebSocket's messages only those that are refused do.
+    private var queueLimit: Int {
+        if endpoint.isStreaming { return .max }
+        return endpoint.isHTTP ? Self.mostQueued : Self.mostQueued << 4
     }
 
     /// Writes what has gathered, and tells what has become of it.
@@ -179,7 +209,7 @@ final class ReplayConnection: StreamHandler {
         }
         look()
         // Else `drained` goes on.
-        let isFull = endpoint.isHTTP && stream.queued > Self.mostQueued
+        let isFull = stream.queued > queueLimit
         if isHeldBack, !isFull { server.touch(self) }
         let reads = endpoint.pendingCount <= Self.mostQueued && !isFull
         if !sawFIN, stream.isReading != reads { stream.isReading = reads }
@@ -219,7 +249,8 @@ final class ReplayConnection: StreamHandler {
     }
 
     private func tellHandedOver() {
-        for ticket in ledger.takeHandedOver(queued: stream.queued) { server.tell(self, .handedOver(ticket)) }
+        // What is true of the last is true of all before it.
+        if let last = ledger.takeHandedOver(queued: stream.queued) { server.tell(self, .handedOver(last)) }
     }
 
     private func setEnd() {
@@ -259,15 +290,16 @@ final class ReplayConnection: StreamHandler {
 
     // MARK: The actual tape
 
-    private func noteAnswer(_ answer: HTTPAnswer) {
+    private func noteAnswer(_ answer: HTTPAnswer, isStream: Bool = false) {
         let head = ResponseHead(
             status: answer.status, reason: answer.reason.isEmpty ? statusText(answer.status) : answer.reason,
             headers: answer.headers)
         server.note(
             id,
             .response(
-                x: exchange, head, answer.body.isEmpty ? .none : .whole(answer.body), interim: false, coding: nil,
-                proxy: false))
+                x: exchange, head, isStream ? .streamed : answer.body.isEmpty ? .none : .whole(answer.body),
+                interim: false, coding: nil, proxy: false))
+        if isStream, !answer.body.isEmpty { server.note(id, .chunk(x: exchange, .toClient, answer.body)) }
     }
 
     private func note(_ event: ServerEvent) {

@@ -145,8 +145,12 @@ package final class ReplayServer {
 
     private func perform(_ action: ReplayAction) {
         switch action {
-        case .respond(let c, let answer, let thenClose, _): connections[c]?.respond(answer, thenClose: thenClose)
-        case .beginStream, .piece, .endStream, .passThrough: break
+        case .respond(let c, let answer, let thenClose, let ticket):
+            connections[c]?.respond(answer, thenClose: thenClose, ticket)
+        case .beginStream(let c, let answer): connections[c]?.beginStream(answer)
+        case .piece(let c, let bytes, let ticket): connections[c]?.piece(bytes, ticket)
+        case .endStream(let c): connections[c]?.endStream()
+        case .passThrough: break
         case .upgrade(let c, let headers): connections[c]?.upgrade(headers)
         case .send(let c, let opcode, let payload, let ticket): connections[c]?.send(opcode, payload, ticket)
         case .closeFrame(let c, let code, let reason): connections[c]?.close(code, reason)

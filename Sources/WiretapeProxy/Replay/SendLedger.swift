@@ -4,6 +4,8 @@ struct SendLedger {
     private(set) var written: UInt64 = 0
     /// Tickets and the position behind their last byte, in order.
     private var sends: [(ticket: UInt64, end: UInt64)] = []
+    /// Into `sends`: everything before is told.
+    private var firstSend = 0
     private var waits: [(ticket: UInt64, end: UInt64)] = []
     private var lastAcknowledged: UInt64 = 0
 
@@ -18,15 +20,25 @@ struct SendLedger {
         waits.append((ticket, written + UInt64(unwritten)))
     }
 
-    var hasSends: Bool { !sends.isEmpty }
+    var hasSends: Bool { firstSend < sends.count }
     var hasWaits: Bool { !waits.isEmpty }
 
-    /// Takes the tickets of messages that the kernel has.
-    mutating func takeHandedOver(queued: Int) -> [UInt64] {
+    /// Takes the messages that the kernel has.
+    /// - Returns: the ticket of the last of them.
+    mutating func takeHandedOver(queued: Int) -> UInt64? {
         let taken = written - min(written, UInt64(queued))
-        let count = sends.firstIndex { $0.end > taken } ?? sends.count
-        defer { sends.removeFirst(count) }
-        return sends[..<count].map(\.ticket)
+        let first = firstSend
+        while firstSend < sends.count, sends[firstSend].end <= taken { firstSend += 1 }
+        guard firstSend > first else { return nil }
+        let last = sends[firstSend - 1].ticket
+        if firstSend == sends.count {
+            sends.removeAll(keepingCapacity: true)
+            firstSend = 0
+        } else if firstSend > 1_024, firstSend * 2 > sends.count {
+            sends.removeFirst(firstSend)
+            firstSend = 0
+        }
+        return last
     }
 
     /// Takes the tickets that waited for acknowledgement and have it.

@@ -5,7 +5,8 @@ internal import WiretapeBytes
 /// said does not depend on how much came with one read.
 ///
 /// States: `http` (reads a request) ↔ `answering` (one request is told and not answered; what a pipelining client sent
-/// meanwhile waits), then `webSocket` → `closing` (our close frame is out). Terminal: `over`; what still comes is dropped.
+/// meanwhile waits) ↔ `streaming` (the answer's body goes on), then `webSocket` → `closing` (our close frame is out).
+/// Terminal: `over`; what still comes is dropped.
 ///
 /// Unreachable for peers, and ignored: an answer when none is owed, a message before the upgrade. Violations of the peer
 /// are answered as the RFCs say: 400, 413, 414, 426, 431, 501, 505 and FIN, or close 1002, 1007, 1009 and FIN. Dropped by
@@ -14,7 +15,7 @@ package struct ServerEndpoint: ~Copyable {
     /// Most bytes of a request's body.
     package static let bodyLimit = 64 << 20
 
-    enum State { case http, answering, webSocket, closing, over }
+    enum State { case http, answering, streaming, webSocket, closing, over }
 
     private(set) var state = State.http
     private var scanner = HTTPScanner(.toServer)
@@ -28,6 +29,8 @@ package struct ServerEndpoint: ~Copyable {
     private var head: RequestHead?
     private var keepAlive = true
     private var acceptKey: String?
+    /// How the body that goes on is written: in chunks, until FIN, or, for HEAD, not at all.
+    private var streamForm = StreamForm.chunked
     private var body: [UInt8] = []
     private var hasEnded = false
     /// What the transport told of the client's end.
@@ -56,7 +59,7 @@ package struct ServerEndpoint: ~Copyable {
     package var pendingCount: Int { input.count - at }
 
     /// Whether it speaks HTTP: its output grows with what is read.
-    package var isHTTP: Bool { state == .http || state == .answering }
+    package var isHTTP: Bool { state == .http || state == .answering || state == .streaming }
 
     /// Whether messages can be sent.
     package var isOpenWebSocket: Bool { state == .webSocket }
@@ -65,6 +68,11 @@ package struct ServerEndpoint: ~Copyable {
 
     /// Whether a request waits for its answer.
     package var owesAnswer: Bool { state == .answering }
+
+    /// Whether a body goes on.
+    package var isStreaming: Bool { state == .streaming }
+
+    private enum StreamForm { case chunked, untilEnd, none }
 
     // MARK: The client
 
@@ -98,11 +106,13 @@ package struct ServerEndpoint: ~Copyable {
             switch state {
             case .http: if hadInput { readHTTP() }
             case .webSocket, .closing: if hadInput { readFrames() }
-            case .answering, .over: break
+            case .answering, .streaming, .over: break
             }
-            guard due.isEmpty, !hadInput || state == .answering || state == .over else { continue }
+            let waits = state == .answering || state == .streaming || state == .over
+            guard due.isEmpty, !hadInput || waits else { continue }
             guard let clientEnd, !hasEnded else { return nil }
             end(clientEnd)
+            // An answer may still come; nobody is left for a body without an end.
             if state != .answering { finish() }
         }
         return due.removeFirst()
@@ -118,6 +128,34 @@ package struct ServerEndpoint: ~Copyable {
             answer, isHead: head.method == "HEAD", version: head.version, keepAlive: goesOn, date: date, into: &output)
         self.head = nil
         if goesOn { state = .http } else { finish() }
+    }
+
+    /// Answers the request with a head, the answer's body as first bytes, and a body that goes on with ``piece(_:)``.
+    package mutating func beginStream(_ answer: HTTPAnswer, date: String?) {
+        guard state == .answering, let head else { return }
+        let isChunked = head.version != "1.0"
+        keepAlive = keepAlive && isChunked && !hasEnded
+        streamForm = head.method == "HEAD" ? .none : isChunked ? .chunked : .untilEnd
+        HTTPHeadWriter.appendStream(answer, isChunked: isChunked, keepAlive: keepAlive, date: date, into: &output)
+        self.head = nil
+        state = .streaming
+        piece(answer.body.span)
+        if hasEnded { finish() }
+    }
+
+    /// The next bytes of the body, as one chunk.
+    package mutating func piece(_ bytes: Span<UInt8>) {
+        guard state == .streaming, bytes.count > 0, streamForm != .none else { return }
+        if streamForm == .chunked { output.append(utf8: String(bytes.count, radix: 16) + "\r\n") }
+        output.append(copying: bytes)
+        if streamForm == .chunked { output.append(utf8: "\r\n") }
+    }
+
+    /// The body's proper end.
+    package mutating func endStream() {
+        guard state == .streaming else { return }
+        if streamForm == .chunked { output.append(utf8: "0\r\n\r\n") }
+        if keepAlive { state = .http } else { finish() }
     }
 
     /// Answers 101 and is a WebSocket from now on. To a request that is no opening of a WebSocket it answers 426.

@@ -31,11 +31,7 @@ package enum HTTPHeadWriter {
         into out: inout [UInt8]
     ) {
         let mayHaveBody = answer.status >= 200 && answer.status != 204 && answer.status != 304
-        var fields = answer.headers.filter { field in
-            !["content-length", "transfer-encoding", "connection", "date"].contains {
-                equalIgnoringCase(field.name, $0)
-            }
-        }
+        var fields = stable(answer.headers)
         if mayHaveBody { fields.append(HeaderField("Content-Length", "\(answer.body.count)")) }
         if let date { fields.append(HeaderField("Date", date)) }
         if !keepAlive {
@@ -43,9 +39,33 @@ package enum HTTPHeadWriter {
         } else if version == "1.0" {
             fields.append(HeaderField("Connection", "keep-alive"))
         }
+        append(answer, fields, into: &out)
+        if mayHaveBody, !isHead { out.append(contentsOf: answer.body) }
+    }
+
+    /// Appends the head of an answer whose body goes on; the body's bytes are not written here. It is chunked, or, when the
+    /// client knows no chunks, ends with the connection.
+    package static func appendStream(
+        _ answer: HTTPAnswer, isChunked: Bool, keepAlive: Bool, date: String? = nil, into out: inout [UInt8]
+    ) {
+        var fields = stable(answer.headers)
+        if let date { fields.append(HeaderField("Date", date)) }
+        if isChunked { fields.append(HeaderField("Transfer-Encoding", "chunked")) }
+        if !keepAlive { fields.append(HeaderField("Connection", "close")) }
+        append(answer, fields, into: &out)
+    }
+
+    private static func stable(_ headers: [HeaderField]) -> [HeaderField] {
+        headers.filter { field in
+            !["content-length", "transfer-encoding", "connection", "date"].contains {
+                equalIgnoringCase(field.name, $0)
+            }
+        }
+    }
+
+    private static func append(_ answer: HTTPAnswer, _ fields: [HeaderField], into out: inout [UInt8]) {
         let reason = answer.reason.isEmpty ? statusText(answer.status) : answer.reason
         append(ResponseHead(status: answer.status, reason: reason, headers: fields), into: &out)
-        if mayHaveBody, !isHead { out.append(contentsOf: answer.body) }
     }
 
     /// Appends fields and the empty line.

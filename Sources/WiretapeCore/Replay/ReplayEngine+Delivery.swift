@@ -1,0 +1,79 @@
+extension ReplayEngine {
+    /// Gives one payload of whole messages to the client of a session, over whatever carries it. What is due at one moment
+    /// on long polling goes with one poll: ``answerPoll(of:into:)`` follows.
+    /// - Parameters:
+    ///   - messages: those of the payload, for protocols that remember them.
+    ///   - steps: those of the script that it carries; they are done once the kernel has it.
+    mutating func deliver(
+        _ payload: [UInt8], _ opcode: Opcode, _ messages: [Message], steps: [Int] = [], to r: Int,
+        into out: inout [ReplayAction]
+    ) {
+        if runs[r].link?.memory != nil { runs[r].link?.memory?.sending(messages, payload, opcode) }
+        pass(payload, opcode, steps: steps, to: r, into: &out)
+    }
+
+    /// As `deliver`, for what the protocol does not count: keepalives, acknowledgements, repetitions.
+    mutating func pass(
+        _ payload: [UInt8], _ opcode: Opcode, steps: [Int] = [], to r: Int, into out: inout [ReplayAction]
+    ) {
+        guard let transport = runs[r].link?.transport else { return }
+        let connection = runs[r].link?.connection
+        let ticket = ticket()
+        runs[r].link?.gave(ticket, steps, bytes: payload.count)
+        switch transport {
+        case .sse:
+            guard let connection else { return }
+            var event: [UInt8] = []
+            runs[r].session.codec.type.event(payload.span, into: &event)
+            out.append(.piece(connection, event, ticket: ticket))
+        case .lp:
+            runs[r].link?.polls.queue.append(.init(bytes: payload, opcode: opcode, ticket: ticket))
+        default:
+            guard let connection else { return }
+            out.append(.send(connection, opcode, payload, ticket: ticket))
+        }
+    }
+
+    /// Answers the poll that waits with all that is due.
+    mutating func answerPoll(of r: Int, into out: inout [ReplayAction]) {
+        guard runs[r].link?.transport == .lp, let link = runs[r].link, let last = link.polls.queue.last else { return }
+        guard let head = link.polls.waiting, let c = link.connection else { return }
+        let body = link.polls.queue.flatMap(\.bytes)
+        let answer = runs[r].session.codec.type.answer(.poll(body, last.opcode), to: head)
+        runs[r].link?.polls.body = link.polls.queue
+        runs[r].link?.polls.queue = []
+        finishPoll(of: r, with: answer, ticket: last.ticket, into: &out)
+        guard let ticket = link.polls.acknowledgement else { return }
+        runs[r].link?.polls.acknowledgement = nil
+        out.append(.awaitAcknowledged(c, ticket: ticket))
+    }
+
+    /// Gives the poll that waits its answer; the session goes on without one.
+    mutating func finishPoll(
+        of r: Int, with answer: HTTPAnswer, ticket: UInt64? = nil, into out: inout [ReplayAction]
+    ) {
+        guard let c = runs[r].link?.connection, let head = runs[r].link?.polls.waiting else { return }
+        let hit = runs[r].link?.polls.afterAnswer
+        runs[r].link?.polls.waiting = nil
+        runs[r].link?.polls.afterAnswer = nil
+        runs[r].link?.polls.since = now
+        runs[r].link?.polls.carrier = c
+        runs[r].link?.connection = nil
+        peers[c]?.run = nil
+        peers[c]?.carried = r
+        out.append(.respond(c, withCORS(answer, for: head), thenClose: false, ticket: ticket))
+        if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
+    }
+
+    /// All bytes of that send are in the kernel, and so are those of every send before it on the connection.
+    package mutating func handedOver(
+        _ c: ConnectionID, ticket: UInt64, at now: WireInstant, into out: inout [ReplayAction]
+    ) {
+        self.now = max(self.now, now)
+        guard let r = peers[c]?.run ?? peers[c]?.carried, runs[r].link != nil else { return }
+        let wasFull = runs[r].link?.isFull ?? false
+        runs[r].link?.handedOver(ticket)
+        if runs[r].link?.transport == .lp { runs[r].link?.polls.handedOver(ticket) }
+        if wasFull, runs[r].link?.isFull == false { advance(r, into: &out) }
+    }
+}

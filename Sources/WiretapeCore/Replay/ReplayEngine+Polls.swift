@@ -1,0 +1,158 @@
+extension ReplayEngine {
+    /// A poll: the one that opens a connection, or a further one.
+    mutating func poll(
+        _ c: ConnectionID, _ head: RequestHead, _ key: String, of r: Int, into out: inout [ReplayAction]
+    ) {
+        let codec = runs[r].session.codec
+        if let parked = runs[r].parked, parked.link.token == key, parked.link.transport == .lp {
+            return parked.isOver ? tellEnd(c, head, of: r, into: &out) : resume(c, head, of: r, into: &out)
+        }
+        guard let link = runs[r].link else { return firstPoll(c, head, key, of: r, into: &out) }
+        guard link.token == key else { return refuse(c, head, .unknownID, codec, into: &out) }
+        guard link.transport == .lp else { return refuse(c, head, .wrongTransport, codec, into: &out) }
+        let hit = judge(head, .poll, opensAttempt: false, of: r)
+        if let hit, hit.place != .after {
+            carryOut(hit, on: c, head, .poll, of: r, into: &out)
+            // The client takes it for the end of its connection, or polls again.
+            if runs[r].link?.polls.waiting == nil {
+                leave(r, by: "fault:\(hit.name)", how: how(hit.action.verdict), .resumable)
+            }
+            return
+        }
+        wait(c, head, of: r, then: hit, into: &out)
+    }
+
+    private mutating func firstPoll(
+        _ c: ConnectionID, _ head: RequestHead, _ key: String, of r: Int, into out: inout [ReplayAction]
+    ) {
+        guard case .goesOn(let after) = open(.lp, .poll, c, head, of: r, into: &out) else { return }
+        let codec = runs[r].session.codec
+        guard let polling = codec.type.polling else { return refuse(c, head, .notOffered, codec, into: &out) }
+        var link = Link(.lp, on: nil, token: key, codec: codec.type.init(StreamOpening(request: head)), at: now)
+        link.polls.since = now
+        attach(link, c, head, .poll, to: r)
+        if polling.opensAtOnce {
+            out.append(.respond(c, withCORS(codec.type.answer(.pollOpened, to: head), for: head), thenClose: false))
+            if let after { cutAfterAnswer(after, on: c, of: r, into: &out) }
+        } else {
+            wait(c, head, of: r, then: after, into: &out)
+        }
+        hearEarly(of: r, into: &out)
+        advance(r, into: &out)
+    }
+
+    /// Holds the poll until something is due. The one that waited before it is over.
+    private mutating func wait(
+        _ c: ConnectionID, _ head: RequestHead, of r: Int, then hit: FaultHit?, into out: inout [ReplayAction]
+    ) {
+        if runs[r].link?.polls.waiting != nil {
+            finishPoll(of: r, with: superseded(head, of: r), into: &out)
+        }
+        peers[c]?.run = r
+        runs[r].link?.connection = c
+        runs[r].link?.polls.waiting = head
+        runs[r].link?.polls.since = now
+        runs[r].link?.polls.afterAnswer = hit
+        answerPoll(of: r, into: &out)
+        if case .awaitingPoll(let ending, let complete) = runs[r].link?.cut, runs[r].link?.connection != nil {
+            return carryOut(ending, of: r, complete: complete, into: &out)
+        }
+        advance(r, into: &out)
+    }
+
+    private func superseded(_ head: RequestHead, of r: Int) -> HTTPAnswer {
+        runs[r].session.codec.type.answer(.pollSuperseded, to: head)
+    }
+
+    /// A poll of a connection that was lost: it goes on where it stood.
+    private mutating func resume(
+        _ c: ConnectionID, _ head: RequestHead, of r: Int, into out: inout [ReplayAction]
+    ) {
+        let opensAttempt = runs[r].beginAttempt(at: now, origin: origin ?? now)
+        let hit = judge(head, .poll, opensAttempt: opensAttempt, of: r)
+        if let hit, hit.place != .after { return carryOut(hit, on: c, head, .poll, of: r, into: &out) }
+        takeUp(r, .poll)
+        wait(c, head, of: r, then: hit, into: &out)
+    }
+
+    /// A request of the client shows that it takes its lost connection to go on.
+    mutating func takeUp(_ r: Int, _ kind: ExchangeKind) {
+        guard var link = runs[r].parked?.link else { return }
+        runs[r].parked = nil
+        _ = runs[r].beginAttempt(at: now, origin: origin ?? now)
+        runs[r].addStep(.init(request: kind.rawValue, status: 200, transport: .lp, time: elapsed), failed: nil, at: now)
+        link.polls.since = now
+        runs[r].deliverAgain(link.stepsUnderWay)
+        runs[r].assigned = .token
+        runs[r].goOn(link, at: now)
+        if link.readyAt != nil { runs[r].connected() }
+    }
+
+    /// The poll after the end: first what was still due, then that it is over.
+    private mutating func tellEnd(
+        _ c: ConnectionID, _ head: RequestHead, of r: Int, into out: inout [ReplayAction]
+    ) {
+        let codec = runs[r].session.codec
+        let queue = runs[r].parked?.link.polls.queue ?? []
+        let what: CarrierAnswer
+        if let last = queue.last {
+            runs[r].parked?.link.polls.queue = []
+            what = .poll(queue.flatMap(\.bytes), last.opcode)
+        } else {
+            what = .pollEnd
+            forgetParked(of: r)
+        }
+        out.append(.respond(c, withCORS(codec.type.answer(what, to: head), for: head), thenClose: false))
+    }
+
+    /// The client ends its session.
+    mutating func endSession(
+        _ c: ConnectionID, _ head: RequestHead, _ key: String, of r: Int, into out: inout [ReplayAction]
+    ) {
+        let codec = runs[r].session.codec
+        let hit = judge(head, .end, opensAttempt: false, of: r)
+        if let hit, hit.place != .after { return carryOut(hit, on: c, head, .end, of: r, into: &out) }
+        if let link = runs[r].link {
+            guard link.token == key else { return refuse(c, head, .unknownID, codec, into: &out) }
+            guard link.transport == .lp else { return refuse(c, head, .wrongTransport, codec, into: &out) }
+            if let waiting = link.polls.waiting {
+                finishPoll(of: r, with: codec.type.answer(.pollEnd, to: waiting), into: &out)
+            }
+            leave(r, by: "client", how: "end", .gone)
+        } else {
+            forgetParked(of: r)
+            tokens[key]?.isDead = true
+        }
+        out.append(.respond(c, withCORS(codec.type.answer(.ended, to: head), for: head), thenClose: false))
+        if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
+    }
+
+    /// The poll that waits has waited long, or none has come for long.
+    mutating func timeOutPoll(_ r: Int, into out: inout [ReplayAction]) {
+        guard let deadline = runs[r].pollDeadline, deadline <= now else { return }
+        let type = runs[r].session.codec.type
+        if let head = runs[r].link?.polls.waiting {
+            finishPoll(of: r, with: type.answer(.pollEmpty, to: head), into: &out)
+        } else {
+            recordCut(of: r)
+            leave(r, by: "client", how: "timeout", .gone)
+        }
+    }
+}
+
+extension SessionRun {
+    /// When the poll that waits is answered without a message; without one, when the client counts as gone.
+    var pollDeadline: WireInstant? {
+        guard let link, link.transport == .lp, let polling = session.codec.type.polling else { return nil }
+        let patience = link.polls.waiting == nil ? LongPolls.patience : polling.timeout
+        return link.polls.since.advanced(by: patience)
+    }
+
+    /// When something of the connection is due that is none of the script's.
+    var carrierWake: WireInstant? {
+        var next = pollDeadline
+        if let link, !link.isCut, let due = link.memory?.acknowledgeAt { next = min(next ?? due, due) }
+        if let until = parked?.until { next = min(next ?? until, until) }
+        return next
+    }
+}

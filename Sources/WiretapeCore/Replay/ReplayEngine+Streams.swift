@@ -1,0 +1,65 @@
+extension ReplayEngine {
+    /// The GET of an event stream.
+    mutating func stream(
+        _ c: ConnectionID, _ head: RequestHead, _ key: String, of r: Int, into out: inout [ReplayAction]
+    ) {
+        let codec = runs[r].session.codec
+        if let link = runs[r].link {
+            guard link.token == key else { return refuse(c, head, .unknownID, codec, into: &out) }
+            return refuse(c, head, link.transport == .sse ? .conflict : .wrongTransport, codec, into: &out)
+        }
+        guard case .goesOn(let after) = open(.sse, .stream, c, head, of: r, into: &out) else { return }
+        let link = Link(.sse, on: c, token: key, codec: codec.type.init(StreamOpening(request: head)), at: now)
+        attach(link, c, head, .stream, to: r)
+        out.append(.beginStream(c, withCORS(codec.type.answer(.stream, to: head), for: head)))
+        if let after {
+            return cut(r, Link.Ending(verdict: after.action.verdict, hit: after), following: true, into: &out)
+        }
+        hearEarly(of: r, into: &out)
+        advance(r, into: &out)
+    }
+
+    /// Messages of the client over HTTP. They are taken in the order of arrival, whatever connections bring them.
+    mutating func send(
+        _ c: ConnectionID, _ head: RequestHead, _ body: [UInt8], _ key: String, of r: Int,
+        into out: inout [ReplayAction]
+    ) {
+        let codec = runs[r].session.codec
+        if let parked = runs[r].parked, parked.link.token == key, parked.link.transport == .lp, !parked.isOver {
+            takeUp(r, .send)
+        }
+        let opcode = opcode(of: head)
+        guard let link = runs[r].link, link.token == key else {
+            if let failure = runs[r].failure { return refuse(c, head, 409, failure, into: &out) }
+            guard runs[r].link == nil, tokens[key]?.isUsed == false,
+                runs[r].early.reduce(body.count, { $0 + $1.body.count }) <= EarlySend.limit
+            else { return refuse(c, head, .unknownID, codec, into: &out) }
+            let hit = judge(head, .send, opensAttempt: false, of: r)
+            if let hit, hit.place != .after { return carryOut(hit, on: c, head, .send, of: r, into: &out) }
+            runs[r].early.append(EarlySend(token: key, body: body, opcode: opcode))
+            out.append(.respond(c, withCORS(codec.type.answer(.sent, to: head), for: head), thenClose: false))
+            if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
+            return
+        }
+        guard link.transport != .ws else { return refuse(c, head, .notAllowed, codec, into: &out) }
+        let hit = judge(head, .send, opensAttempt: false, of: r)
+        if let hit, hit.place != .after { return carryOut(hit, on: c, head, .send, of: r, into: &out) }
+        out.append(.respond(c, withCORS(codec.type.answer(.sent, to: head), for: head), thenClose: false))
+        if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
+        hear(body.span, opcode, from: r, into: &out)
+    }
+
+    private func opcode(of head: RequestHead) -> Opcode {
+        let type = head.headers.first("Content-Type") ?? ""
+        return type.hasPrefix("application/octet-stream") ? .binary : .text
+    }
+
+    /// What the client sent before its connection was open.
+    mutating func hearEarly(of r: Int, into out: inout [ReplayAction]) {
+        let early = runs[r].early
+        runs[r].early = []
+        for send in early where runs[r].link?.token == send.token {
+            hear(send.body.span, send.opcode, from: r, into: &out)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+extension ReplayEngine {
+    mutating func upgrade(
+        _ c: ConnectionID, _ head: RequestHead, _ codec: CodecEntry, into out: inout [ReplayAction]
+    ) {
+        let key = codec.type.sessionKey(StreamOpening(request: head))
+        let r: Int
+        if let key {
+            guard let token = tokens[key], !token.isDead else {
+                return refuse(c, head, .unknownID, codec, into: &out)
+            }
+            r = token.run
+            if remembers(key, of: r) { return reopen(c, head, of: r, into: &out) }
+            if let link = runs[r].link {
+                return refuse(c, head, link.transport == .ws ? .conflict : .wrongTransport, codec, into: &out)
+            }
+            if runs[r].generation > 0, !runs[r].awaitsUpgrade { runs[r].assigned = .token }
+        } else if let redirected = redirected(head, codec, c) {
+            r = redirected
+        } else {
+            guard let claimed = claim(for: head, codec, c, into: &out) else { return }
+            r = claimed
+        }
+        guard case .goesOn(let after) = open(.ws, .upgrade, c, head, of: r, into: &out) else { return }
+        let link = Link(.ws, on: c, token: key, codec: codec.type.init(StreamOpening(request: head)), at: now)
+        attach(link, c, head, .upgrade, to: r)
+        out.append(.upgrade(c, headers: upgradeHeaders(head, of: r)))
+        if let after {
+            return cut(r, Link.Ending(verdict: after.action.verdict, hit: after), following: true, into: &out)
+        }
+        advance(r, into: &out)
+    }
+
+    private func upgradeHeaders(_ head: RequestHead, of r: Int) -> [HeaderField] {
+        let chosen = subprotocol(of: runs[r].session).map { [HeaderField("Sec-WebSocket-Protocol", $0)] }
+        return (chosen ?? []) + cors(head)
+    }
+
+    // MARK: Going on without a handshake
+
+    /// Whether the protocol remembers the connection that the token names: it may be opened again.
+    private func remembers(_ key: String, of r: Int) -> Bool {
+        if let link = runs[r].link { return link.token == key && link.memory != nil }
+        guard let parked = runs[r].parked else { return false }
+        return parked.link.token == key && parked.link.memory != nil
+    }
+
+    /// The client goes on over a new connection: nothing of the session begins anew, and what the protocol says was not
+    /// acknowledged is sent again first. A connection that is still open is replaced.
+    private mutating func reopen(
+        _ c: ConnectionID, _ head: RequestHead, of r: Int, into out: inout [ReplayAction]
+    ) {
+        if let old = runs[r].link?.connection {
+            out.append(.disconnect(old))
+            leave(r, by: "client", how: "replaced", .resumable)
+            peers[old]?.isOver = true
+        }
+        let opensAttempt = runs[r].beginAttempt(at: now, origin: origin ?? now)
+        let hit = judge(head, .upgrade, opensAttempt: opensAttempt, of: r)
+        if let hit, hit.place != .after { return carryOut(hit, on: c, head, .upgrade, of: r, into: &out) }
+        guard var link = runs[r].parked?.link else { return }
+        runs[r].parked = nil
+        runs[r].deliverAgain(link.stepsUnderWay)
+        link.handedOverAll()
+        link.connection = c
+        let first = link.memory?.reopened(at: now) ?? []
+        runs[r].addStep(
+            .init(request: "upgrade", status: 101, transport: .ws, time: elapsed), failed: nil, at: now)
+        runs[r].assigned = .token
+        runs[r].goOn(link, at: now)
+        runs[r].connected()
+        peers[c]?.run = r
+        remember(identity(head, c), of: r)
+        out.append(.upgrade(c, headers: upgradeHeaders(head, of: r)))
+        for payload in first { pass(payload.payload, payload.opcode, to: r, into: &out) }
+        if let hit {
+            return cut(r, Link.Ending(verdict: hit.action.verdict, hit: hit), following: true, into: &out)
+        }
+        advance(r, into: &out)
+    }
+
+    /// The protocol's acknowledgement when it is due.
+    mutating func acknowledgeMemory(_ r: Int, into out: inout [ReplayAction]) {
+        guard let due = runs[r].link?.memory?.acknowledgeAt, due <= now, runs[r].link?.isCut == false,
+            let own = runs[r].link?.memory?.acknowledgement()
+        else { return }
+        pass(own.payload, own.opcode, to: r, into: &out)
+    }
+}

@@ -1,0 +1,9 @@
+/// A token that a negotiation handed out.
+struct SessionToken: Hashable, Sendable {
+    /// Index into ``ReplayEngine/runs``.
+    var run: Int
+    /// It has been a connection's.
+    var isUsed = false
+    /// Its connection is gone for good, as the server would have it: what names it is answered that it is unknown.
+    var isDead = false
+}
