@@ -149,7 +149,8 @@ final class Playbook {
     private func perform(_ actions: inout [ReplayAction]) {
         for action in actions {
             switch action {
-            case .respond(let c, let answer, _, _):
+            case .respond(let c, let answer, _, let ticket):
+                if let ticket { untaken.append((c, ticket)) }
                 got[c, default: []].append(
                     "\(answer.status) \(String(decoding: answer.body, as: UTF8.self).trimmingBlanks())")
                 answers[c] = answer

@@ -79,6 +79,7 @@ extension ReplayEngine {
         guard let link = runs[r].link else { return }
         if link.transport == .lp, link.connection == nil || !link.polls.queue.isEmpty {
             runs[r].link?.cut = .awaitingPoll(ending, complete: complete)
+            runs[r].wakeAt = nil
             return
         }
         shut(r, ending.verdict, into: &out)

@@ -40,7 +40,8 @@ extension ReplayEngine {
         let offered = head.headers.all("Sec-WebSocket-Protocol").flatMap { $0.split(separator: ",") }
             .map { $0.trimmingBlanks() }
         return onRoute.filter { recorded in
-            guard recorded.codec == codec.id, query == (kind == .negotiate ? recorded.negotiate : recorded.upgrade) else {
+            guard recorded.codec == codec.id, query == (kind == .negotiate ? recorded.negotiate : recorded.upgrade)
+            else {
                 return false
             }
             guard kind == .upgrade, let chosen = recorded.subprotocol else { return true }

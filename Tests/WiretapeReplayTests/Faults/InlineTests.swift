@@ -88,8 +88,8 @@ import WiretapeCore
             "1:1: the fault 'delay' is not built yet; this version has reset, disconnect, close, respond"
         ),
         (
-            "reset on poll",
-            "1:10: the point 'poll' is not built yet; this version has connect, request, negotiate, upgrade, handshake, message (a label spelled so is quoted)"
+            "reset on tls",
+            "1:10: the point 'tls' is not built yet; this version has connect, request, negotiate, upgrade, poll, send, stream, handshake, message (a label spelled so is quoted)"
         ),
         ("reset after X since run=5s", "1:15: 'since' is not built yet"),
         ("reset after X[size=5]", "1:15: the condition 'size' is not built yet"),
