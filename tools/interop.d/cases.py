@@ -379,7 +379,7 @@ CASES = {
     "stateful messagepack": (("aiosignalr", "signalr-js"), lambda s: stateful(s, "aiosignalr", "signalr-js", "messagepack")),
     "redirect": (("aspnetcore", "signalr-js"), redirect),
     "token": (("aspnetcore", "signalr-js"), token),
-    "server's end": (("aspnetcore", "signalr-js"), abort),
+    "server ends": (("aspnetcore", "signalr-js"), abort),
     "--transports": (("aspnetcore", "signalr-js"), narrowed),
     "no negotiation": (("aspnetcore", "signalr-js"), skipped),
     "lost and back": (("aspnetcore", "signalr-js"), lost),
