@@ -14,16 +14,15 @@ import WiretapeCore
         request: RequestHead(
             method: "GET", target: "/hub?id=x", headers: [HeaderField("Upgrade", "websocket")]))
 
-    private static func samples() throws -> [Sample] {
-        var samples: [Sample] = []
-        for name in FixtureTape.signalR {
-            for event in try FixtureTape(name).events {
-                if case .message(let direction, let opcode, let bytes, _, _) = event.kind, bytes.count < 4_096 {
-                    samples.append(Sample(direction: direction, opcode: opcode, bytes: bytes))
-                }
+    private static func samples() throws -> [Sample] { try FixtureTape.signalR.flatMap(samples(of:)) }
+
+    private static func samples(of tape: String) throws -> [Sample] {
+        try FixtureTape(tape).events.compactMap { event in
+            guard case .message(let direction, let opcode, let bytes, _, _) = event.kind, bytes.count < 4_096 else {
+                return nil
             }
+            return Sample(direction: direction, opcode: opcode, bytes: bytes)
         }
-        return samples
     }
 
     private func decode(_ codec: inout any FrameCodec, _ sample: Sample) -> [Message] {
@@ -112,6 +111,59 @@ import WiretapeCore
             }
         }
         check(Sample(direction: .toServer, opcode: .binary, bytes: [UInt8](repeating: 0x5b, count: 100_000) + [0x1e]))
+    }
+
+    /// A payload cut anywhere: both halves are accounted for, and what follows is read as if nothing had been.
+    @Test(arguments: FixtureTape.signalR)
+    func splitAtEveryByte(_ tape: String) throws {
+        let entry = try #require(Codecs.named("signalr"))
+        var codec = entry.type.init(Self.opening)
+        for sample in try Self.samples(of: tape) {
+            guard sample.bytes.count < 80, !sample.bytes.starts(with: Array("{\"p".utf8)) else {
+                _ = decode(&codec, sample)
+                continue
+            }
+            for cut in 1..<sample.bytes.count {
+                var halves = codec
+                let parts = [sample.bytes[..<cut], sample.bytes[cut...]].map(Array.init)
+                let messages = parts.flatMap {
+                    decode(&halves, Sample(direction: sample.direction, opcode: sample.opcode, bytes: $0))
+                }
+                #expect(messages.flatMap(\.bytes) == sample.bytes)
+                #expect(messages.contains { $0.role == .opaque } || messages.count > 1)
+            }
+            #expect(decode(&codec, sample).allSatisfy { $0.role != .opaque })
+        }
+    }
+
+    /// Payloads that follow each other in one direction may as well be one.
+    @Test(arguments: FixtureTape.signalR)
+    func joinedTheyMeanTheSame(_ tape: String) throws {
+        let entry = try #require(Codecs.named("signalr"))
+        var apart = entry.type.init(Self.opening)
+        var together = entry.type.init(Self.opening)
+        var run: [Sample] = []
+        func compare() {
+            guard let first = run.first else { return }
+            let messages = run.flatMap { decode(&apart, $0) }
+            let joined = Sample(
+                direction: first.direction, opcode: first.opcode, bytes: run.flatMap(\.bytes))
+            #expect(
+                decode(&together, joined)
+                    == messages.map { message in
+                        var message = message
+                        message.opcode = first.opcode
+                        return message
+                    })
+        }
+        for sample in try Self.samples(of: tape) {
+            if let last = run.last, last.direction != sample.direction {
+                compare()
+                run = []
+            }
+            run.append(sample)
+        }
+        compare()
     }
 
     @Test func truncatedSignalRIsOpaque() throws {

@@ -3,7 +3,9 @@ internal import WiretapeCore
 extension SignalRCodec {
     /// The record without a type. It opens the hub connection, so what was known of an earlier one is forgotten.
     ///
-    /// Its version is not compared: it says what the negotiation granted, not what the application wants.
+    /// Its version is not compared: it says what the negotiation granted, not what the application wants. A server that
+    /// accepts answers with an empty object; some members more are read here and not written again, as not all clients
+    /// accept them.
     mutating func handshake(_ frame: SignalRFrame) throws(SignalRFault) -> Message {
         guard frame.direction == .toServer else {
             guard let error = try frame.text("error") else {
@@ -14,7 +16,8 @@ extension SignalRCodec {
                 summary: "Handshake error \(JSONValue.string(error).text)")
         }
         let name = try frame.requiredText("protocol")
-        hubProtocol = name == "messagepack" ? .messagePack : .json
+        named = name == "messagepack" ? .messagePack : .json
+        version = frame.field("version")?.canonical.int ?? 0
         chains = SignalRChains()
         counters = SignalRCounters()
         return frame.message(
@@ -29,9 +32,16 @@ extension SignalRCodec {
         firstRecord(of: payload).map { $0["type"] == nil && $0["protocol"]?.string != nil } ?? false
     }
 
-    /// Whether a client's first payload begins with the Sequence of a stateful reconnect.
+    /// Whether a client's first payload begins with the Sequence of a stateful reconnect, in either hub protocol.
     static func isSequence(_ payload: [UInt8]) -> Bool {
-        firstRecord(of: payload).map { $0["type"]?.int == 9 && $0["sequenceId"]?.int != nil } ?? false
+        let record = firstRecord(of: payload) ?? firstFrame(of: payload)
+        return record.map { $0["type"]?.int == 9 && $0["sequenceId"]?.int != nil } ?? false
+    }
+
+    /// The first frame of MessagePack when it is as short as a Sequence.
+    private static func firstFrame(of payload: [UInt8]) -> JSONValue? {
+        guard let body = try? SignalRPack.body(payload.span, at: 0), body.count <= 64 else { return nil }
+        return try? SignalRPack.object(of: payload.span.extracting(body))
     }
 
     /// The first record when it is a JSON object of at most 4 KiB.

@@ -2,7 +2,8 @@ internal import WiretapeBytes
 package import WiretapeCore
 
 extension SignalRCodec {
-    /// The recorded bytes with live ids: every byte but the values of `invocationId` and `streamIds` stays. The kind of
+    /// The recorded bytes with live ids: every byte but the ids stays. To a client an
+    /// accepted handshake is `{}`, as not all clients read more. The kind of
     /// frame is the hub protocol's, whatever the recorded peer used: clients that speak JSON refuse binary frames.
     package func write(
         _ message: Message, ids: IDMap, on transport: Transport, into out: inout [UInt8]
@@ -10,28 +11,42 @@ extension SignalRCodec {
         let live = message.chain.map { ids.live($0) }
         let streams = message.opens.map { ids.live($0) }
         let sameStreams = streams == message.opens.map(\.id)
+        if message.role == .handshake, message.direction == .toClient, message.meaning["error"] == nil {
+            out.append(utf8: "{}")
+            out.append(SignalRCodec.separator)
+            return opcode(of: message)
+        }
         guard message.role != .opaque, message.role != .handshake, live != message.chain?.id || !sameStreams else {
             out.append(copying: message.bytes.span)
             return opcode(of: message)
         }
+        switch hubProtocol {
+        case .json: SignalRCodec.rewrite(message.bytes, id: live, streams: sameStreams ? nil : streams, into: &out)
+        case .messagePack:
+            SignalRPack.rewrite(message.bytes.span, id: live, streams: sameStreams ? nil : streams, into: &out)
+        }
+        return opcode(of: message)
+    }
+
+    /// A JSON record with other ids.
+    private static func rewrite(_ record: [UInt8], id: String?, streams: [String]?, into out: inout [UInt8]) {
         var copied = 0
-        for place in JSONMembers(of: message.bytes).places {
+        for place in JSONMembers(of: record).places {
             let value: JSONValue
             switch place.name {
             case "invocationId":
-                guard let live else { continue }
-                value = .string(live)
+                guard let id else { continue }
+                value = .string(id)
             case "streamIds":
-                guard !sameStreams else { continue }
+                guard let streams else { continue }
                 value = .array(streams.map(JSONValue.string))
             default: continue
             }
-            out.append(copying: message.bytes.span.extracting(copied..<place.value.lowerBound))
+            out.append(copying: record.span.extracting(copied..<place.value.lowerBound))
             value.write(into: &out)
             copied = place.value.upperBound
         }
-        out.append(copying: message.bytes.span.extracting(copied..<message.bytes.count))
-        return opcode(of: message)
+        out.append(copying: record.span.extracting(copied..<record.count))
     }
 
     private func opcode(of message: Message) -> Opcode {
@@ -51,21 +66,35 @@ extension SignalRCodec {
         ]
     }
 
-    /// An error as the Completion of the request, or as the answer to a handshake.
+    /// An error as the Completion of the request, in the hub protocol of the session that this value has seen. To a
+    /// handshake it is an answer in JSON; for another hub protocol than the session's in the server's own words first.
     package func refusal(of message: Message, reason: String) -> (payload: [UInt8], opcode: Opcode)? {
         guard message.direction == .toServer else { return nil }
-        var members: [JSONValue.Member] = [.init("error", .string(reason))]
         switch message.role {
-        case .handshake: break
+        case .handshake:
+            var text = reason
+            if let asked = message.meaning["protocol"]?.string, asked != (hubProtocol == .json ? "json" : "messagepack")
+            {
+                text = "The protocol '\(asked)' is not supported. \(reason)"
+            }
+            return (SignalRCodec.record([.init("error", .string(text))]), .text)
         case .request:
-            guard let chain = message.chain else { return nil }
-            members = [.init("type", .number(3)), .init("invocationId", .string(chain.id))] + members
+            guard let id = message.chain?.id else { return nil }
+            if hubProtocol == .messagePack { return (SignalRPack.failure(of: id, reason), .binary) }
+            return (
+                SignalRCodec.record([
+                    .init("type", .number(3)), .init("invocationId", .string(id)), .init("error", .string(reason)),
+                ]), .text
+            )
         default: return nil
         }
+    }
+
+    static func record(_ members: [JSONValue.Member]) -> [UInt8] {
         var payload: [UInt8] = []
         JSONValue.object(members).write(into: &payload)
-        payload.append(SignalRCodec.separator)
-        return (payload, .text)
+        payload.append(separator)
+        return payload
     }
 
     /// Counts in the letters and digits of the id, its first character fastest: digits stay digits, hexadecimal letters

@@ -1,7 +1,7 @@
 internal import WiretapeBytes
 package import WiretapeCore
 
-/// ASP.NET Core SignalR: the JSON hub protocol over WebSockets. `docs/protocols/signalr.md` is the reference.
+/// ASP.NET Core SignalR: both hub protocols over all transports. `docs/protocols/signalr.md` is the reference.
 ///
 /// A value sees both directions of a session in their order and keeps what later messages need to be understood: the
 /// hub protocol that the handshake named, the targets of open chains, and the counters of a stateful reconnect.
@@ -13,44 +13,52 @@ package struct SignalRCodec: FrameCodec {
     static let separator: UInt8 = 0x1e
 
     enum HubProtocol: Hashable, Sendable {
-        case json
-        /// Named by the handshake; its messages are `.opaque` for now.
-        case messagePack
+        case json, messagePack
     }
 
-    var hubProtocol = HubProtocol.json
+    /// What the client's handshake named. Nil before it: a connection that goes on without one shows it by itself.
+    var named: HubProtocol?
+    /// Of the client's handshake.
+    var version = 0
     var chains = SignalRChains()
     var counters = SignalRCounters()
+
+    var hubProtocol: HubProtocol { named ?? .json }
 
     package init(_ opening: StreamOpening) {}
 
     /// Event streams carry text only.
     package var transports: [Transport] { hubProtocol == .json ? [.ws, .sse, .lp] : [.ws, .lp] }
 
-    package var obstacle: String? {
-        hubProtocol == .json ? nil : "speaks the messagepack hub protocol, which replay does not serve yet"
-    }
+    package var obstacle: String? { nil }
 
     package mutating func decode(
         _ payload: Span<UInt8>, _ opcode: Opcode, _ direction: Direction, into out: inout [Message]
     ) {
+        if named == nil, SignalRPack.begins(payload) { named = .messagePack }
         var at = 0
         while at < payload.count || payload.isEmpty {
-            var end = at
-            if hubProtocol == .json || SignalRCodec.beginsRecord(payload, at) {
-                while end < payload.count, payload[end] != SignalRCodec.separator { end += 1 }
-                if end < payload.count {
-                    var record: [UInt8] = []
-                    record.append(copying: payload.extracting(at..<end + 1))
-                    out.append(read(record, opcode, direction))
-                    at = end + 1
-                    continue
-                }
+            let isText = hubProtocol == .json || SignalRCodec.beginsRecord(payload, at)
+            let end: Int
+            do throws(SignalRFault) {
+                end =
+                    isText
+                    ? try SignalRCodec.recordEnd(payload, at) : try SignalRPack.body(payload, at: at).upperBound
+            } catch {
+                var rest: [UInt8] = []
+                rest.append(copying: payload.extracting(at..<payload.count))
+                return out.append(.opaque(rest, direction, opcode: opcode, reason: error.reason))
             }
-            var rest: [UInt8] = []
-            rest.append(copying: payload.extracting(at..<payload.count))
-            out.append(.opaque(rest, direction, opcode: opcode, reason: unreadable(rest)))
-            return
+            var record: [UInt8] = []
+            record.append(copying: payload.extracting(at..<end))
+            do throws(SignalRFault) {
+                let object = isText ? try SignalRCodec.object(of: record) : try SignalRPack.object(framed: record)
+                out.append(
+                    try read(SignalRFrame(object: object, bytes: record, opcode: opcode, direction: direction)))
+            } catch {
+                out.append(.opaque(record, direction, opcode: opcode, reason: error.reason))
+            }
+            at = end
         }
     }
 
@@ -60,30 +68,33 @@ package struct SignalRCodec: FrameCodec {
         at + 1 < payload.count && payload[at] == UInt8(ascii: "{") && payload[at + 1] < 0x80
     }
 
-    private func unreadable(_ rest: [UInt8]) -> String {
-        if rest.isEmpty { return "empty payload" }
-        return hubProtocol == .json
-            ? "not ended by the record separator (0x1e)" : "messagepack is not decoded yet"
+    /// Behind the separator of the record at `at`.
+    static func recordEnd(_ payload: Span<UInt8>, _ at: Int) throws(SignalRFault) -> Int {
+        guard !payload.isEmpty else { throw SignalRFault("empty payload") }
+        var end = at
+        while end < payload.count, payload[end] != separator { end += 1 }
+        guard end < payload.count else { throw SignalRFault("not ended by the record separator (0x1e)") }
+        return end + 1
     }
 
-    /// One record with its separator.
-    private mutating func read(_ record: [UInt8], _ opcode: Opcode, _ direction: Direction) -> Message {
+    private static func object(of record: [UInt8]) throws(SignalRFault) -> JSONValue {
         let object: JSONValue
         do throws(JSONError) {
             object = try JSONValue(parsing: record.span.extracting(0..<record.count - 1))
         } catch {
-            return .opaque(record, direction, opcode: opcode, reason: "not JSON: \(error)")
+            throw SignalRFault("not JSON: \(error)")
         }
-        guard object.members != nil else {
-            return .opaque(record, direction, opcode: opcode, reason: "not a JSON object")
-        }
-        let frame = SignalRFrame(object: object, bytes: record, opcode: opcode, direction: direction)
-        do throws(SignalRFault) {
-            return object["type"] == nil ? try handshake(frame) : try message(frame)
-        } catch {
-            return .opaque(record, direction, opcode: opcode, reason: error.reason)
-        }
+        guard object.members != nil else { throw SignalRFault("not a JSON object") }
+        return object
     }
+
+    /// One record or frame.
+    private mutating func read(_ frame: SignalRFrame) throws(SignalRFault) -> Message {
+        frame.object["type"] == nil ? try handshake(frame) : try message(frame)
+    }
+
+    /// Version 2 of either hub protocol is stateful reconnect: clients name it when the negotiation granted it.
+    package var memory: (any SessionMemory)? { version >= 2 ? SignalRMemory(hubProtocol) : nil }
 
     package var keepalive: (payload: [UInt8], opcode: Opcode, every: UInt64)? {
         switch hubProtocol {

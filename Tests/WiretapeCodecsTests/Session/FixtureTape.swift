@@ -10,6 +10,7 @@ struct FixtureTape {
     static let signalR = [
         "signalr-js-ws-json", "aspnet10-js-ws-json", "aspnet10-dotnet-ws-json", "signalr-js-ws-reconnect",
         "signalr-swift-ws-json", "aspnet10-js-abort-skip-negotiation", "aspnet10-js-ws-stateful-reconnect",
+        "aspnet10-js-ws-messagepack", "signalr-pysignalr-ws-messagepack-deflate",
     ].map { "signalr/\($0)" }
 
     /// - Parameter name: below `Tests/Fixtures`, without `.tape`.

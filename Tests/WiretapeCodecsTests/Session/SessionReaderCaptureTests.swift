@@ -44,6 +44,29 @@ import WiretapeCore
         }
     }
 
+    /// The same client and server as the JSON capture, in MessagePack: the conversation reads alike.
+    @Test func messagePackWithEveryFeature() throws {
+        let sessions = try Reading(Codecs.all, FixtureTape("signalr/aspnet10-js-ws-messagepack").events).sessions
+        #expect(sessions.count == 1)
+        let session = sessions[0]
+        #expect(session.writer.transports == [.ws, .lp] && session.writer.obstacle == nil)
+        let lines = session.lines
+        #expect(lines.prefix(2) == ["> Handshake messagepack 1", "< Handshake accepted"])
+        for line in [
+            #"< Welcome("hello ann")"#, #"< Completion 0 -> "héllo 🌍 from js""#, "> counter(5, 20)",
+            #"< Completion 2 -> {"Name":"Zoë","Age":42,"Tags":["a","b"],"Born":{"$time":"1984-02-29T00:00:00Z"},"Score":0.1}"#,
+            #"< ClientResult("why?")"#, #"> Completion s1 -> "answer to why?""#, "> CancelInvocation 11",
+            "> StreamItem 13 -> 5", "> Completion 13", "< Completion 14 -> 15", "< Completion 8", "> Close",
+        ] {
+            #expect(lines.contains(line), "\(line)")
+        }
+        let roles = Set(
+            session.entries.compactMap { entry -> Role? in
+                if case .message(let message) = entry.what { message.role } else { nil }
+            })
+        #expect(roles == [.handshake, .request, .send, .reply, .push, .part, .cancel, .close])
+    }
+
     @Test func reconnectsAreSessionsOfTheirOwn() throws {
         let sessions = try Reading(Codecs.all, FixtureTape("signalr/signalr-js-ws-reconnect").events).sessions
         #expect(sessions.map(\.number) == [1, 2, 3])
