@@ -146,6 +146,13 @@ final class Playbook {
         perform(&out)
     }
 
+    /// Any other input of the engine.
+    func act(_ input: (inout ReplayEngine, WireInstant, inout [ReplayAction]) -> Void) {
+        var out: [ReplayAction] = []
+        input(&engine, now, &out)
+        perform(&out)
+    }
+
     private func perform(_ actions: inout [ReplayAction]) {
         for action in actions {
             switch action {

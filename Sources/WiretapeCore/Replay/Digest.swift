@@ -8,24 +8,32 @@ struct Digest {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    mutating func add(_ run: SessionRun) {
+    /// - Parameter timed: what was sent depended on the moment of a reconnect: only the chains of client requests count.
+    mutating func add(_ run: SessionRun, timed: Bool) {
         hash.combine("session \(run.session.number) run \(run.run)")
-        var chains: [Int: StableHash] = [:]
-        for index in run.sent where !run.script.steps[index].optional && run.script.steps[index].role != .handshake {
-            let step = run.script.steps[index]
-            var chain = chains[step.group ?? -1] ?? StableHash()
-            if let message = step.message { chain.combine(message.matchKey) }
-            switch step.ending {
-            case nil: break
-            case .close(let code, let reason)?: chain.combine("close \(code ?? 0) \(reason)")
-            case .disconnect?: chain.combine("disconnect")
-            case .reset?: chain.combine("reset")
-            }
-            chains[step.group ?? -1] = chain
+        let script = run.script
+        let counted = run.sent.indices.filter { i in
+            let step = script.steps[Int(run.sent[i])]
+            return !step.optional && step.role != .handshake && !(timed && step.groupIndex < 0)
         }
-        for group in chains.keys.sorted() {
-            hash.combine(UInt64(bitPattern: Int64(group)))
-            hash.combine(chains[group]?.value ?? 0)
+        // Chain by chain, each in its own order.
+        let ordered = counted.sorted { a, b in
+            (script.steps[Int(run.sent[a])].groupIndex, a) < (script.steps[Int(run.sent[b])].groupIndex, b)
+        }
+        var group: Int32?
+        for i in ordered {
+            let index = Int(run.sent[i])
+            if group != script.steps[index].groupIndex {
+                group = script.steps[index].groupIndex
+                hash.combine(UInt64(bitPattern: Int64(script.steps[index].groupIndex)))
+            }
+            if let message = script.message(index) { hash.combine(message.matchKey) }
+            switch script.ending(index) {
+            case nil: break
+            case .close(let code, let reason)?: hash.combine("close \(code ?? 0) \(reason)")
+            case .disconnect?: hash.combine("disconnect")
+            case .reset?: hash.combine("reset")
+            }
         }
     }
 

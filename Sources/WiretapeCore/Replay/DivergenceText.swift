@@ -1,76 +1,89 @@
 /// The golden texts of divergences. Each begins with `wiretape: ` and may have further lines.
 enum DivergenceText {
     /// A client message without a counterpart.
+    /// - Parameters:
+    ///   - nearest: the recorded message that it stands beside.
+    ///   - came: the recorded message that it repeats.
     static func unexpected(
-        _ message: Message, in run: SessionRun, tape: String, after nanoseconds: UInt64
+        _ message: Message, nearest: Int?, came: Int?, in run: SessionRun, tape: String, after nanoseconds: UInt64
     ) -> String {
-        let nearest = nearest(to: message, in: run)
-        let number = nearest.map { run.script.steps[$0].ordinal } ?? run.clientMessages
-        let place = nearest.map { " (\(tape):\(run.script.steps[$0].line))" } ?? ""
+        let beside = nearest ?? came ?? run.firstAwaitedStep
+        let number = beside.map { Int(run.script.steps[$0].ordinal) } ?? run.clientMessages
+        let place = beside.map { " (\(tape):\(run.script.steps[$0].line))" } ?? ""
         var text = "wiretape: diverged at client message \(number) of session \(run.session.number)\(place), "
         text += "after \(DurationText.milliseconds(nanoseconds / 1_000_000 * 1_000_000)) ms\n"
         let received = message.title
-        guard let nearest, let recorded = run.script.steps[nearest].message else {
+        guard let beside, let recorded = run.script.message(beside) else {
             return text + "    recorded  nothing more from the client\n    received  \(received)"
         }
+        if nearest == nil, came != nil {
+            return text + "    recorded  \(recorded.title), once\n    received  \(received), again"
+        }
         text += "    recorded  \(recorded.title)\n"
-        guard recorded.type == message.type, let pointer = difference(recorded.meaning, message.meaning) else {
-            return text + "    received  \(received)"
-        }
+        let pointers = recorded.type == message.type ? differences(recorded.meaning, message.meaning) : []
+        guard let first = pointers.first else { return text + "    received  \(received)" }
         let padding = String(repeating: " ", count: max(4, 41 - received.count))
-        text += "    received  \(received)\(padding)\(pointer.isEmpty ? "(whole message)" : pointer)\n"
+        let shown = pointers.prefix(most).map { $0.isEmpty ? "(whole message)" : $0 }.joined(separator: " ")
+        let more = pointers.count > most ? " and \(pointers.count - most) more" : ""
+        text += "    received  \(received)\(padding)\(shown)\(more)\n"
+        guard !first.isEmpty else { return text + "    accept:   --match off   or   record again" }
         let label = recorded.label ?? recorded.type
-        let value = message.meaning.value(at: pointer)?.text ?? "null"
-        let ordinal = run.script.toServer.count {
-            $0 <= nearest && run.script.steps[$0].message?.label == recorded.label
+        let rules = pointers.prefix(most).map { "--ignore '\(label):\($0)'" }.joined(separator: " ")
+        let changes = pointers.prefix(most).map { pointer in
+            "--set '\(pointer)=\(message.meaning.value(at: pointer)?.text ?? "null")'"
         }
-        text += "    accept:   --ignore '\(label):\(pointer)'   or   "
-        return text + "wiretape edit \(tape) --where '\(label)[\(ordinal)]' --set '\(pointer)=\(value)'"
+        return text + "    accept:   \(rules)   or   "
+            + "wiretape edit \(tape) --where '\(label)[\(ordinal(of: beside, in: run))]' \(changes.joined(separator: " "))"
+    }
+
+    /// Differences that are shown and accepted at once.
+    private static let most = 4
+
+    /// The how manyth client message of its label the step is.
+    private static func ordinal(of step: Int, in run: SessionRun) -> Int {
+        let name = run.script.name(step)
+        return (0...step).count {
+            run.script.steps[$0].direction == .toServer && run.script.name($0)?.label == name?.label
+        }
     }
 
     /// Patience ran out.
     static func missing(_ run: SessionRun, _ step: Int, tape: String, patience: UInt64) -> String {
         let pings = run.pingsSinceProgress
-        let heard = pings == 0 ? "nothing" : "\(pings) \(pings == 1 ? "ping" : "pings") and nothing else"
+        let others = run.strangersSinceProgress
+        var heard: [String] = []
+        if pings > 0 { heard.append("\(pings) \(pings == 1 ? "ping" : "pings")") }
+        if others > 0 { heard.append("\(others) \(others == 1 ? "message" : "messages") that the tape does not have") }
+        let said =
+            heard.isEmpty ? "nothing" : heard.joined(separator: " and ") + (others > 0 ? "" : " and nothing else")
         return
             "wiretape: still waiting for \(describe(run, step, tape: tape)) after \(DurationText.spoken(patience)); "
-            + "meanwhile the client sent \(heard)."
+            + "meanwhile the client sent \(said)."
     }
 
     /// `client message 5 (chat.tape:38, StreamInvocation Counter)`.
     static func describe(_ run: SessionRun, _ step: Int, tape: String) -> String {
         let recorded = run.script.steps[step]
-        let name = [recorded.message?.type, recorded.message?.label].compactMap { $0 }.joined(separator: " ")
-        return "client message \(recorded.ordinal) (\(tape):\(recorded.line), \(name))"
+        return "client message \(recorded.ordinal) (\(tape):\(recorded.line), \(run.script.name(step)?.text ?? "end"))"
     }
 
-    /// The unmatched recorded message that is most like it: same type and label, same type, else the next one.
-    private static func nearest(to message: Message, in run: SessionRun) -> Int? {
-        let rest = run.script.toServer[run.firstAwaited...].filter {
-            run.state[$0] == .waiting && run.script.steps[$0].role != .close
-        }
-        let recorded = { (step: Int) in run.script.steps[step].message }
-        return rest.first { recorded($0)?.type == message.type && recorded($0)?.label == message.label }
-            ?? rest.first { recorded($0)?.type == message.type } ?? rest.first
-    }
-
-    /// The JSON Pointer of the first difference, the deepest place that holds it all; nil when there is none.
-    static func difference(_ a: JSONValue, _ b: JSONValue) -> String? {
-        guard a.canonicalText != b.canonicalText else { return nil }
+    /// The JSON Pointers of the places that differ, each the deepest that holds its difference, in order; `""` alone when
+    /// the values have nothing in common.
+    static func differences(_ a: JSONValue, _ b: JSONValue) -> [String] {
+        guard a.canonicalText != b.canonicalText else { return [] }
         switch (a, b) {
         case (.object(let left), .object(let right)):
             let names = left.map(\.name) + right.map(\.name).filter { name in !left.contains { $0.name == name } }
-            for name in names {
+            return names.flatMap { name -> [String] in
                 let escaped = name.replacing("~", with: "~0").replacing("/", with: "~1")
-                guard let x = a[name], let y = b[name] else { return "/\(escaped)" }
-                if let deeper = difference(x, y) { return "/\(escaped)\(deeper)" }
+                guard let x = a[name], let y = b[name] else { return ["/\(escaped)"] }
+                return differences(x, y).map { "/\(escaped)\($0)" }
             }
         case (.array(let left), .array(let right)) where left.count == right.count:
-            for (i, (x, y)) in zip(left, right).enumerated() {
-                if let deeper = difference(x, y) { return "/\(i)\(deeper)" }
+            return zip(left, right).enumerated().flatMap { i, pair in
+                differences(pair.0, pair.1).map { "/\(i)\($0)" }
             }
-        default: break
+        default: return [""]
         }
-        return ""
     }
 }

@@ -1,8 +1,8 @@
 /// `--ignore 'Send:/arguments/0/sentAt'`: a place of a message that takes no part in matching.
 package struct IgnoreRule: Hashable, Sendable, CustomStringConvertible {
-    /// A target, event, operation or type.
+    /// A target, event, operation or type; `*` for all.
     package var label: String
-    /// A JSON Pointer (RFC 6901).
+    /// A JSON Pointer (RFC 6901) in which `*` stands for every member or item of its level.
     package var pointer: String
 
     package init(label: String, pointer: String) {
@@ -22,5 +22,10 @@ package struct IgnoreRule: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { "\(label):\(pointer)" }
 
-    package func applies(to message: Message) -> Bool { message.label == label || message.type == label }
+    package func applies(to message: Message) -> Bool {
+        label == "*" || message.label == label || message.type == label
+    }
+
+    /// The meaning of a message without the place: a member goes away, an item becomes null.
+    package func removed(from meaning: JSONValue) -> JSONValue { meaning.without(pointer, anyName: "*") }
 }

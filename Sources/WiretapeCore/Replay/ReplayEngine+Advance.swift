@@ -1,6 +1,11 @@
 extension ReplayEngine {
     /// Sends what is due in a session and works out when to wake next.
     mutating func advance(_ r: Int, into out: inout [ReplayAction]) {
+        advanceAlone(r, into: &out)
+        advanceOthers(than: r, into: &out)
+    }
+
+    mutating func advanceAlone(_ r: Int, into out: inout [ReplayAction]) {
         if finishSettling(r, into: &out) { return }
         guard runs[r].link != nil else { return }
         release(r, into: &out)
@@ -16,7 +21,8 @@ extension ReplayEngine {
                 runs[r].wakeAt = nil
                 return
             }
-            switch runs[r].next(at: now, options) {
+            let elsewhere = elsewhere(than: r)
+            switch runs[r].next(at: now, elsewhere: elsewhere, options) {
             case .send(let step, let due):
                 guard send(step, due: due, of: r, &batch, into: &out) else { break sending }
             case .wait(let until):
@@ -26,8 +32,12 @@ extension ReplayEngine {
                 return
             case .held, .idle:
                 flush(&batch, of: r, into: &out)
-                runs[r].wakeAt = runs[r].deadline(options)
-                if let deadline = runs[r].wakeAt, deadline <= now { return giveUp(r, into: &out) }
+                let expiry = runs[r].expiry(options, elsewhere: elsewhere)
+                if let expiry, expiry.at <= now {
+                    guard expire(r, expiry.what, into: &out) else { return }
+                    continue sending
+                }
+                runs[r].wakeAt = expiry?.at
                 keepAlive(r, into: &out)
                 return
             }
@@ -47,10 +57,10 @@ extension ReplayEngine {
     private mutating func send(
         _ step: Int, due: WireInstant, of r: Int, _ batch: inout Batch, into out: inout [ReplayAction]
     ) -> Bool {
-        guard let message = runs[r].script.steps[step].message else {
+        guard let message = runs[r].script.message(step) else {
             flush(&batch, of: r, into: &out)
             runs[r].sent(step, at: now, due: due)
-            end(r, with: runs[r].script.steps[step].ending ?? .disconnect, into: &out)
+            end(r, with: runs[r].script.ending(step) ?? .disconnect, into: &out)
             return false
         }
         let hit = judge(step, message, of: r)
@@ -60,7 +70,7 @@ extension ReplayEngine {
             cut(r, Link.Ending(verdict: hit.action.verdict, hit: hit), following: false, into: &out)
             return false
         }
-        if batch.frame != runs[r].script.steps[step].frame { flush(&batch, of: r, into: &out) }
+        if batch.frame != Int(runs[r].script.steps[step].frame) { flush(&batch, of: r, into: &out) }
         append(step, message, of: r, &batch)
         runs[r].sent(step, at: now, due: due)
         if message.role == .handshake || runs[r].script.clientHandshake == nil { runs[r].connected() }
@@ -73,7 +83,7 @@ extension ReplayEngine {
     private mutating func judge(_ step: Int, _ message: Message, of r: Int) -> FaultHit? {
         guard !faults.rules.isEmpty, !runs[r].judged[step] || message.role == .handshake else { return nil }
         runs[r].judged[step] = true
-        return faultEngine.message(message, ordinal: runs[r].script.steps[step].ordinal, moment(of: r))
+        return faultEngine.message(message, ordinal: Int(runs[r].script.steps[step].ordinal), moment(of: r))
     }
 
     private mutating func append(_ step: Int, _ message: Message, of r: Int, _ batch: inout Batch) {
@@ -87,7 +97,7 @@ extension ReplayEngine {
             var seen: [Message] = []
             runs[r].link?.codec.decode(bytes.span, opcode, .toClient, into: &seen)
         }
-        batch.frame = runs[r].script.steps[step].frame
+        batch.frame = Int(runs[r].script.steps[step].frame)
         batch.opcode = opcode
         batch.bytes += bytes
         batch.steps.append(step)
@@ -96,7 +106,8 @@ extension ReplayEngine {
     /// Hands the collected messages to the connection.
     mutating func flush(_ batch: inout Batch, of r: Int, into out: inout [ReplayAction]) {
         guard !batch.steps.isEmpty else { return }
-        let messages = batch.steps.compactMap { runs[r].script.steps[$0].message }
+        let messages =
+            runs[r].link?.memory == nil ? [] : batch.steps.compactMap { runs[r].script.message($0) }
         deliver(batch.bytes, batch.opcode, messages, steps: batch.steps, to: r, into: &out)
         lastActivity = now
         batch.bytes = []

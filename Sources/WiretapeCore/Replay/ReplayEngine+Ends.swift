@@ -144,7 +144,8 @@ extension ReplayEngine {
         link.polls.waiting = nil
         link.polls.afterAnswer = nil
         link.polls.acknowledgement = nil
-        let remembers = link.transport == .lp || link.memory != nil
+        let mayGoOn = keepsSession(r) || link.transport == .lp && by == "client"
+        let remembers = mayGoOn && (link.transport == .lp || link.memory != nil)
         let isKept = stay == .resumable ? remembers : stay == .over && link.transport == .lp
         forgetParked(of: r)
         if isKept {

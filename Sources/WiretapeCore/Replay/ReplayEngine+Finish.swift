@@ -7,33 +7,52 @@ extension ReplayEngine {
         for r in runs.indices.sorted(by: {
             (runs[$0].session.number, runs[$0].run) < (runs[$1].session.number, runs[$1].run)
         }) {
-            digest.add(runs[r])
+            digest.add(runs[r], timed: isTimed(r))
             reports.append(report(r))
         }
         digest.add(firings)
         return ReplayReport(
             digest: digest.text, seed: seed, sessions: reports, unclaimed: unclaimed.map { sessions[$0].number },
-            faults: firings, unfired: unfired, expectations: judgements(reports), divergences: divergences)
+            faults: firings, unfired: unfired, expectations: judgements(reports), divergences: divergences,
+            outsideDigest: outsideDigest, onDivergence: options.onDivergence)
     }
 
-    private mutating func report(_ r: Int) -> ReplayReport.Session {
-        var run = runs[r]
+    /// Whether what the session's client got depended on the moment at which it came back.
+    private func isTimed(_ r: Int) -> Bool {
+        options.onReconnect == .live && !options.hasManualClock && runs[r].generation > 1
+    }
+
+    /// What the digest leaves out since it hangs on real time.
+    private var outsideDigest: [String] {
+        runs.indices.filter(isTimed).sorted {
+            (runs[$0].session.number, runs[$0].run) < (runs[$1].session.number, runs[$1].run)
+        }.map { r in
+            "pushes of session \(runs[r].session.number)\(runs[r].run > 1 ? " run \(runs[r].run)" : "") "
+                + "(--on-reconnect live without a manual clock)"
+        }
+    }
+
+    private func report(_ r: Int) -> ReplayReport.Session {
+        let run = runs[r]
         let complete = run.isComplete
-        if run.link == nil, run.failure == nil, !complete, let first = run.firstAwaitedStep {
+        var missing = run.state.indices.filter { run.state[$0] == .forgiven }
+        if run.link == nil, !run.isOver {
             // The client left for good while it was its turn, or before it.
-            let awaited = run.script.toServer.filter {
-                $0 >= first && run.state[$0] == .waiting && !run.script.steps[$0].optional
-            }
-            run.missing = awaited.map { DivergenceText.describe(run, $0, tape: tapeName) }
+            missing = (missing + run.state.indices.filter(run.isAwaited)).sorted()
         }
-        if let last = run.attempts.indices.last, run.attempts[last].outcome == nil {
-            run.attempts[last].outcome = .abandoned
-        }
+        if options.match == .off { missing = [] }
+        var attempts = run.attempts
+        if let last = attempts.indices.last, attempts[last].outcome == nil { attempts[last].outcome = .abandoned }
         return ReplayReport.Session(
             session: run.session.number, run: run.run, client: run.identities.first ?? "", assigned: run.assigned,
-            protocolID: run.session.codec.id, transports: run.transports, finished: run.failure == nil && complete,
-            attempts: run.attempts, matched: run.matched, missing: run.missing, unexpected: run.unexpected, late: [],
-            reordered: 0, abandoned: run.state.count { $0 == .abandoned })
+            protocolID: run.session.codec.id, transports: run.transports,
+            finished: run.failure == nil && !run.isStalled && complete, attempts: attempts, matched: run.matched,
+            missing: missing.map { DivergenceText.describe(run, $0, tape: tapeName) } + run.missingElsewhere,
+            unexpected: run.unexpected, late: run.late.map { DivergenceText.describe(run, $0, tape: tapeName) },
+            reordered: run.reordered,
+            abandoned: run.state.indices.count {
+                run.state[$0] == .abandoned && run.script.steps[$0].direction == .toClient
+            })
     }
 
     /// The rules that never acted, with what is near.

@@ -17,7 +17,9 @@ extension ReplayEngine {
         var messages: [Message] = []
         runs[r].link?.codec.decode(payload, opcode, .toServer, into: &messages)
         for message in messages {
-            guard runs[r].generation == generation, runs[r].link?.hears == true, runs[r].failure == nil else { return }
+            guard runs[r].generation == generation, runs[r].link?.hears == true, runs[r].failure == nil,
+                !runs[r].isStalled
+            else { return }
             if runs[r].link?.memory != nil {
                 guard runs[r].link?.memory?.receiving(message, at: now) == true else {
                     if let why = runs[r].link?.memory?.violation { return breakOff(r, why, into: &out) }
@@ -50,12 +52,14 @@ extension ReplayEngine {
             let ending = Link.Ending(verdict: hit.action.verdict, hit: hit, silences: .toServer)
             return cut(r, ending, following: false, into: &out)
         }
-        switch runs[r].match(message, at: now, options) {
+        let match = runs[r].match(message, at: now, options)
+        switch match {
         case .matched, .repeated:
             if message.role == .handshake, runs[r].script.serverHandshake == nil { runs[r].connected() }
         case .aside:
             if message.role == .close, !isCut { sayFarewell(r, into: &out) }
-        case .unexpected: diverge(on: message, of: r, into: &out)
+        case .unexpected, .disordered: diverge(on: message, of: r, match, into: &out)
+        case .extra: refuse(message, of: r, into: &out)
         }
         guard let hit, runs[r].link != nil else { return }
         let ending = Link.Ending(verdict: hit.action.verdict, hit: hit, silences: .toServer)
@@ -67,12 +71,11 @@ extension ReplayEngine {
         guard let transport = runs[r].link?.transport, let ids = runs[r].link?.ids else { return }
         var verdict = FaultVerdict.close(code: 1000, reason: "")
         for index in runs[r].script.farewellAnswers {
-            let step = runs[r].script.steps[index]
-            if let message = step.message {
+            if let message = runs[r].script.message(index) {
                 var bytes: [UInt8] = []
                 let opcode = runs[r].session.writer.write(message, ids: ids, on: transport, into: &bytes)
                 deliver(bytes, opcode, [message], to: r, into: &out)
-            } else if let recorded = step.ending {
+            } else if let recorded = runs[r].script.ending(index) {
                 if case .close(let code, let reason) = recorded {
                     verdict = .close(code: code, reason: reason)
                 } else {
@@ -84,32 +87,7 @@ extension ReplayEngine {
         leave(r, by: "client", how: "close", isTold ? .gone : .over)
     }
 
-    /// A client message without a counterpart: the protocol's own refusal for its id, then the end of the session.
-    private mutating func diverge(on message: Message, of r: Int, into out: inout [ReplayAction]) {
-        let text = DivergenceText.unexpected(
-            message, in: runs[r], tape: tapeName, after: now.since(runs[r].claimedAt))
-        runs[r].unexpected.append(message.title)
-        let reason = "wiretape: diverged at \(message.title): not on \(tapeName)"
-        if let refusal = runs[r].session.writer.refusal(of: message, reason: reason) {
-            var carried: [Message] = []
-            var reader = runs[r].session.writer
-            reader.decode(refusal.payload.span, refusal.opcode, .toClient, into: &carried)
-            deliver(refusal.payload, refusal.opcode, carried, to: r, into: &out)
-        }
-        fail(r, text, reason: reason, into: &out)
-    }
-
-    /// Patience ran out.
-    mutating func giveUp(_ r: Int, into out: inout [ReplayAction]) {
-        let blockers = runs[r].blockers
-        guard let first = blockers.first else { return }
-        let text = DivergenceText.missing(runs[r], first, tape: tapeName, patience: options.patience)
-        runs[r].missing = blockers.map { DivergenceText.describe(runs[r], $0, tape: tapeName) }
-        let reason = "wiretape: still waiting for \(DivergenceText.describe(runs[r], first, tape: tapeName))"
-        fail(r, text, reason: reason, into: &out)
-    }
-
-    private mutating func fail(_ r: Int, _ text: String, reason: String, into out: inout [ReplayAction]) {
+    mutating func fail(_ r: Int, _ text: String, reason: String, into out: inout [ReplayAction]) {
         divergences.append(text)
         out.append(.log(text))
         runs[r].failure = reason

@@ -84,7 +84,7 @@ extension ReplayEngine {
         link.polls.since = now
         runs[r].deliverAgain(link.stepsUnderWay)
         runs[r].assigned = .token
-        runs[r].goOn(link, at: now)
+        runs[r].goOn(link, at: now, options)
         if link.readyAt != nil { runs[r].connected() }
     }
 

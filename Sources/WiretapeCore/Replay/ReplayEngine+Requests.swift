@@ -66,7 +66,10 @@ extension ReplayEngine {
         } else if !transports(of: runs[r].session).contains(transport) {
             answer = codec.type.answer(.notOffered, to: head)
             runs[r].awaitsUpgrade = false
-        } else if runs[r].isComplete {
+        } else if runs[r].isLeft || runs[r].isComplete {
+            answer = codec.type.answer(.unknownID, to: head)
+        } else if !runs[r].awaitsUpgrade, reconnection(of: r) != .goesOn {
+            runs[r].isLeft = true
             answer = codec.type.answer(.unknownID, to: head)
         } else {
             return .goesOn(after: hit)
@@ -98,7 +101,7 @@ extension ReplayEngine {
         if link.connection == c { peers[c]?.run = r }
         remember(identity(head, c), of: r)
         if !runs[r].transports.contains(link.transport) { runs[r].transports.append(link.transport) }
-        runs[r].attach(link, at: now)
+        runs[r].attach(link, at: now, options)
         if runs[r].script.clientHandshake == nil { runs[r].connected() }
     }
 }

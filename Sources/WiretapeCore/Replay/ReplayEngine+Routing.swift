@@ -10,9 +10,16 @@ extension ReplayEngine {
             runs[r].identities.contains(identity) && runs[r].link == nil
                 && fitting.contains { sessions[$0].number == runs[r].session.number }
         }
-        if let r = mine.first(where: { runs[$0].failure != nil || (!runs[$0].isComplete && !runs[$0].awaitsUpgrade) }) {
-            if runs[r].generation > 0 || !runs[r].attempts.isEmpty { runs[r].assigned = .identity }
-            return r
+        if let r = mine.first(where: { runs[$0].failure != nil || (!runs[$0].isOver && !runs[$0].awaitsUpgrade) }) {
+            switch reconnection(of: r) {
+            case .goesOn:
+                if runs[r].generation > 0 || !runs[r].attempts.isEmpty { runs[r].assigned = .identity }
+                return r
+            case .elsewhere: runs[r].isLeft = true
+            case .refused:
+                refuseReconnect(r, c, head, codec, into: &out)
+                return nil
+            }
         }
         if let next = unclaimed.first(where: { fitting.contains($0) }) {
             unclaimed.removeAll { $0 == next }
@@ -22,7 +29,7 @@ extension ReplayEngine {
             remember(identity, of: runs.count - 1)
             return runs.count - 1
         }
-        if let r = mine.first(where: { !runs[$0].isComplete }) { return r }
+        if let r = mine.first(where: { !runs[$0].isOver }) { return r }
         exhausted(c, head, codec, identity, into: &out)
         return nil
     }
@@ -101,7 +108,7 @@ extension ReplayEngine {
     }
 
     mutating func diverged(_ text: String, into out: inout [ReplayAction]) {
-        if divergences.count < 1_000 { divergences.append(text) }
+        if divergences.count < ReplayEngine.mostDivergences { divergences.append(text) }
         out.append(.log(text))
     }
 

@@ -66,7 +66,7 @@ extension ReplayEngine {
         runs[r].addStep(
             .init(request: "upgrade", status: 101, transport: .ws, time: elapsed), failed: nil, at: now)
         runs[r].assigned = .token
-        runs[r].goOn(link, at: now)
+        runs[r].goOn(link, at: now, options)
         runs[r].connected()
         peers[c]?.run = r
         remember(identity(head, c), of: r)

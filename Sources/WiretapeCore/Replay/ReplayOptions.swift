@@ -26,6 +26,8 @@ package struct ReplayOptions: Hashable, Sendable {
     /// Server ids are made anew also where the recorded ones could be kept.
     package var freshIDs = false
     package var causality = Causality.session
+    /// The clock is handed in and moves only when it is told to: what depends on time is the same in every run.
+    package var hasManualClock = false
     package var until = Until.signal
     package var routes: [Route] = []
     package var expectations: [Expectation] = []

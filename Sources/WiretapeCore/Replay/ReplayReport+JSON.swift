@@ -9,7 +9,7 @@ extension ReplayReport {
             .init("faults", .array(faults.map(\.json))),
             .init("unfired", .array(unfired.map(\.json))),
             .init("expectations", .array(expectations.map(\.json))),
-            .init("divergences", .strings(divergences)),
+            .init("divergences", .strings(divergences)), .init("outside_digest", .strings(outsideDigest)),
         ])
     }
 }

@@ -8,7 +8,9 @@ extension ReplayReport {
     /// ```
     package var text: String {
         var lines: [String] = []
-        for session in sessions { lines += session.lines }
+        for group in groups {
+            lines += group.count == 1 ? group[0].lines(of: runs(of: group[0])) : self.lines(of: group)
+        }
         if !unclaimed.isEmpty {
             lines.append("not asked for: session \(unclaimed.map(String.init).joined(separator: ", "))")
         }
@@ -25,7 +27,11 @@ extension ReplayReport {
             lines.append("expected \(judgement.policy)\(session): \(met), delays \(judgement.actual)")
         }
         lines += reasons
+        if onDivergence == .ignore, !divergences.isEmpty {
+            lines.append("\(divergences.count) \(divergences.count == 1 ? "divergence" : "divergences") ignored")
+        }
         lines.append("digest \(digest), seed \(seed)")
+        if !outsideDigest.isEmpty { lines.append("not in the digest: \(outsideDigest.joined(separator: "; "))") }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -42,24 +48,39 @@ extension ReplayReport {
 }
 
 extension ReplayReport.Session {
-    fileprivate var lines: [String] {
-        var state = finished ? "finished" : "not finished"
+    /// - Parameter runs: how many runs of the recorded session the report has.
+    fileprivate func lines(of runs: Int) -> [String] {
+        let head = "session \(session)\(runs > 1 ? " run \(run)" : "") (\(carried)), \(state)"
+        return [head] + table(attempts.map(\.columns))
+    }
+
+    var carried: String {
+        transports.isEmpty ? protocolID : "\(protocolID) over \(transports.map(\.rawValue).joined(separator: ", "))"
+    }
+
+    /// `14 client messages matched, finished`.
+    var state: String {
+        var state = "\(matched) client messages matched, \(finished ? "finished" : "not finished")"
         if abandoned > 0 { state += ", \(abandoned) server messages abandoned" }
         if !missing.isEmpty { state += ", \(missing.count) client messages missing" }
         if !unexpected.isEmpty { state += ", \(unexpected.count) unexpected" }
-        let carried = transports.map(\.rawValue).joined(separator: ", ")
-        let head = "session \(session) (\(protocolID) over \(carried)), \(matched) client messages matched, \(state)"
-        let rows = attempts.map(\.columns)
-        let widths = (0..<5).map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return [head]
-            + rows.map { row in
-                var line = " "
-                for (i, cell) in row.enumerated() {
-                    let padding = String(repeating: " ", count: max(0, (i < 5 ? widths[i] : 0) - cell.count))
-                    line += i < 3 ? " \(padding)\(cell) " : " \(cell)\(padding) "
-                }
-                return String(line.reversed().drop { $0 == " " }.reversed())
-            }
+        if !late.isEmpty { state += ", \(late.count) late" }
+        if reordered > 0 { state += ", \(reordered) reordered" }
+        return state
+    }
+}
+
+/// Rows with columns of equal width; the first three are set to the right.
+func table(_ rows: [[String]]) -> [String] {
+    let columns = rows.map(\.count).max() ?? 0
+    let widths = (0..<max(0, columns - 1)).map { column in rows.map { $0[column].count }.max() ?? 0 }
+    return rows.map { row in
+        var line = " "
+        for (i, cell) in row.enumerated() {
+            let padding = String(repeating: " ", count: max(0, (i < widths.count ? widths[i] : 0) - cell.count))
+            line += i < 3 ? " \(padding)\(cell) " : " \(cell)\(padding) "
+        }
+        return String(line.reversed().drop { $0 == " " }.reversed())
     }
 }
 

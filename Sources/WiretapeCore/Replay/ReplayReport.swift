@@ -11,6 +11,10 @@ package struct ReplayReport: Hashable, Sendable {
     package var expectations: [Judgement]
     /// The golden texts of all divergences, in the order in which they happened.
     package var divergences: [String]
+    /// What the digest does not cover, because it depends on real time.
+    package var outsideDigest: [String] = []
+    /// Under `ignore` no divergence speaks against a pass.
+    package var onDivergence = ReplayOptions.OnDivergence.fail
 
     package enum Verdict: String, Hashable, Sendable { case pass, diverged, failed }
 
@@ -82,19 +86,28 @@ package struct ReplayReport: Hashable, Sendable {
 
     /// 0, 2 (diverged) or 5 (an expectation failed, or a rule never fired); 2 goes before 5.
     package var exitCode: Int32 {
-        if !divergences.isEmpty || sessions.contains(where: { !$0.missing.isEmpty || !$0.unexpected.isEmpty }) {
-            return 2
-        }
+        if isDiverged { return 2 }
         if unfired.contains(where: { !$0.optional }) || expectations.contains(where: { !$0.met }) { return 5 }
         return 0
     }
 
+    private var isDiverged: Bool {
+        guard onDivergence != .ignore else { return false }
+        return !divergences.isEmpty
+            || sessions.contains { !$0.missing.isEmpty || !$0.unexpected.isEmpty || !$0.late.isEmpty }
+    }
+
     /// One line for each thing that speaks against a pass, the most important first.
     package var reasons: [String] {
+        (isDiverged ? divergedReasons : []) + unfired.filter { !$0.optional }.map(\.text)
+            + expectations.filter { !$0.met }.map(\.reason)
+    }
+
+    private var divergedReasons: [String] {
         divergences.map { String($0.prefix { $0 != "\n" }) }
             + sessions.filter { !$0.missing.isEmpty }.map {
-                "session \($0.session): \($0.missing.count) client messages never came, first \($0.missing[0])"
+                let count = $0.missing.count == 1 ? "1 client message" : "\($0.missing.count) client messages"
+                return "session \($0.session): \(count) never came, first \($0.missing[0])"
             }
-            + unfired.filter { !$0.optional }.map(\.text) + expectations.filter { !$0.met }.map(\.reason)
     }
 }

@@ -1,22 +1,31 @@
 /// A recorded session as replay plays it: its messages in recorded order with what each of them waits for. Keepalives and
 /// acknowledgements of the protocol are not in it; the farewell of a client and the server's answer to it are optional.
+///
+/// It is made for tapes of a million messages: 32 bytes a step and some for its lists. The messages themselves are asked
+/// for one at a time with ``message(_:)``.
 struct Script: Sendable {
     struct Step: Sendable {
-        var line: Int
+        /// On the tape's clock.
         var time: UInt64
-        var frame: Int
-        var direction: Direction
-        /// Nil for an ending.
-        var message: Message?
-        var ending: RecordedSession.Ending?
-        /// Nil for messages of no chain.
-        var place: ChainPlace?
+        var line: Int32
         /// From 1, among the steps of its direction.
-        var ordinal: Int
-        var optional = false
+        var ordinal: Int32
+        var frame: Int32
+        fileprivate(set) var groupIndex: Int32 = -1
+        /// Into ``Script/names``; −1 for an ending.
+        fileprivate(set) var nameIndex: Int32 = -1
+        fileprivate(set) var slot: UInt16 = 0
+        /// Nil for an ending.
+        var role: Role?
+        fileprivate var flags: UInt8 = 0
 
-        var role: Role? { message?.role }
-        var group: Int? { place?.group }
+        var direction: Direction { flags & 1 == 0 ? .toClient : .toServer }
+        var optional: Bool { flags & 2 != 0 }
+        /// Nil for messages of no chain.
+        var group: Int? { groupIndex < 0 ? nil : Int(groupIndex) }
+        var place: ChainPlace? { group.map { ChainPlace(group: $0, slot: Int(slot)) } }
+        /// A client message that holds back pushes.
+        var isGate: Bool { direction == .toServer && role != .cancel && role != .close }
     }
 
     /// Which chain of which group: 0 is the group's own, 1 … are those that its opening message opened besides.
@@ -27,107 +36,241 @@ struct Script: Sendable {
 
     /// A chain with the chains that its opening message opened besides (uploads).
     struct Group: Sendable {
-        var chain: Chain
-        /// The message that opened it.
-        var request: Int?
-        /// Steps of each side in order; the request is among them.
-        var toServer: [Int] = []
-        var toClient: [Int] = []
+        /// Who opened it.
+        var origin: Direction
+        fileprivate var opening: Int32
+        fileprivate var serverStart: Int32 = 0
+        fileprivate var clientStart: Int32 = 0
+
+        /// The message that opened it; nil when the tape does not have it.
+        var request: Int? { opening < 0 ? nil : Int(opening) }
+    }
+
+    /// Type and label of messages.
+    struct Name: Hashable, Sendable {
+        var type: String
+        var label: String?
+
+        /// `Invocation Send`.
+        var text: String { [type, label].compactMap(\.self).joined(separator: " ") }
     }
 
     private(set) var steps: [Step] = []
     private(set) var groups: [Group] = []
-    /// Steps of each side in recorded order.
-    private(set) var toServer: [Int] = []
-    private(set) var toClient: [Int] = []
-    /// Client messages that hold back pushes.
-    private(set) var gates: [Int] = []
+    private(set) var names: [Name] = []
     /// Answers of the client to requests of the server.
-    private(set) var answers: [Int] = []
+    private var answers: [Int32] = []
+    /// Steps of the groups, side by side in the order of the groups.
+    private var serverSteps: [Int32] = []
+    private var clientSteps: [Int32] = []
+    /// Client messages by meaning: hashes in ascending order, and the steps of each in recorded order.
+    private var keys: [UInt64] = []
+    private var keyed: [Int32] = []
     /// The protocol's opening.
     private(set) var clientHandshake: Int?
     private(set) var serverHandshake: Int?
     /// The client's farewell, and what the server made of it.
     private(set) var farewell: Int?
     private(set) var farewellAnswers: [Int] = []
-    /// Client messages of equal meaning, in recorded order, and where their list stands.
-    private(set) var byKey: [String: Int] = [:]
-    private(set) var equals: [[Int]] = []
     /// The tape's time at which the stream opened.
     let opened: UInt64
+    /// The session's entries, and which of them each step is.
+    private let entries: [RecordedSession.Entry]
+    private var entryOf: [Int32] = []
 
     init(_ session: RecordedSession, ignore: [IgnoreRule]) {
         opened = session.opened ?? session.entries.first?.time ?? 0
-        var open: [Chain: ChainPlace] = [:]
-        for entry in session.entries {
+        entries = session.entries
+        var build = Build(ignore: ignore)
+        for (i, entry) in session.entries.enumerated() {
             switch entry.what {
             case .message(let message):
                 guard message.role != .keepalive, message.role != .ack else { continue }
-                add(message, entry, &open, ignore)
-            case .ending(let ending):
-                add(
-                    Step(
-                        line: entry.line, time: entry.time, frame: entry.frame, direction: .toClient, ending: ending,
-                        ordinal: toClient.count + 1))
+                add(message, entry, &build)
+            case .ending:
+                add(step(of: entry, nil, .toClient, &build), nil)
             }
+            entryOf.append(Int32(clamping: i))
+        }
+        fillGroups()
+        build.keys.sort { ($0.hash, $0.step) < ($1.hash, $1.step) }
+        keys = build.keys.map(\.hash)
+        keyed = build.keys.map(\.step)
+    }
+
+    // MARK: Looking
+
+    /// The message of a step; nil for an ending.
+    func message(_ step: Int) -> Message? {
+        guard case .message(let message) = entries[Int(entryOf[step])].what else { return nil }
+        return message
+    }
+
+    /// The ending that a step is; nil for a message.
+    func ending(_ step: Int) -> RecordedSession.Ending? {
+        guard case .ending(let ending) = entries[Int(entryOf[step])].what else { return nil }
+        return ending
+    }
+
+    /// Type and label of a step's message; nil for an ending.
+    func name(_ step: Int) -> Name? {
+        let index = Int(steps[step].nameIndex)
+        return index < 0 ? nil : names[index]
+    }
+
+    /// Steps of a group to the server, its request among them.
+    func toServer(in group: Int) -> StepList {
+        let end = group + 1 < groups.count ? Int(groups[group + 1].serverStart) : serverSteps.count
+        return StepList(serverSteps[Int(groups[group].serverStart)..<end])
+    }
+
+    func toClient(in group: Int) -> StepList {
+        let end = group + 1 < groups.count ? Int(groups[group + 1].clientStart) : clientSteps.count
+        return StepList(clientSteps[Int(groups[group].clientStart)..<end])
+    }
+
+    /// The client's answers recorded between two steps.
+    func answers(between earlier: Int, and later: Int) -> StepList {
+        let from = StepList.place(of: earlier + 1, in: answers)
+        return StepList(answers[from..<Swift.max(from, StepList.place(of: later, in: answers))])
+    }
+
+    /// All answers of the client.
+    var allAnswers: StepList { StepList(answers[...]) }
+
+    /// Client messages of that key in recorded order; empty when there is none.
+    func equals(_ key: UInt64) -> StepList {
+        var low = 0
+        var high = keys.count
+        while low < high {
+            let middle = (low + high) / 2
+            if keys[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        var end = low
+        high = keys.count
+        while end < high {
+            let middle = (end + high) / 2
+            if keys[middle] <= key { end = middle + 1 } else { high = middle }
+        }
+        return StepList(keyed[low..<end])
+    }
+
+    /// What the client messages of equal meaning have in common. What continues a chain is compared within it.
+    /// - Parameter place: of the recorded chain; ignored for messages that open one.
+    static func key(_ message: Message, at place: ChainPlace?, ignore: [IgnoreRule]) -> UInt64 {
+        var meaning = message.meaning
+        for rule in ignore where rule.applies(to: message) { meaning = rule.removed(from: meaning) }
+        var hash = StableHash()
+        hash.combine(message.role.rawValue)
+        hash.combine(message.type)
+        hash.combine(meaning.canonicalText)
+        switch message.role {
+        case .part, .cancel, .reply:
+            if let place {
+                hash.combine(UInt64(bitPattern: Int64(place.group)))
+                hash.combine(UInt64(bitPattern: Int64(place.slot)))
+            }
+        case .request, .send: hash.combine(UInt64(message.opens.count))
+        default: break
+        }
+        return hash.value
+    }
+}
+
+// MARK: Making
+
+extension Script {
+    /// What is needed only while a script is made.
+    private struct Build {
+        let ignore: [IgnoreRule]
+        var open: [Chain: ChainPlace] = [:]
+        /// Chains that have ended, in order. What comes for one of them long after is of no chain.
+        var closed: [(chain: Chain, group: Int)] = []
+        var forgotten = 0
+        var names: [Name: Int32] = [:]
+        var keys: [(hash: UInt64, step: Int32)] = []
+        var toServer: Int32 = 0
+        var toClient: Int32 = 0
+
+        init(ignore: [IgnoreRule]) { self.ignore = ignore }
+
+        mutating func close(_ chain: Chain) {
+            closed.append((chain, open[chain]?.group ?? -1))
+            guard closed.count - forgotten > SessionRun.window else { return }
+            let oldest = closed[forgotten]
+            if open[oldest.chain]?.group == oldest.group { open[oldest.chain] = nil }
+            forgotten += 1
+            guard forgotten > SessionRun.window else { return }
+            closed.removeFirst(forgotten)
+            forgotten = 0
         }
     }
 
-    private mutating func add(
-        _ message: Message, _ entry: RecordedSession.Entry, _ open: inout [Chain: ChainPlace], _ ignore: [IgnoreRule]
-    ) {
-        let index = steps.count
-        let side = message.direction
+    private func step(
+        of entry: RecordedSession.Entry, _ role: Role?, _ side: Direction, _ build: inout Build
+    ) -> Step {
         var step = Step(
-            line: entry.line, time: entry.time, frame: entry.frame, direction: side, message: message,
-            ordinal: (side == .toServer ? toServer.count : toClient.count) + 1)
+            time: entry.time, line: Int32(clamping: entry.line), ordinal: 0, frame: Int32(clamping: entry.frame),
+            role: role)
+        if side == .toServer {
+            build.toServer += 1
+            step.ordinal = build.toServer
+            step.flags = 1
+        } else {
+            build.toClient += 1
+            step.ordinal = build.toClient
+        }
+        return step
+    }
+
+    private mutating func add(_ message: Message, _ entry: RecordedSession.Entry, _ build: inout Build) {
+        let index = Int32(clamping: steps.count)
+        let side = message.direction
+        var step = step(of: entry, message.role, side, &build)
         let opens = message.opens.first != nil || (message.role == .request && message.chain?.origin == side)
         if let chain = message.chain ?? message.opens.first, message.role != .handshake {
-            if opens || open[chain] == nil {
-                open[chain] = ChainPlace(group: groups.count, slot: 0)
-                groups.append(Group(chain: chain, request: opens ? index : nil))
+            if opens || build.open[chain] == nil {
+                build.open[chain] = ChainPlace(group: groups.count, slot: 0)
+                groups.append(Group(origin: chain.origin, opening: opens ? index : -1))
             }
-            step.place = open[chain]
+            if let place = build.open[chain] {
+                step.groupIndex = Int32(clamping: place.group)
+                step.slot = UInt16(clamping: place.slot)
+            }
             for (i, further) in message.opens.enumerated() {
-                open[further] = ChainPlace(group: groups.count - 1, slot: i + 1)
+                build.open[further] = ChainPlace(group: groups.count - 1, slot: i + 1)
             }
+            if message.role == .reply { build.close(chain) }
+        }
+        let name = Name(type: message.type, label: message.label)
+        if let known = build.names[name] {
+            step.nameIndex = known
+        } else {
+            step.nameIndex = Int32(clamping: names.count)
+            build.names[name] = step.nameIndex
+            names.append(name)
         }
         if side == .toServer {
-            let key = Script.key(message, at: step.place, ignore: ignore)
-            if let list = byKey[key] {
-                equals[list].append(index)
-            } else {
-                byKey[key] = equals.count
-                equals.append([index])
-            }
+            build.keys.append((Script.key(message, at: step.place, ignore: build.ignore), index))
         }
-        add(step)
+        add(step, message)
     }
 
-    private mutating func add(_ step: Step) {
+    private mutating func add(_ step: Step, _ message: Message?) {
         let index = steps.count
         var step = step
         if step.direction == .toServer {
-            toServer.append(index)
-            if let group = step.group { groups[group].toServer.append(index) }
             switch step.role {
-            case .cancel: break
             case .close:
-                step.optional = true
+                step.flags |= 2
                 farewell = farewell ?? index
-            case .reply:
-                answers.append(index)
-                gates.append(index)
-            case .handshake:
-                gates.append(index)
-                clientHandshake = clientHandshake ?? index
-            default: gates.append(index)
+            case .reply: answers.append(Int32(clamping: index))
+            case .handshake: clientHandshake = clientHandshake ?? index
+            default: break
             }
         } else {
-            toClient.append(index)
-            if let group = step.group { groups[group].toClient.append(index) }
-            if farewell != nil, step.ending != nil || step.role == .close {
-                step.optional = true
+            if farewell != nil, step.role == nil || step.role == .close {
+                step.flags |= 2
                 farewellAnswers.append(index)
             }
             if step.role == .handshake, serverHandshake == nil { serverHandshake = index }
@@ -135,33 +278,34 @@ struct Script: Sendable {
         steps.append(step)
     }
 
-    /// The client's answers recorded between two steps.
-    func answers(between earlier: Int, and later: Int) -> ArraySlice<Int> {
-        let from = Script.count(of: answers, below: earlier + 1)
-        return answers[from..<max(from, Script.count(of: answers, below: later))]
-    }
-
-    /// How many of the ascending `steps` are smaller than `limit`.
-    private static func count(of steps: [Int], below limit: Int) -> Int {
-        var low = 0
-        var high = steps.count
-        while low < high {
-            let middle = (low + high) / 2
-            if steps[middle] < limit { low = middle + 1 } else { high = middle }
+    /// Lists the steps of every group, once all are known.
+    private mutating func fillGroups() {
+        var server = [Int32](repeating: 0, count: groups.count)
+        var client = server
+        for step in steps {
+            guard let group = step.group else { continue }
+            if step.direction == .toServer { server[group] += 1 } else { client[group] += 1 }
         }
-        return low
-    }
-
-    /// What the client messages of equal meaning have in common. What continues a chain is compared within it.
-    /// - Parameter place: of the recorded chain; ignored for messages that open one.
-    static func key(_ message: Message, at place: ChainPlace?, ignore: [IgnoreRule]) -> String {
-        var meaning = message.meaning
-        for rule in ignore where rule.applies(to: message) { meaning = meaning.without(rule.pointer) }
-        let text = "\(message.role.rawValue) \(message.type) \(meaning.canonicalText)"
-        switch message.role {
-        case .part, .cancel, .reply: return place.map { "\(text) \($0.group).\($0.slot)" } ?? text
-        case .request, .send: return "\(text) \(message.opens.count)"
-        default: return text
+        var (serverEnd, clientEnd): (Int32, Int32) = (0, 0)
+        for group in groups.indices {
+            groups[group].serverStart = serverEnd
+            groups[group].clientStart = clientEnd
+            serverEnd += server[group]
+            clientEnd += client[group]
+            server[group] = groups[group].serverStart
+            client[group] = groups[group].clientStart
+        }
+        serverSteps = [Int32](repeating: 0, count: Int(serverEnd))
+        clientSteps = [Int32](repeating: 0, count: Int(clientEnd))
+        for (i, step) in steps.enumerated() {
+            guard let group = step.group else { continue }
+            if step.direction == .toServer {
+                serverSteps[Int(server[group])] = Int32(clamping: i)
+                server[group] += 1
+            } else {
+                clientSteps[Int(client[group])] = Int32(clamping: i)
+                client[group] += 1
+            }
         }
     }
 }

@@ -10,7 +10,12 @@ extension SessionRun {
         case repeated(Int)
         /// Keepalives, acknowledgements, a farewell: never compared.
         case aside
+        /// No counterpart: a divergence.
         case unexpected
+        /// The counterpart of this step, which is not its turn (`--match strict`).
+        case disordered(Int)
+        /// More than the tape has, where nothing is compared (`--match off`).
+        case extra
     }
 
     /// Finds the counterpart of a message of the client: among unmatched ones of equal meaning the one recorded first;
@@ -26,56 +31,81 @@ extension SessionRun {
             return .aside
         default: break
         }
-        let place = place(of: message)
-        if let list = script.byKey[Script.key(message, at: place, ignore: options.ignore)], let step = choose(list) {
-            let repeated = state[step] == .done
-            bind(message, to: step)
-            settle(step, at: now)
-            if repeated || isInterrupted(step) {
-                reopen(step, at: now, options)
-                return .repeated(step)
-            }
-            opened(step, at: now, options)
+        guard options.match != .off else {
+            guard let step = nearest(to: message, in: place(of: message)) else { return .extra }
+            accept(message, as: step, at: now, options)
             return .matched(step)
         }
-        return .unexpected
+        let place = place(of: message)
+        guard let step = choose(Script.key(message, at: place, ignore: options.ignore)) else { return .unexpected }
+        if options.match == .strict, state[step] == .waiting, step != firstAwaited {
+            return .disordered(step)
+        }
+        return accept(message, as: step, at: now, options) ? .repeated(step) : .matched(step)
+    }
+
+    /// Takes the message as that step, whatever it says.
+    /// - Returns: whether the step was matched before.
+    @discardableResult
+    mutating func accept(_ message: Message, as step: Int, at now: WireInstant, _ options: ReplayOptions) -> Bool {
+        let repeated = state[step] == .done
+        bind(message, to: step)
+        settle(step, at: now)
+        if repeated || isInterrupted(step) {
+            reopen(step, at: now, options)
+            return true
+        }
+        opened(step, at: now, options)
+        return false
     }
 
     /// The chain that a live message continues; nil for one that opens its own, or for an id that was never heard of.
-    private func place(of message: Message) -> Script.ChainPlace? {
+    func place(of message: Message) -> Script.ChainPlace? {
         guard let chain = message.chain, let link, message.role != .handshake else { return nil }
         return link.chains[chain] ?? Script.ChainPlace(group: -1, slot: 0)
     }
 
-    private mutating func choose(_ list: Int) -> Int? {
-        let same = script.equals[list]
-        if generation > 1, let interrupted = same.first(where: { isInterrupted($0) && matchedIn[$0] < generation }) {
+    private mutating func choose(_ key: UInt64) -> Int? {
+        let same = script.equals(key)
+        guard let first = same.first else { return nil }
+        if generation > 1,
+            let interrupted = same.first(where: { isInterrupted($0) && matchedIn[$0] < UInt16(clamping: generation) })
+        {
             return interrupted
         }
-        while equalHead[list] < same.count, state[same[equalHead[list]]] != .waiting { equalHead[list] += 1 }
-        if equalHead[list] < same.count, isInWindow(same[equalHead[list]]) { return same[equalHead[list]] }
+        var at = max(same.startIndex, equalHead[first] ?? 0)
+        while at < same.endIndex, ![.waiting, .deferred].contains(state[same[at]]) { at += 1 }
+        if same.count > 4 { equalHead[first] = at }
+        if at < same.endIndex, isInWindow(same[at]) { return same[at] }
+        // Late ones, oldest first; then what an earlier connection had.
+        if let late = same.first(where: { state[$0] == .forgiven }) { return late }
         guard generation > 1 else { return nil }
-        return same.first { state[$0] == .done && matchedIn[$0] < generation }
+        return same.first { state[$0] == .done && matchedIn[$0] < UInt16(clamping: generation) }
+    }
+
+    /// Whether the message is equal to one that came already.
+    func cameAlready(_ message: Message, _ options: ReplayOptions) -> Int? {
+        script.equals(Script.key(message, at: place(of: message), ignore: options.ignore)).last { state[$0] == .done }
     }
 
     /// Whether the step opened a chain that a lost connection interrupted.
-    private func isInterrupted(_ step: Int) -> Bool {
+    func isInterrupted(_ step: Int) -> Bool {
         guard state[step] == .done, let group = script.steps[step].group, script.groups[group].request == step else {
             return false
         }
-        return script.groups[group].toClient.last.map { state[$0] == .abandoned } ?? false
+        return script.toClient(in: group).last.map { state[$0] == .abandoned } ?? false
     }
 
-    private func isInWindow(_ step: Int) -> Bool {
-        guard firstAwaited < script.toServer.count else { return false }
-        let first = script.steps[script.toServer[firstAwaited]].ordinal
-        let matchedBeyond = max(0, matched - (first - 1))
-        return script.steps[step].ordinal - first - matchedBeyond < SessionRun.window
+    func isInWindow(_ step: Int) -> Bool {
+        guard firstAwaited < script.steps.count else { return false }
+        let first = Int(script.steps[firstAwaited].ordinal)
+        let matchedBeyond = max(0, matched - matchedBefore - (first - 1))
+        return Int(script.steps[step].ordinal) - first - matchedBeyond < SessionRun.window
     }
 
     /// Recorded ⇄ live ids of the message and of what it opens.
     private mutating func bind(_ message: Message, to step: Int) {
-        guard let recorded = script.steps[step].message, let place = script.steps[step].place else { return }
+        guard let recorded = script.message(step), let place = script.steps[step].place else { return }
         if let from = recorded.chain, let to = message.chain, message.role == .request {
             link?.ids.bind(from, to: to.id)
             link?.chains[to] = place
@@ -88,20 +118,37 @@ extension SessionRun {
     }
 
     private mutating func settle(_ step: Int, at now: WireInstant) {
-        if state[step] == .waiting { matched += 1 }
+        switch state[step] {
+        case .waiting, .abandoned: matched += 1
+        case .deferred:
+            matched += 1
+            reordered += 1
+        case .forgiven:
+            matched += 1
+            late.append(step)
+        case .done, .dormant, .lost: break
+        }
         state[step] = .done
         doneAt[step] = now
-        matchedIn[step] = generation
-        lastProgress = now
-        pingsSinceProgress = 0
+        matchedIn[step] = UInt16(clamping: generation)
+        progressed(at: now)
+        clientAnchor = clientAnchor.later(Anchor(at: now, recorded: script.steps[step].time))
+        takeBack(except: script.steps[step].group.flatMap { script.groups[$0].request == step ? $0 : nil })
         skipSettled()
+    }
+
+    /// Something of the script happened: the client's time runs anew.
+    mutating func progressed(at now: WireInstant) {
+        lastProgress = max(lastProgress, now)
+        pingsSinceProgress = 0
+        strangersSinceProgress = 0
     }
 
     /// What a newly matched message sets going.
     private mutating func opened(_ step: Int, at now: WireInstant, _ options: ReplayOptions) {
         if script.steps[step].role == .handshake { return serveHandshake(after: step, at: now, options) }
         guard let group = script.steps[step].group, script.groups[group].request == step else { return }
-        if !script.groups[group].toClient.isEmpty { openGroups.append(group) }
+        if !script.toClient(in: group).isEmpty { openGroups.append(group) }
     }
 
     /// The protocol's opening is served on every connection anew.
@@ -110,7 +157,7 @@ extension SessionRun {
             link?.readyAt = now
             return
         }
-        let gap = scaled(from: script.steps[step].time, to: script.steps[answer].time, options.speed)
+        let gap = scaled(from: script.steps[step].time, to: script.steps[answer].time, options)
         link?.again.append((answer, now.advanced(by: gap)))
     }
 
@@ -118,26 +165,18 @@ extension SessionRun {
     /// gets its recorded answer again.
     private mutating func reopen(_ step: Int, at now: WireInstant, _ options: ReplayOptions) {
         if script.steps[step].role == .handshake { return serveHandshake(after: step, at: now, options) }
-        guard let group = script.steps[step].group, script.groups[group].request == step,
-            let last = script.groups[group].toClient.last
-        else { return }
-        if state[last] == .done {
+        guard let group = script.steps[step].group, script.groups[group].request == step else { return }
+        let answers = script.toClient(in: group)
+        if let last = answers.last, state[last] == .done {
             guard script.steps[last].role == .reply else { return }
-            let gap = scaled(from: script.steps[step].time, to: script.steps[last].time, options.speed)
+            let gap = scaled(from: script.steps[step].time, to: script.steps[last].time, options)
             link?.again.append((last, now.advanced(by: gap)))
             return
         }
-        for unsent in script.groups[group].toClient where state[unsent] == .abandoned { state[unsent] = .waiting }
-        rewindPositions()
-        groupHead[group] = 0
-        openGroups.append(group)
-    }
-
-    /// After steps went back to waiting.
-    mutating func rewindPositions() {
-        head = 0
-        firstGate = 0
-        firstAwaited = 0
-        skipSettled()
+        for unsent in answers where state[unsent] == .abandoned { state[unsent] = .waiting }
+        for unsaid in script.toServer(in: group) where state[unsaid] == .abandoned { state[unsaid] = .waiting }
+        rewindPositions(to: step)
+        groupHead[group] = nil
+        if !answers.isEmpty { openGroups.append(group) }
     }
 }

@@ -1,29 +1,50 @@
 extension SessionRun {
     /// The client has a connection. What an earlier one left open is given up until its request comes again; a request of
     /// the server that was not answered is asked again.
-    mutating func attach(_ link: Link, at now: WireInstant) {
+    mutating func attach(_ link: Link, at now: WireInstant, _ options: ReplayOptions) {
         self.link = link
         generation += 1
         awaitsUpgrade = false
         lastProgress = max(lastProgress, now)
         if script.clientHandshake == nil { self.link?.readyAt = now }
-        if generation == 1 {
-            serverAnchor = Anchor(at: now, recorded: script.opened)
-            gateAnchor = serverAnchor
-            return
-        }
-        for group in openGroups {
-            for step in script.groups[group].toClient where state[step] == .waiting { state[step] = .abandoned }
-        }
-        openGroups = []
-        for answer in script.answers where state[answer] == .waiting {
+        let isScripted = endedByScript
+        endedByScript = false
+        if generation == 1 { return begin(at: now) }
+        if options.onReconnect == .restart, !isScripted { return restart(at: now) }
+        abandonOpenChains()
+        for answer in script.allAnswers where state[answer] == .waiting {
             guard let group = script.steps[answer].group, let request = script.groups[group].request,
                 state[request] == .done
             else { continue }
             state[request] = .waiting
-            groupHead[group] = 0
+            groupHead[group] = nil
         }
         rewindPositions()
+        if !isScripted { applyPolicy(options, remembered: false, at: now) }
+    }
+
+    /// The session's time begins.
+    mutating func begin(at now: WireInstant) {
+        serverAnchor = Anchor(at: now, recorded: script.opened)
+        gateAnchor = serverAnchor
+        clientAnchor = serverAnchor
+    }
+
+    /// Chains that the lost connection interrupted: neither side says more of them until their request comes again.
+    private mutating func abandonOpenChains() {
+        for group in script.groups.indices {
+            guard script.groups[group].origin == .toServer, let request = script.groups[group].request,
+                state[request] == .done
+            else { continue }
+            for step in script.toClient(in: group) where state[step] == .waiting || state[step] == .dormant {
+                state[step] = .abandoned
+            }
+            for step in script.toServer(in: group) where state[step] == .waiting || state[step] == .deferred {
+                state[step] = .abandoned
+            }
+        }
+        aside.removeAll { state[$0] == .abandoned }
+        openGroups = []
     }
 
     /// The connection is gone, or is being ended by us. Messages that the kernel has not wholly taken were never sent.
@@ -41,34 +62,38 @@ extension SessionRun {
         guard !lost.isEmpty else { return }
         for step in lost {
             state[step] = .waiting
-            if let group = script.steps[step].group { groupHead[group] = 0 }
+            if let group = script.steps[step].group { groupHead[group] = nil }
         }
-        sent.removeAll { lost.contains($0) }
+        sent.removeAll { lost.contains(Int($0)) }
         for step in lost.sorted() {
             // Its chain is open again, so that the reconnect can tell whether its request is repeated.
-            guard let group = script.steps[step].group, script.groups[group].chain.origin == .toServer,
+            guard let group = script.steps[step].group, script.groups[group].origin == .toServer,
                 !openGroups.contains(group)
             else { continue }
             openGroups.append(group)
         }
-        rewindPositions()
+        rewindPositions(to: lost.min() ?? 0)
     }
 
     /// Steps that were lost are on their way again, by the protocol's own means.
     mutating func deliverAgain(_ steps: [Int]) {
         for step in steps where state[step] == .waiting {
             state[step] = .done
-            sent.append(step)
+            sent.append(Int32(clamping: step))
         }
         skipSettled()
     }
 
     /// The client goes on over a new connection as if there had been no end of the old one. The time without a connection
     /// stood still.
-    mutating func goOn(_ link: Link, at now: WireInstant) {
+    mutating func goOn(_ link: Link, at now: WireInstant, _ options: ReplayOptions) {
+        // A client of long polling that gave one poll up and makes another has lost nothing.
+        let isLoss = !endedByScript && !(link.transport == .lp && attempts.last?.ended?.by == "client")
+        endedByScript = false
         self.link = link
         if link.readyAt != nil { self.link?.readyAt = now }
         awaitsUpgrade = false
         lastProgress = max(lastProgress, now)
+        if isLoss { applyPolicy(options, remembered: true, at: now) }
     }
 }

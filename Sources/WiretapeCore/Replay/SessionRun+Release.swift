@@ -14,16 +14,21 @@ extension SessionRun {
     /// The next server message by the release rules of `docs/replay.md`: recorded order; a message that waits for the
     /// client holds back pushes and its own chain, and a reply whose chain is complete passes it; a message that waits for
     /// time holds back everything after it.
-    mutating func next(at now: WireInstant, _ options: ReplayOptions) -> Next {
-        guard failure == nil, let link, !link.isCut else { return .idle }
-        if let first = link.again.min(by: { $0.due < $1.due }) {
+    /// - Parameter elsewhere: the line of the first client message that another session still waits for; with
+    ///   `--causality tape` nothing recorded behind it leaves.
+    mutating func next(at now: WireInstant, elsewhere: Int32 = .max, _ options: ReplayOptions) -> Next {
+        // Not `let link`: a copy of it for every message.
+        guard failure == nil, !isStalled, link?.isCut == false else { return .idle }
+        if link?.again.isEmpty == false, let first = link?.again.min(by: { $0.due < $1.due }),
+            mayLeave(first.step, options)
+        {
             return first.due <= now ? .send(first.step, due: first.due) : .wait(first.due)
         }
-        guard link.readyAt != nil else { return .held }
-        guard head < script.toClient.count else { return isComplete ? .idle : .held }
-        let step = script.toClient[head]
-        if canSend(step) { return timed(step, due(step, options), now) }
-        if let reply = firstPassingReply(after: step) { return timed(reply, due(reply, options), now) }
+        guard link?.readyAt != nil else { return .held }
+        guard head < script.steps.count else { return isComplete ? .idle : .held }
+        guard mayLeave(head, options) else { return .held }
+        if canSend(head, elsewhere) { return timed(head, due(head, options), now) }
+        if let reply = firstPassingReply(after: head, elsewhere) { return timed(reply, due(reply, options), now) }
         return .held
     }
 
@@ -32,32 +37,40 @@ extension SessionRun {
     }
 
     /// Whether every client message that the step waits for is there.
-    private func canSend(_ index: Int) -> Bool {
+    private func canSend(_ index: Int, _ elsewhere: Int32) -> Bool {
         let step = script.steps[index]
+        if step.line > elsewhere, step.role != .handshake { return false }
         if let group = step.group {
-            for mine in script.groups[group].toServer {
+            for mine in script.toServer(in: group) {
                 if mine > index { break }
                 if state[mine] == .waiting { return false }
             }
         }
         if step.role == .reply {
             let request = step.group.flatMap { script.groups[$0].request } ?? index
-            return !script.answers(between: request, and: index).contains { state[$0] == .waiting }
+            return !script.answers(between: request, and: index).contains {
+                state[$0] == .waiting || state[$0] == .deferred
+            }
         }
-        return firstGate == script.gates.count || script.gates[firstGate] > index
+        return firstGate > index
     }
 
     /// The earliest reply behind `held` whose chain is complete and has nothing unsent before it.
-    private mutating func firstPassingReply(after held: Int) -> Int? {
+    private mutating func firstPassingReply(after held: Int, _ elsewhere: Int32) -> Int? {
         var found: Int?
         var stillOpen: [Int] = []
         for group in openGroups {
-            let steps = script.groups[group].toClient
-            while groupHead[group] < steps.count, state[steps[groupHead[group]]] != .waiting { groupHead[group] += 1 }
-            guard groupHead[group] < steps.count else { continue }
+            let steps = script.toClient(in: group)
+            var at = groupHead[group] ?? steps.startIndex
+            while at < steps.endIndex, state[steps[at]] != .waiting { at += 1 }
+            guard at < steps.endIndex else {
+                groupHead[group] = nil
+                continue
+            }
+            if steps.count > 1 { groupHead[group] = at }
             stillOpen.append(group)
-            let unsent = steps[groupHead[group]]
-            if unsent > held, unsent < found ?? .max, script.steps[unsent].role == .reply, canSend(unsent) {
+            let unsent = steps[at]
+            if unsent > held, unsent < found ?? .max, script.steps[unsent].role == .reply, canSend(unsent, elsewhere) {
                 found = unsent
             }
         }
@@ -71,11 +84,12 @@ extension SessionRun {
         let moment = now.since(due) < 20_000_000 ? due : now
         state[step] = .done
         doneAt[step] = moment
-        sent.append(step)
-        lastProgress = max(lastProgress, now)
-        pingsSinceProgress = 0
+        sent.append(Int32(clamping: step))
+        progressed(at: now)
+        spend(step)
+        if script.steps[step].role == nil { endedByScript = true }
         skipSettled()
-        link?.again.removeAll { $0.step == step }
+        if link?.again.isEmpty == false { link?.again.removeAll { $0.step == step } }
         guard script.steps[step].role == .handshake, link?.readyAt == nil else { return }
         link?.readyAt = now
     }

@@ -1,11 +1,11 @@
 /// A recorded session that a client has claimed: the script, what of it is done, and the client's connection when there is
 /// one. It outlives its connections. Inputs and outcomes are those of the extensions beside this file:
-/// matching, release, timing, reconnects, attempts.
+/// matching, release, timing, patience, reconnects, stepping, attempts.
 struct SessionRun: Sendable {
     let script: Script
     let session: RecordedSession
-    /// From 1; more than one run of a session comes with later options.
-    let run = 1
+    /// 1, 2, …: which run of the recorded session this is.
+    let run: Int
     let claimedAt: WireInstant
 
     /// The client's connection; nil while there is none.
@@ -32,6 +32,10 @@ struct SessionRun: Sendable {
     var redirects = 0
     /// Why the session was given up, in words for the client. Its reconnects are refused with them.
     var failure: String?
+    /// It diverged under `--on-divergence stall`: nothing of the script leaves any more.
+    var isStalled = false
+    /// A reconnect that the policy did not give back to it: what is left of the script is nobody's.
+    var isLeft = false
     var wakeAt: WireInstant?
 
     // MARK: The script's state, indexed by step
@@ -40,63 +44,91 @@ struct SessionRun: Sendable {
     /// When each step was done.
     var doneAt: [WireInstant]
     /// The connection on which a client message was matched last.
-    var matchedIn: [Int]
+    var matchedIn: [UInt16]
     /// Steps that the fault rules have seen.
     var judged: [Bool]
     /// Server steps in the order of sending: what the digest is made of.
-    var sent: [Int] = []
+    var sent: [Int32] = []
 
-    // MARK: Positions
+    // MARK: Positions, as steps of the script
 
-    /// Into `script.toClient`: everything before is done or given up.
+    /// Every server message before is done or given up.
     var head = 0
-    /// Into `script.gates`: everything before is matched.
+    /// Every client message before that holds back pushes has come or was forgiven.
     var firstGate = 0
-    /// Into `script.toServer`: everything before is matched or optional.
+    /// Every client message before has come, was forgiven or is optional.
     var firstAwaited = 0
-    /// Into the server's steps of each group: everything before is done or given up.
-    var groupHead: [Int]
-    /// Into each list of equal client messages: everything before is matched.
-    var equalHead: [Int]
-    /// Groups with a matched request and an unsent reply.
+    /// Into the server's steps of a group: everything before is done or given up. Of the groups that have more than one.
+    var groupHead: [Int: Int] = [:]
+    /// Into the lists of equal client messages, by their first step: everything before is matched.
+    var equalHead: [Int: Int] = [:]
+    /// Groups with a matched request and an unsent message of the server.
     var openGroups: [Int] = []
     /// The last thing in actual time among the server's steps, and among the client's gates, before the head.
     var serverAnchor: Anchor
     var gateAnchor: Anchor
     var anchoredSteps = 0
     var anchoredGates = 0
+    /// The last client message that was matched.
+    var clientAnchor: Anchor
+    /// Server messages whose state is `dormant`.
+    var aside: [Int] = []
+    /// The last connection ended as the script has it.
+    var endedByScript = false
+    /// Server messages that may leave under `--speed step`.
+    var allowance = Allowance.steps(0)
+    /// Gates of other sessions up to this line hold nothing back (`--causality tape`).
+    var forgivenLine: Int32 = 0
 
     // MARK: Counts
 
     var matched = 0
+    /// Of them, those before the last restart.
+    var matchedBefore = 0
     var clientMessages = 0
     var requests = 0
     var lastProgress: WireInstant
     /// Pings and other keepalives of the client since then.
     var pingsSinceProgress = 0
-    var missing: [String] = []
+    /// Other messages of the client since then that the script does not have.
+    var strangersSinceProgress = 0
     var unexpected: [String] = []
+    var late: [Int] = []
+    var reordered = 0
+    /// What other sessions' clients did not say in time (`--causality tape`).
+    var missingElsewhere: [String] = []
+    /// Pushes that `live` lost: the digest leaves such a run's pushes out, unless the clock is the client's own.
+    var lostByTime = 0
 
-    init(_ session: RecordedSession, script: Script, at now: WireInstant) {
+    init(_ session: RecordedSession, script: Script, run: Int = 1, at now: WireInstant) {
         self.session = session
         self.script = script
+        self.run = run
         claimedAt = now
         lastProgress = now
-        state = Array(repeating: .waiting, count: script.steps.count)
-        doneAt = Array(repeating: .zero, count: script.steps.count)
-        matchedIn = Array(repeating: 0, count: script.steps.count)
-        judged = Array(repeating: false, count: script.steps.count)
-        equalHead = Array(repeating: 0, count: script.equals.count)
-        groupHead = Array(repeating: 0, count: script.groups.count)
+        let count = script.steps.count
+        state = Array(repeating: .waiting, count: count)
+        doneAt = Array(repeating: .zero, count: count)
+        matchedIn = Array(repeating: 0, count: count)
+        judged = Array(repeating: false, count: count)
         serverAnchor = Anchor(at: now, recorded: script.opened)
         gateAnchor = serverAnchor
+        clientAnchor = serverAnchor
         skipSettled()
     }
 
     enum StepState: UInt8, Sendable {
         case waiting, done
-        /// Of a chain whose request was not repeated after a reconnect.
+        /// Of a chain that a lost connection interrupted, until its request comes again.
         case abandoned
+        /// A client message that no longer holds anything back, because it seems to come after a push that waited for it.
+        case deferred
+        /// A client message that did not come in time.
+        case forgiven
+        /// A server message whose chain was never opened: its request is deferred or forgiven.
+        case dormant
+        /// Left out by `--on-reconnect lose:N` or `live`, and what the client would have answered to it.
+        case lost
     }
 
     /// Something that happened, in actual and in recorded time.
@@ -111,23 +143,34 @@ struct SessionRun: Sendable {
     }
 
     /// Everything is out and matched that is not optional or given up.
-    var isComplete: Bool { head == script.toClient.count && firstAwaited == script.toServer.count }
+    var isComplete: Bool { head == script.steps.count && firstAwaited == script.steps.count }
 
     /// Nothing more will happen in this session.
-    var isOver: Bool { failure != nil || isComplete }
+    var isOver: Bool { failure != nil || isStalled || isLeft || isComplete }
 
     /// Moves the positions over what is settled.
     mutating func skipSettled() {
-        while head < script.toClient.count {
-            let step = script.toClient[head]
-            guard state[step] != .waiting || script.steps[step].optional else { break }
+        let count = script.steps.count
+        while head < count {
+            let step = script.steps[head]
+            guard step.direction == .toServer || state[head] != .waiting || step.optional else { break }
             head += 1
         }
-        while firstGate < script.gates.count, state[script.gates[firstGate]] != .waiting { firstGate += 1 }
-        while firstAwaited < script.toServer.count {
-            let step = script.toServer[firstAwaited]
-            guard state[step] != .waiting || script.steps[step].optional else { break }
-            firstAwaited += 1
-        }
+        while firstGate < count, !script.steps[firstGate].isGate || state[firstGate] != .waiting { firstGate += 1 }
+        while firstAwaited < count, !isAwaited(firstAwaited) { firstAwaited += 1 }
+    }
+
+    /// Whether the session still wants that client message to come.
+    func isAwaited(_ index: Int) -> Bool {
+        let step = script.steps[index]
+        return step.direction == .toServer && !step.optional && (state[index] == .waiting || state[index] == .deferred)
+    }
+
+    /// After steps from `first` on went back to waiting.
+    mutating func rewindPositions(to first: Int = 0) {
+        head = min(head, first)
+        firstGate = min(firstGate, first)
+        firstAwaited = min(firstAwaited, first)
+        skipSettled()
     }
 }

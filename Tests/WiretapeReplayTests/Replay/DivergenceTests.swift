@@ -71,7 +71,10 @@ import WiretapeCore
                 60002 > {"type":1,"target":"A","arguments":[]}
                 60003 < {"type":1,"target":"Tick","arguments":[]}
                 """)
-        let play = try Playbook([late]) { $0.keepalive = .off }
+        let play = try Playbook([late]) {
+            $0.keepalive = .off
+            $0.grace = 3_600_000_000_000
+        }
         let c = try play.start()
         play.pass(ms: 60_000)
         play.close(c)

@@ -1,0 +1,76 @@
+extension ReplayEngine {
+    /// Texts that are kept for the report.
+    static let mostDivergences = 1_000
+
+    /// A client message without a counterpart. A request gets the protocol's own refusal for its id, since silence hangs
+    /// real clients.
+    mutating func diverge(on message: Message, of r: Int, _ match: SessionRun.Match, into out: inout [ReplayAction]) {
+        let run = runs[r]
+        var nearest: Int?
+        var counterpart: Int?
+        let came = run.cameAlready(message, options)
+        if case .disordered(let step) = match {
+            (nearest, counterpart) = (run.firstAwaitedStep, step)
+        } else if came == nil {
+            // A repetition is more than the tape has; anything else stands for the message that it is most like.
+            let place = run.place(of: message)
+            let continuing = [.part, .cancel, .reply].contains(message.role)
+            if !continuing || (place?.group ?? -1) >= 0 {
+                counterpart = run.nearest(to: message, in: place, anyOfRole: false)
+            }
+            nearest = counterpart
+        }
+        let text = DivergenceText.unexpected(
+            message, nearest: nearest, came: came, in: run, tape: tapeName, after: now.since(run.claimedAt))
+        runs[r].unexpected.append(message.title)
+        runs[r].strangersSinceProgress += 1
+        let reason = "wiretape: diverged at \(message.title): not on \(tapeName)"
+        let goesOn = options.onDivergence == .warn || options.onDivergence == .ignore
+        if goesOn, let counterpart {
+            runs[r].accept(message, as: counterpart, at: now, options)
+        } else {
+            refuse(message, of: r, into: &out)
+        }
+        diverge(r, text, reason: reason, into: &out)
+    }
+
+    /// The protocol's own error to a request that the tape does not answer.
+    mutating func refuse(_ message: Message, of r: Int, into out: inout [ReplayAction]) {
+        guard options.onDivergence != .stall else { return }
+        let reason = "wiretape: diverged at \(message.title): not on \(tapeName)"
+        guard let refusal = runs[r].session.writer.refusal(of: message, reason: reason) else { return }
+        var carried: [Message] = []
+        var reader = runs[r].session.writer
+        reader.decode(refusal.payload.span, refusal.opcode, .toClient, into: &carried)
+        deliver(refusal.payload, refusal.opcode, carried, to: r, into: &out)
+    }
+
+    /// The client's time is up.
+    /// - Returns: whether the session may have something to send now.
+    mutating func expire(_ r: Int, _ what: SessionRun.Expiry, into out: inout [ReplayAction]) -> Bool {
+        switch what {
+        case .grace(let push): runs[r].postpone(until: push, at: now)
+        case .elsewhere: forgiveElsewhere(r, into: &out)
+        case .patience:
+            let blockers = runs[r].blockers
+            guard let first = blockers.first else { return false }
+            let text = DivergenceText.missing(runs[r], first, tape: tapeName, patience: options.patience)
+            let reason = "wiretape: still waiting for \(DivergenceText.describe(runs[r], first, tape: tapeName))"
+            runs[r].forgive(blockers, at: now)
+            if options.match != .off { diverge(r, text, reason: reason, into: &out) }
+        }
+        return runs[r].link != nil && !runs[r].isStalled
+    }
+
+    /// States a divergence and does what `--on-divergence` says.
+    mutating func diverge(_ r: Int, _ text: String, reason: String, into out: inout [ReplayAction]) {
+        switch options.onDivergence {
+        case .fail: fail(r, text, reason: reason, into: &out)
+        case .warn: diverged(text, into: &out)
+        case .ignore: if divergences.count < ReplayEngine.mostDivergences { divergences.append(text) }
+        case .stall:
+            diverged(text, into: &out)
+            runs[r].isStalled = true
+        }
+    }
+}

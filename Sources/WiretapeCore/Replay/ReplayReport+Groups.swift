@@ -1,0 +1,45 @@
+extension ReplayReport {
+    /// Sessions by outcome: runs of one recorded session that differ in nothing but clients and times stand together, in
+    /// the order of the first of each.
+    var groups: [[Session]] {
+        var order: [Outcome] = []
+        var members: [Outcome: [Session]] = [:]
+        for session in sessions {
+            let outcome = Outcome(session)
+            if members[outcome] == nil { order.append(outcome) }
+            members[outcome, default: []].append(session)
+        }
+        return order.map { members[$0] ?? [] }
+    }
+
+    func runs(of session: Session) -> Int { sessions.count { $0.session == session.session } }
+
+    /// `session 1, 499 runs (signalr over ws), each 12 client messages matched, finished`, and the attempts without times.
+    func lines(of group: [Session]) -> [String] {
+        guard let first = group.first else { return [] }
+        let rows = first.attempts.map { attempt in
+            let steps = attempt.steps.map { "\($0.request) \($0.status.map(String.init) ?? "cut")" }
+            let ended = attempt.ended.map { "ended by \($0.by): \($0.how)" } ?? ""
+            return ["\(attempt.number)", attempt.outcome?.rawValue ?? "", steps.joined(separator: ", "), ended]
+        }
+        return ["session \(first.session), \(group.count) runs (\(first.carried)), each \(first.state)"] + table(rows)
+    }
+
+    /// What a run came to, without its client and its times.
+    private struct Outcome: Hashable {
+        var session: Session
+
+        init(_ session: Session) {
+            self.session = session
+            self.session.run = 0
+            self.session.client = ""
+            for i in session.attempts.indices {
+                let attempt = session.attempts[i]
+                self.session.attempts[i].start = 0
+                self.session.attempts[i].delay = nil
+                for step in attempt.steps.indices { self.session.attempts[i].steps[step].time = 0 }
+                self.session.attempts[i].ended?.time = 0
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+extension SessionRun {
+    /// The awaited client message that stands for one which is equal to none: same role, type and label, recorded first;
+    /// for what continues a chain, of that chain. Within the window. With `--match off`, where nothing is compared, any of
+    /// the same role will do after those.
+    /// - Parameter place: the recorded chain that the message continues.
+    func nearest(to message: Message, in place: Script.ChainPlace?, anyOfRole: Bool = true) -> Int? {
+        var second: Int?
+        var index = firstAwaited
+        var seen = 0
+        while index < script.steps.count, seen < SessionRun.window {
+            defer { index += 1 }
+            guard isAwaited(index), isTurn(index) else { continue }
+            seen += 1
+            let step = script.steps[index]
+            guard step.role == message.role else { continue }
+            if let group = place?.group, group >= 0, step.group != group, continues(step.role) { continue }
+            if let name = script.name(index), name.type == message.type, name.label == message.label { return index }
+            if second == nil, anyOfRole { second = index }
+        }
+        return second
+    }
+
+    private func continues(_ role: Role?) -> Bool { role == .part || role == .cancel || role == .reply }
+
+    /// A client message whose question has not been asked is not awaited yet, nor one of a chain that is not open.
+    private func isTurn(_ index: Int) -> Bool {
+        guard let group = script.steps[index].group, let request = script.groups[group].request, request != index else {
+            return true
+        }
+        return state[request] == .done
+    }
+}

@@ -1,0 +1,97 @@
+// What `--on-reconnect` makes of an interruption: a connection that a fault, the client or the network ended. An ending
+// that is on the tape is part of the script, and the script goes on behind it whatever the policy.
+
+extension SessionRun {
+    /// Whether the client had a connection that was interrupted, and the session is not over.
+    var wasInterrupted: Bool { generation > 0 && link == nil && !isOver && !endedByScript }
+
+    /// The client is back, on a connection of its own or one that goes on: what the policy takes away or gives again.
+    /// - Parameter remembered: the protocol itself resends what was under way.
+    mutating func applyPolicy(_ options: ReplayOptions, remembered: Bool, at now: WireInstant) {
+        switch options.onReconnect {
+        case .lose(let count): lose(count)
+        case .rewind(let count): rewind(count)
+        case .live where !remembered: loseWhatWasDue(options, at: now)
+        case .resume, .live, .restart, .next, .refuse: break
+        }
+    }
+
+    /// The next pushes are gone, those of interrupted streams among them.
+    private mutating func lose(_ count: Int) {
+        var left = count
+        // Items of interrupted streams stand before the head.
+        var index = 0
+        while index < script.steps.count, left > 0 {
+            if script.steps[index].role == .push, script.steps[index].direction == .toClient,
+                state[index] == .waiting || (state[index] == .abandoned && openedLastTime(index))
+            {
+                state[index] = .lost
+                left -= 1
+            }
+            index += 1
+        }
+        skipSettled()
+    }
+
+    /// Whether the step's chain was open until the connection was lost, not only until an earlier one was.
+    private func openedLastTime(_ step: Int) -> Bool {
+        guard let group = script.steps[step].group, let request = script.groups[group].request else { return false }
+        return Int(matchedIn[request]) >= generation - 1
+    }
+
+    /// The last pushes come again: those of no chain, and those of streams whose end is still to come.
+    private mutating func rewind(_ count: Int) {
+        var first: Int?
+        var left = count
+        var seen: Set<Int32> = []
+        for step in sent.reversed() {
+            guard left > 0 else { break }
+            let index = Int(step)
+            guard script.steps[index].role == .push, state[index] == .done, seen.insert(step).inserted else { continue }
+            if let group = script.steps[index].group {
+                guard let last = script.toClient(in: group).last, state[last] != .done || last == index else {
+                    continue
+                }
+                state[index] = state[last] == .abandoned ? .abandoned : .waiting
+                groupHead[group] = nil
+            } else {
+                state[index] = .waiting
+            }
+            first = min(first ?? index, index)
+            left -= 1
+        }
+        if let first { rewindPositions(to: first) }
+    }
+
+    /// The session's clock ran on: pushes that became due without a connection are lost, and so are questions, with their
+    /// answers, and endings.
+    private mutating func loseWhatWasDue(_ options: ReplayOptions, at now: WireInstant) {
+        while head < script.steps.count, firstGate > head {
+            let step = script.steps[head]
+            guard step.role != .reply, step.role != .handshake else { break }
+            let due = naturalTime(of: head, options)
+            guard due <= now else { break }
+            state[head] = .lost
+            doneAt[head] = due
+            lostByTime += 1
+            if step.role == .request, let group = step.group {
+                for answer in script.toServer(in: group) where state[answer] == .waiting { state[answer] = .lost }
+            }
+            skipSettled()
+        }
+    }
+
+    /// From the first message. What was said and sent so far stays in the report.
+    mutating func restart(at now: WireInstant) {
+        let count = script.steps.count
+        state = Array(repeating: .waiting, count: count)
+        doneAt = Array(repeating: .zero, count: count)
+        matchedIn = Array(repeating: 0, count: count)
+        judged = Array(repeating: false, count: count)
+        (head, firstGate, firstAwaited, anchoredSteps, anchoredGates) = (0, 0, 0, 0, 0)
+        (groupHead, equalHead, openGroups, aside) = ([:], [:], [], [])
+        matchedBefore = matched
+        begin(at: now)
+        skipSettled()
+    }
+}

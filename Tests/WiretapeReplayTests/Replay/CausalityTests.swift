@@ -1,0 +1,51 @@
+import Testing
+import WiretapeCore
+
+/// `--causality tape`: what another session's client said first.
+@Suite struct CausalityTests {
+    /// Alice hears of bob after bob has said hello; lines tell the order.
+    private func tape() -> [RecordedSession] {
+        var alice = TestTape.session(TestTape.handshake + "50 < \(push("Joined", #""bob""#))")
+        var bob = TestTape.session(TestTape.handshake + "40 > \(push("Hello"))\n60 < \(push("Tick"))", number: 2)
+        for (i, line) in [2, 3, 9].enumerated() { alice.entries[i].line = line }
+        for (i, line) in [4, 5, 8, 10].enumerated() { bob.entries[i].line = line }
+        (alice.name, bob.name) = ("alice", "bob")
+        return [alice, bob]
+    }
+
+    @Test func aMessageWaitsForTheOthersClient() throws {
+        let play = try Playbook(tape(), speed: .instant) { $0.causality = .tape }
+        let alice = try play.start()
+        play.pass(ms: 5_000)
+        play.expect(alice)
+        play.host = "10.0.0.2"
+        let bob = try play.start()
+        play.expect(alice)
+        play.send(bob, push("Hello"))
+        play.expect(bob, push("Tick"))
+        play.expect(alice, push("Joined", #""bob""#))
+        #expect(play.finish().verdict == .pass)
+    }
+
+    @Test func withoutItSessionsDoNotWaitForEachOther() throws {
+        let play = try Playbook(tape(), speed: .instant)
+        let alice = try play.start()
+        play.expect(alice, push("Joined", #""bob""#))
+    }
+
+    @Test func patienceEndsHereToo() throws {
+        let play = try Playbook(tape(), speed: .instant) {
+            $0.causality = .tape
+            $0.onDivergence = .warn
+            $0.keepalive = .off
+        }
+        let alice = try play.start()
+        play.pass(ms: 29_998)
+        play.expect(alice)
+        play.pass(ms: 40_000)
+        play.expect(alice, push("Joined", #""bob""#))
+        let report = play.finish()
+        #expect(report.exitCode == 2)
+        #expect(report.sessions[0].missing.last == "client message of session 2 (chat.tape:4)")
+    }
+}
