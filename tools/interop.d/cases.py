@@ -375,7 +375,7 @@ def wrong_protocol(stage):
 
 CASES = {
     "stateful json": (("aspnetcore", "signalr-js"), lambda s: stateful(s, "aspnetcore", "signalr-js", "json")),
-    "stateful json, aiosignalr": (("aiosignalr", "signalr-js"), lambda s: stateful(s, "aiosignalr", "signalr-js", "json")),
+    "stateful json aiosignalr": (("aiosignalr", "signalr-js"), lambda s: stateful(s, "aiosignalr", "signalr-js", "json")),
     "stateful messagepack": (("aiosignalr", "signalr-js"), lambda s: stateful(s, "aiosignalr", "signalr-js", "messagepack")),
     "redirect": (("aspnetcore", "signalr-js"), redirect),
     "token": (("aspnetcore", "signalr-js"), token),
