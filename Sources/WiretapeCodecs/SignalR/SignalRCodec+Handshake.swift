@@ -3,7 +3,8 @@ internal import WiretapeCore
 extension SignalRCodec {
     /// The record without a type. It opens the hub connection, so what was known of an earlier one is forgotten.
     ///
-    /// Its version is not compared: it says what the negotiation granted, not what the application wants. A server that
+    /// Its version is compared only when it is newer than servers know: they refuse that. Up to there it says what the
+    /// negotiation granted, not what the application wants. A server that
     /// accepts answers with an empty object; some members more are read here and not written again, as not all clients
     /// accept them.
     mutating func handshake(_ frame: SignalRFrame) throws(SignalRFault) -> Message {
@@ -20,11 +21,15 @@ extension SignalRCodec {
         version = frame.field("version")?.canonical.int ?? 0
         chains = SignalRChains()
         counters = SignalRCounters()
+        var meaning: [JSONValue.Member] = [.init("protocol", .string(name))]
+        if version > Self.newestVersion { meaning.append(.init("version", .number(version))) }
         return frame.message(
-            .handshake, "Handshake", chain: Self.handshakeChain, meaning: [.init("protocol", .string(name))],
+            .handshake, "Handshake", chain: Self.handshakeChain, meaning: meaning,
             summary: "Handshake \(name) \(frame.field("version")?.text ?? "")")
     }
 
+    /// Of both hub protocols, since ASP.NET Core 8.
+    private static let newestVersion = 2
     private static let handshakeChain = Chain("handshake", origin: .toServer)
 
     /// Whether a client's first payload begins with a handshake request.

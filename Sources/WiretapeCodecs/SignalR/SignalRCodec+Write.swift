@@ -67,15 +67,19 @@ extension SignalRCodec {
     }
 
     /// An error as the Completion of the request, in the hub protocol of the session that this value has seen. To a
-    /// handshake it is an answer in JSON; for another hub protocol than the session's in the server's own words first.
+    /// handshake it is an answer in JSON; for another hub protocol than the session's, or a version that servers do not
+    /// know, in the server's own words first.
     package func refusal(of message: Message, reason: String) -> (payload: [UInt8], opcode: Opcode)? {
         guard message.direction == .toServer else { return nil }
         switch message.role {
         case .handshake:
+            let asked = message.meaning["protocol"]?.string ?? ""
+            let version = message.meaning["version"]?.text
             var text = reason
-            if let asked = message.meaning["protocol"]?.string, asked != (hubProtocol == .json ? "json" : "messagepack")
-            {
+            if asked != (hubProtocol == .json ? "json" : "messagepack") {
                 text = "The protocol '\(asked)' is not supported. \(reason)"
+            } else if let version {
+                text = "The server does not support version \(version) of the '\(asked)' protocol. \(reason)"
             }
             return (SignalRCodec.record([.init("error", .string(text))]), .text)
         case .request:

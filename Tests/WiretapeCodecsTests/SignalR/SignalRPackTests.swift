@@ -256,7 +256,12 @@ import WiretapeCore
         #expect(
             String(decoding: text.payload, as: UTF8.self)
                 == #"{"error":"The protocol 'messagepack' is not supported. no such tape"}"# + "\u{1e}")
+        let newer = other.toServer(#"{"protocol":"json","version":9}"#)[0]
+        #expect(
+            handshake.refusal(of: newer, reason: "x").map { String(decoding: $0.payload, as: UTF8.self) }
+                == #"{"error":"The server does not support version 9 of the 'json' protocol. x"}"# + "\u{1e}")
         let json = other.toServer(#"{"protocol":"json","version":1}"#)[0]
+        #expect(json.matchKey != newer.matchKey)
         #expect(
             talk.codec.refusal(of: json, reason: "x").map { String(decoding: $0.payload, as: UTF8.self) }
                 == #"{"error":"The protocol 'json' is not supported. x"}"# + "\u{1e}")

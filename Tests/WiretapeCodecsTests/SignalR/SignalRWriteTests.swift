@@ -83,4 +83,24 @@ import WiretapeCore
         _ = SignalRCodec.vary(id, .max)
         #expect(SignalRCodec.vary("--", 3) == "--")
     }
+
+    /// Ids as servers make them, with the patterns by which clients and proxies know them: ASP.NET Core's 16 bytes in
+    /// base64url, aiosignalr's and other servers' UUIDs and hexadecimal digits, tokens with a suffix of a gateway.
+    @Test(arguments: [
+        ("ShhQsk0s-vHgb-pwsyYJmw", #"[A-Za-z0-9_-]{22}"#), ("______________________", #"[A-Za-z0-9_-]{22}"#),
+        ("3f2504e0-4f89-41d3-9a0c-0305e82c3301", #"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"#),
+        ("3F2504E0-4F89-41D3-9A0C-0305E82C3301", #"[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}"#),
+        ("9f86d081884c7d659a2feaa0c55ad015", #"[0-9a-f]{32}"#), ("1234567890", #"[0-9]{10}"#),
+        ("dGVzdA==:u1_=tail", #"[A-Za-z0-9_=:-]+"#),
+    ])
+    func variedIdsFitTheClientsPatterns(_ id: String, _ pattern: String) throws {
+        let regex = try Regex(pattern)
+        for n in 1...300 {
+            let varied = SignalRCodec.vary(id, n)
+            #expect(varied.wholeMatch(of: regex) != nil && varied.utf8.count == id.utf8.count)
+            // dotnet's client for Swift cuts poll URLs at the first `_=`.
+            #expect(!"/hub?id=\(varied)&_=1".prefix { $0 != "&" }.contains("_="))
+            #expect((varied != id) == id.contains { $0.isLetter || $0.isNumber })
+        }
+    }
 }

@@ -19,7 +19,8 @@ extension JSONValue {
         if text == "-0" { return "0" }
         if text.utf8.allSatisfy({ $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") }) { return text }
         guard let value = Double(text), value.isFinite else { return text }
-        if value.magnitude < 9_007_199_254_740_992, let whole = Int64(exactly: value) { return String(whole) }
+        if let whole = Int64(exactly: value) { return String(whole) }
+        if let whole = UInt64(exactly: value) { return String(whole) }
         return "\(value)"
     }
 }
