@@ -109,13 +109,21 @@ import WiretapeTape
     }
 
     @Test(arguments: [
-        ("--speed", "fast", "--speed: 'fast' is not a speed"), ("--speed", "step", "--speed step is not built yet"),
-        ("--match", "strict", "--match strict is not built yet"),
-        ("--on-divergence", "warn", "--on-divergence warn is not built yet"),
+        ("--speed", "fast", "--speed: 'fast' is not a speed"),
+        ("--speed", "step", "--speed step needs somebody who steps"),
+        ("--match", "strikt", "'strikt' is not a value of --match; did you mean 'strict'?"),
+        ("--on-divergence", "warm", "did you mean 'warn'?"), ("--on-reconnect", "lose", "write lose:1"),
+        ("--on-reconnect", "rewind:0", "write rewind:1"), ("--on-reconnect", "x", "refuse, lose:N, rewind:N"),
+        ("--on-miss", "99", "use 200 to 599"), ("--on-miss", "passthrough", "needs --upstream URL"),
+        ("--upstream", "http://127.0.0.1:1", "--upstream is for --on-miss passthrough"),
+        ("--transports", "ws,ssee", "did you mean 'sse'?"), ("--session", "a,,b", "has an empty name"),
+        ("--session", "a,a", "names 'a' twice"), ("--clients", "0", "'0' is no whole number (1 to 100000)"),
+        ("--time-scale", "-1", "is no scale"), ("--causality", "tap", "did you mean 'tape'?"),
+        ("--causality", "tape", "needs a name for every session, and session 1 of chat.tape.gz has none"),
+        ("--idle-cap", "x", "is no duration"), ("--threads", "2", "--threads is not built yet"),
         ("--fault", "rest after X", "--fault: 1:1: 'rest' is not a fault; did you mean 'reset'?"),
         ("--expect", "delay(1s)", "--expect: "), ("--ignore", "x", "--ignore: 'x' is not an ignore rule"),
-        ("--report", "x.html", ".html reports are not built yet"), ("--grace", "1s", "--grace is not built yet"),
-        ("--transports", "ws", "--transports is not built yet"), ("--faults", "/nonexistent.yaml", "cannot be read"),
+        ("--report", "x.html", ".html reports are not built yet"), ("--faults", "/nonexistent.yaml", "cannot be read"),
     ])
     func mistakesAreUsageErrors(_ option: String, _ value: String, _ text: String) throws {
         let run = try replay([option, value])

@@ -17,9 +17,18 @@ final class Playbook {
     /// The host of the next clients.
     var host = "10.0.0.1"
     var agent = "test"
+    /// The name of the listener that they come to.
+    var listener: String?
+
+    convenience init(
+        _ exchanges: [RecordedExchange], faults: [String] = [], _ change: (inout ReplayOptions) -> Void = { _ in }
+    ) throws {
+        try self.init([], exchanges: exchanges, faults: faults, change)
+    }
 
     init(
-        _ sessions: [RecordedSession], speed: ReplayOptions.Speed = .factor(1), faults: [String] = [],
+        _ sessions: [RecordedSession], exchanges: [RecordedExchange] = [], speed: ReplayOptions.Speed = .factor(1),
+        faults: [String] = [],
         seed: UInt64 = 1, _ change: (inout ReplayOptions) -> Void = { _ in }
     ) throws {
         var options = ReplayOptions()
@@ -28,7 +37,7 @@ final class Playbook {
         var plan = FaultPlan()
         for fault in faults { plan.append(try FaultRule(parsing: fault, from: RuleSource(file: "--fault"))) }
         engine = ReplayEngine(
-            sessions: sessions, tapeName: "chat.tape", options: options, faults: plan, seed: seed)
+            sessions: sessions, exchanges: exchanges, tapeName: "chat.tape", options: options, faults: plan, seed: seed)
     }
 
     // MARK: Clients
@@ -38,7 +47,7 @@ final class Playbook {
         _ method: String, _ target: String, _ headers: [HeaderField] = [], body: [UInt8] = []
     ) -> ConnectionID {
         last += 1
-        engine.opened(last, from: Address(host: host, port: 5000), at: now)
+        engine.opened(last, from: Address(host: host, port: 5000), name: listener, at: now)
         ask(last, method, target, headers, body: body)
         return last
     }

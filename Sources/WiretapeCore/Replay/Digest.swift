@@ -37,6 +37,15 @@ struct Digest {
         }
     }
 
+    /// How often each recorded exchange was played; their order is that of the client's connections.
+    mutating func add(_ roster: Roster) {
+        for (i, tapeRun) in roster.tapeRuns.enumerated() {
+            for list in tapeRun.exchanges.keys.sorted() {
+                hash.combine("exchange \(list) run \(i + 1) \(tapeRun.exchanges[list] ?? 0)")
+            }
+        }
+    }
+
     mutating func add(_ firings: [ReplayReport.Firing]) {
         let ordered = firings.map { firing in
             (firing.session, firing.run, firing.attempt, firing.rule, firing.message ?? 0, firing.action)

@@ -1,8 +1,9 @@
 /// `--ignore 'Send:/arguments/0/sentAt'`: a place of a message that takes no part in matching.
 package struct IgnoreRule: Hashable, Sendable, CustomStringConvertible {
-    /// A target, event, operation or type; `*` for all.
+    /// A target, event, operation or type; `*` for all. Of a plain request the path, or method and path.
     package var label: String
-    /// A JSON Pointer (RFC 6901) in which `*` stands for every member or item of its level.
+    /// A JSON Pointer (RFC 6901) in which `*` stands for every member or item of its level. For a plain request also
+    /// `?name`, an item of its query.
     package var pointer: String
 
     package init(label: String, pointer: String) {
@@ -12,7 +13,10 @@ package struct IgnoreRule: Hashable, Sendable, CustomStringConvertible {
 
     /// - Throws: when `text` is not `LABEL:/pointer`.
     package init(parsing text: String) throws(OptionError) {
-        guard let colon = text.firstRange(of: ":/"), colon.lowerBound > text.startIndex else {
+        guard
+            let colon = [":/", ":?"].compactMap({ text.firstRange(of: $0) }).min(by: { $0.lowerBound < $1.lowerBound }),
+            colon.lowerBound > text.startIndex
+        else {
             throw OptionError(
                 "'\(text)' is not an ignore rule; write LABEL:/pointer, for instance 'Send:/arguments/0/sentAt'")
         }

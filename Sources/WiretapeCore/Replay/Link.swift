@@ -91,6 +91,11 @@ struct Link: Sendable {
     /// Steps that the kernel has not wholly taken.
     var stepsUnderWay: [Int] { given[firstUnderWay...].flatMap(\.steps) }
 
+    /// The steps under way have other numbers, or none.
+    mutating func renumber(_ number: (Int) -> Int?) {
+        for i in given.indices { given[i].steps = given[i].steps.compactMap(number) }
+    }
+
     /// The kernel has that payload and all before it.
     mutating func handedOver(_ ticket: UInt64) {
         while firstUnderWay < given.count, given[firstUnderWay].ticket <= ticket {

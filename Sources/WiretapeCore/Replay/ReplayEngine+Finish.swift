@@ -10,11 +10,12 @@ extension ReplayEngine {
             digest.add(runs[r], timed: isTimed(r))
             reports.append(report(r))
         }
+        digest.add(roster)
         digest.add(firings)
         return ReplayReport(
             digest: digest.text, seed: seed, sessions: reports, unclaimed: unclaimed.map { sessions[$0].number },
             faults: firings, unfired: unfired, expectations: judgements(reports), divergences: divergences,
-            outsideDigest: outsideDigest, onDivergence: options.onDivergence)
+            outsideDigest: outsideDigest, onDivergence: options.onDivergence, exchanges: exchangeReport)
     }
 
     /// Whether what the session's client got depended on the moment at which it came back.

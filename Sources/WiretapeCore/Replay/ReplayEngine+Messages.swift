@@ -42,6 +42,7 @@ extension ReplayEngine {
     }
 
     private mutating func take(_ message: Message, of r: Int, into out: inout [ReplayAction]) {
+        recast(r, for: message, into: &out)
         let isOwn = message.role != .keepalive && message.role != .ack
         if isOwn { runs[r].clientMessages += 1 }
         let isCut = runs[r].link?.isCut ?? true

@@ -63,11 +63,13 @@ extension ReplayEngine {
 
     /// The session whose recorded redirect sent this client here: the one whose redirect gave the credential that the
     /// request brings, else that of the same client, else the oldest.
-    func redirected(_ head: RequestHead, _ codec: CodecEntry, _ c: ConnectionID) -> Int? {
+    mutating func redirected(_ head: RequestHead, _ codec: CodecEntry, _ c: ConnectionID) -> Int? {
+        guard table.hasRedirects else { return nil }
         let route = mapped(codec.type.route(head))
         let waiting = runs.indices.filter { r in
+            guard runs[r].redirects > 0, runs[r].link == nil else { return false }
             let run = runs[r]
-            guard run.redirects > 0, run.link == nil, run.session.codec.id == codec.id else { return false }
+            guard run.session.codec.id == codec.id else { return false }
             let next =
                 run.redirects < run.session.redirects.count
                 ? run.session.redirects[run.redirects].request
@@ -113,7 +115,7 @@ extension ReplayEngine {
         let made = ReplayEngine.madeUpID(hash.value)
         let recorded = session.serverIDs ?? ServerIDs(connectionID: made, token: made)
         while true {
-            let n = handedOut[recorded.token, default: 0]
+            let n = handedOut[recorded.token, default: options.freshIDs ? 1 : 0]
             handedOut[recorded.token] = n + 1
             let ids = ServerIDs(
                 connectionID: codec.type.vary(recorded.connectionID, n), token: codec.type.vary(recorded.token, n))

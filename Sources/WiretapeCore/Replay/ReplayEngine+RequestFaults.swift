@@ -4,7 +4,6 @@ extension ReplayEngine {
         var connection: ConnectionID
         var ticket: UInt64
         var hit: FaultHit
-        var run: Int
         var moment: FaultEngine.Moment
         /// Known once the answer is acknowledged.
         var until: WireInstant?
@@ -50,7 +49,7 @@ extension ReplayEngine {
     /// Ends the connection once the client has the answer.
     mutating func cutAfterAnswer(_ hit: FaultHit, on c: ConnectionID, of r: Int, into out: inout [ReplayAction]) {
         let ticket = ticket()
-        requestCuts.append(RequestCut(connection: c, ticket: ticket, hit: hit, run: r, moment: moment(of: r)))
+        requestCuts.append(RequestCut(connection: c, ticket: ticket, hit: hit, moment: moment(of: r)))
         out.append(.awaitAcknowledged(c, ticket: ticket))
     }
 

@@ -7,7 +7,7 @@ extension ReplayEngine {
         happened(at: now)
         guard let peer = peers[c], !peer.isOver, peer.run == nil else { return }
         if let answer = preflight(head) { return out.append(.respond(c, answer, thenClose: false)) }
-        guard let codec = codec(for: head) else { return miss(c, head, into: &out) }
+        guard let codec = codec(for: head) else { return plain(c, head, body, into: &out) }
         let kind = codec.type.kind(head)
         switch kind {
         case .negotiate: negotiate(c, head, codec, into: &out)
@@ -16,6 +16,7 @@ extension ReplayEngine {
             guard let key = codec.type.sessionKey(StreamOpening(request: head)) else {
                 return refuse(c, head, .missingID, codec, into: &out)
             }
+            passOn(key, kind, c)
             guard let token = tokens[key], !token.isDead else {
                 return refuse(c, head, .unknownID, codec, into: &out)
             }
@@ -25,8 +26,15 @@ extension ReplayEngine {
             case .send: send(c, head, body, key, of: token.run, into: &out)
             default: endSession(c, head, key, of: token.run, into: &out)
             }
-        case .preflight, .other: miss(c, head, into: &out)
+        case .preflight, .other: plain(c, head, body, into: &out)
         }
+    }
+
+    /// An ordinary request.
+    private mutating func plain(
+        _ c: ConnectionID, _ head: RequestHead, _ body: [UInt8], into out: inout [ReplayAction]
+    ) {
+        if !exchange(c, head, body: body, into: &out) { miss(c, head, into: &out) }
     }
 
     /// Whose request it is: of the session that it names, else of one on its route.

@@ -5,6 +5,7 @@ extension ReplayEngine {
         let key = codec.type.sessionKey(StreamOpening(request: head))
         let r: Int
         if let key {
+            passOn(key, .upgrade, c)
             guard let token = tokens[key], !token.isDead else {
                 return refuse(c, head, .unknownID, codec, into: &out)
             }

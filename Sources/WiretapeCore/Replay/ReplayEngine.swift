@@ -11,15 +11,22 @@ package struct ReplayEngine: Sendable {
     package let faults: FaultPlan
     package let seed: UInt64
     let sessions: [RecordedSession]
-    /// The codecs of the tape in the order of its sessions, and what its sessions' requests look like, by route.
+    /// The codecs of the tape in the order of its sessions, and what its sessions' requests look like.
     let codecs: [CodecEntry]
-    let routes: [String: [SessionRoute]]
+    let table: RouteTable
     /// Compiled when first claimed, by index of the session.
     var scripts: [Int: Script] = [:]
+    /// How sessions begin, and the sessions of a route by that: worked out when a choice is to be made.
+    var overtures: [Int: Overture] = [:]
+    var sessionsByFirst: [Int: [UInt64: [Int]]] = [:]
     /// Claimed sessions in the order of claiming.
     var runs: [SessionRun] = []
-    /// Indices of sessions that nobody has claimed yet.
-    var unclaimed: [Int]
+    /// Who has which session; its claims are those of `runs`.
+    var roster = Roster()
+    /// Numbers for the credentials of clients.
+    var credentials: [String: Int] = [:]
+    /// Ordinary requests of the tape with their answers, and the answers that are under way.
+    var exchanges: ExchangeBook
     /// Tokens that were handed out, and whose they are.
     var tokens: [String: SessionToken] = [:]
     /// Recorded ids that were handed out, and how often.
@@ -44,6 +51,8 @@ package struct ReplayEngine: Sendable {
     /// A client connection.
     struct Peer: Sendable {
         var address: Address?
+        /// That of the listener.
+        var name: String?
         /// Index into `runs` while it is a WebSocket or an event stream of it, or holds a poll of it.
         var run: Int?
         /// Whose body it carried last, of those that were polled for.
@@ -52,30 +61,29 @@ package struct ReplayEngine: Sendable {
     }
 
     package init(
-        sessions: [RecordedSession], tapeName: String, options: ReplayOptions, faults: FaultPlan, seed: UInt64
+        sessions: [RecordedSession], exchanges: [RecordedExchange] = [], tapeName: String, options: ReplayOptions,
+        faults: FaultPlan, seed: UInt64
     ) {
         self.sessions = sessions
         self.tapeName = tapeName
         self.options = options
         self.faults = faults
         self.seed = seed
-        // Refusals are not given again yet.
-        unclaimed = sessions.indices.filter { sessions[$0].refusal == nil }
         var codecs: [CodecEntry] = []
-        var routes: [String: [SessionRoute]] = [:]
-        for (i, session) in sessions.enumerated() where session.refusal == nil {
-            if !codecs.contains(where: { $0.id == session.codec.id }) { codecs.append(session.codec) }
-            routes[session.route, default: []].append(SessionRoute(session, index: i))
+        for session in sessions where !codecs.contains(where: { $0.id == session.codec.id }) {
+            codecs.append(session.codec)
         }
         self.codecs = codecs
-        self.routes = routes
+        table = RouteTable(sessions)
+        self.exchanges = ExchangeBook(exchanges)
         faultEngine = FaultEngine(faults, seed: seed)
     }
 
     /// A client connection was accepted.
-    package mutating func opened(_ c: ConnectionID, from: Address?, at now: WireInstant) {
+    /// - Parameter name: that of the listener, by which its clients go.
+    package mutating func opened(_ c: ConnectionID, from: Address?, name: String? = nil, at now: WireInstant) {
         happened(at: now)
-        peers[c] = Peer(address: from)
+        peers[c] = Peer(address: from, name: name)
     }
 
     /// A ping or pong of the client, which the server answers by itself.
@@ -89,6 +97,7 @@ package struct ReplayEngine: Sendable {
     package mutating func wake(at now: WireInstant, into out: inout [ReplayAction]) {
         self.now = max(self.now, now)
         finishRequestCuts(into: &out)
+        finishExchanges(into: &out)
         for r in runs.indices where runs[r].link != nil || runs[r].parked != nil {
             timeOutPoll(r, into: &out)
             acknowledgeMemory(r, into: &out)
@@ -99,7 +108,7 @@ package struct ReplayEngine: Sendable {
 
     /// When ``wake(at:into:)`` is wanted next. Ask again after every input.
     package var nextWake: WireInstant? {
-        var next = requestCuts.compactMap(\.until).min()
+        var next = (requestCuts.compactMap(\.until) + exchanges.underWay.map(\.due)).min()
         for run in runs {
             for wake in [run.link == nil ? nil : run.wakeAt, run.carrierWake].compactMap(\.self) {
                 next = min(next ?? wake, wake)
@@ -113,7 +122,9 @@ package struct ReplayEngine: Sendable {
     /// Every server message of every claimed session is out, every client message that is not optional is matched, and
     /// the last connection has been closed or idle for 250 ms.
     package var isFinished: Bool {
-        guard !runs.isEmpty, now.since(lastActivity) >= ReplayEngine.idleTime else { return false }
+        guard now.since(lastActivity) >= ReplayEngine.idleTime, exchanges.underWay.isEmpty,
+            !runs.isEmpty || (sessions.isEmpty && !exchanges.isEmpty && unplayed.isEmpty)
+        else { return false }
         return runs.allSatisfy { $0.isOver && !($0.link?.isCut ?? false) }
     }
 

@@ -84,7 +84,7 @@ package struct ReplayOptions: Hashable, Sendable {
         case idle(UInt64)
     }
 
-    /// `--route '/v2/hub=/hub'`: requests for `from` are served from what was recorded at `to`.
+    /// `--route '/v2/hub=/hub'`: requests for `from`, and for what is below it, are served from what was recorded at `to`.
     package struct Route: Hashable, Sendable {
         package var from: String
         package var to: String
@@ -92,6 +92,18 @@ package struct ReplayOptions: Hashable, Sendable {
         package init(from: String, to: String) {
             self.from = from
             self.to = to
+        }
+
+        /// Whether the path is `from` or stands below it.
+        func covers(_ path: String) -> Bool {
+            path == from || path.hasPrefix(from.hasSuffix("/") ? from : from + "/")
+        }
+
+        /// The recorded path of one that is covered.
+        func applied(to path: String) -> String {
+            let rest = path.dropFirst(from.count).drop { $0 == "/" }
+            guard !rest.isEmpty else { return to }
+            return to.hasSuffix("/") ? to + rest : "\(to)/\(rest)"
         }
     }
 }

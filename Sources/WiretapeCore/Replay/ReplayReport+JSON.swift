@@ -9,7 +9,8 @@ extension ReplayReport {
             .init("faults", .array(faults.map(\.json))),
             .init("unfired", .array(unfired.map(\.json))),
             .init("expectations", .array(expectations.map(\.json))),
-            .init("divergences", .strings(divergences)), .init("outside_digest", .strings(outsideDigest)),
+            .init("exchanges", exchanges.json), .init("divergences", .strings(divergences)),
+            .init("outside_digest", .strings(outsideDigest)),
         ])
     }
 }
@@ -24,6 +25,15 @@ extension ReplayReport.Session {
             .init("missing", .strings(missing)), .init("unexpected", .strings(unexpected)),
             .init("late", .strings(late)), .init("reordered", .number(reordered)),
             .init("abandoned", .number(abandoned)),
+        ])
+    }
+}
+
+extension ReplayReport.Exchanges {
+    fileprivate var json: JSONValue {
+        .object([
+            .init("recorded", .number(recorded)), .init("played", .number(played)),
+            .init("unplayed", .strings(unplayed)), .init("unexpected", .strings(unexpected)),
         ])
     }
 }

@@ -15,6 +15,21 @@ package struct ReplayReport: Hashable, Sendable {
     package var outsideDigest: [String] = []
     /// Under `ignore` no divergence speaks against a pass.
     package var onDivergence = ReplayOptions.OnDivergence.fail
+    package var exchanges = Exchanges()
+
+    /// Ordinary requests beside the sessions.
+    package struct Exchanges: Hashable, Sendable {
+        /// On the tape.
+        package var recorded = 0
+        /// Answers that were given from it, repeats counted.
+        package var played = 0
+        /// Recorded ones that nobody asked for: method, path, place on the tape.
+        package var unplayed: [String] = []
+        /// Requests with a counterpart of other content, or beyond those recorded: method and target.
+        package var unexpected: [String] = []
+
+        package init() {}
+    }
 
     package enum Verdict: String, Hashable, Sendable { case pass, diverged, failed }
 
@@ -39,7 +54,7 @@ package struct ReplayReport: Hashable, Sendable {
     }
 
     /// How a session's client was found.
-    package enum Assigned: String, Hashable, Sendable { case token, identity, order }
+    package enum Assigned: String, Hashable, Sendable { case token, identity, message, order }
 
     /// A rule that acted.
     package struct Firing: Hashable, Sendable {

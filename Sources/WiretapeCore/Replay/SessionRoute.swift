@@ -1,24 +1,45 @@
-/// What requests for a recorded session look like, worked out once.
+/// Recorded sessions that the same requests ask for: path, protocol, subprotocol and stable query agree. Worked out once.
 struct SessionRoute: Sendable {
-    /// Of the session among those of the tape.
-    var index: Int
-    var codec: String
-    var subprotocol: String?
-    /// Stable query items of its upgrade and of its negotiation.
-    var upgrade: [String]
-    var negotiate: [String]
-
-    init(_ session: RecordedSession, index: Int) {
-        self.index = index
-        codec = session.codec.id
-        subprotocol = session.opening.response?.headers.first("Sec-WebSocket-Protocol")
-        upgrade = SessionRoute.stableQuery(session.opening.request, session.codec)
-        negotiate = session.negotiate.map { SessionRoute.stableQuery($0.request, session.codec) } ?? upgrade
+    /// What the requests look like.
+    struct Look: Hashable, Sendable {
+        var codec: String
+        var subprotocol: String?
+        /// Negotiations that send the client elsewhere, in order, and the session's own one.
+        var negotiations: [Place]
+        /// The request that opens the transport.
+        var opening: Place
     }
 
-    /// The query items that the codec does not call volatile, sorted.
-    static func stableQuery(_ head: RequestHead, _ codec: CodecEntry) -> [String] {
-        head.query.filter { item in !codec.type.volatileQuery.contains { equalIgnoringCase($0, item.name) } }
-            .map { "\($0.name)=\($0.value)" }.sorted()
+    struct Place: Hashable, Sendable {
+        var path: String
+        var query: StableQuery
+    }
+
+    let look: Look
+    /// Where the session begins.
+    let path: String
+    /// Indices of the sessions among those of the tape, ascending.
+    var sessions: [Int] = []
+
+    init(_ look: Look, path: String) {
+        self.look = look
+        self.path = path
+    }
+
+    static func look(of session: RecordedSession) -> Look {
+        let type = session.codec.type
+        let place = { (request: RequestHead, path: String) in
+            Place(path: path, query: StableQuery(recorded: request, volatile: type.volatileQuery))
+        }
+        // Without a redirect everything has the session's own path, which sparse tapes tell.
+        let isRedirected = !session.redirects.isEmpty
+        let own = { (request: RequestHead) in isRedirected ? type.route(request) : session.route }
+        let opening = place(session.opening.request, own(session.opening.request))
+        return Look(
+            codec: session.codec.id,
+            subprotocol: session.opening.response?.headers.first("Sec-WebSocket-Protocol"),
+            negotiations: session.redirects.map { place($0.request, type.route($0.request)) }
+                + [session.negotiate.map { place($0.request, own($0.request)) } ?? opening],
+            opening: opening)
     }
 }

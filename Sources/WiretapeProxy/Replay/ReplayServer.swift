@@ -37,9 +37,10 @@ package final class ReplayServer {
     }
 
     /// Accepts clients at `address`; port 0 picks one. May be called for several addresses.
+    /// - Parameter name: what the listener's clients go by.
     /// - Returns: where it listens, with the real port.
-    package func listen(on address: Address) throws(NetError) -> Address {
-        let listener = try loop.listen(on: address, reusePort: false) { [unowned self] stream in accept(stream) }
+    package func listen(on address: Address, name: String? = nil) throws(NetError) -> Address {
+        let listener = try loop.listen(on: address, reusePort: false) { [unowned self] in accept($0, name: name) }
         listeners.append(listener)
         arm()
         return listener.address
@@ -63,13 +64,13 @@ package final class ReplayServer {
         timer?.arm(at: connections.isEmpty ? loop.now : loop.now.advanced(by: grace))
     }
 
-    private func accept(_ stream: any ByteStream) -> any StreamHandler {
+    private func accept(_ stream: any ByteStream, name: String?) -> any StreamHandler {
         let connection = ReplayConnection(self, nextID, stream)
         connections[nextID] = connection
         nextID += 1
         let to = listeners.count == 1 ? listeners[0].address.description : nil
-        note(connection.id, .open(.init(from: stream.peer?.description, to: to)))
-        driver.opened(connection.id, from: stream.peer, at: loop.now)
+        note(connection.id, .open(.init(from: stream.peer?.description, to: to, session: name)))
+        driver.opened(connection.id, from: stream.peer, name: name, at: loop.now)
         arm()
         stream.isReading = true
         return connection

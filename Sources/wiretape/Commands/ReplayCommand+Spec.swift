@@ -11,7 +11,7 @@ extension ReplayCommand {
             The report tells the attempts, what matched, and a digest that is equal for equal runs.
             """,
         positionals: [PositionalSpec("FILE", .file, "The tape.")],
-        groups: [listening, script, matching, .faults, judging, .run],
+        groups: [listening, requests, script, matching, .faults, judging, .run],
         tail: TailSpec(
             "A command to run against the replay. It finds WIRETAPE_URL and WIRETAPE_WS_URL in its environment, {url} in "
                 + "its arguments is replaced, and the run ends with it."),
@@ -21,6 +21,9 @@ extension ReplayCommand {
                 "wiretape replay chat.tape.gz --speed instant --until finished --report report.json -- npm test",
                 "Runs a test against the tape and writes a report."),
             ExampleSpec(
+                "wiretape replay chat.tape.gz --clients 500 --when-exhausted repeat --speed instant",
+                "Serves the tape to many clients at once."),
+            ExampleSpec(
                 "wiretape replay chat.tape.gz --fault 'reset after ReceiveMessage[3]' --expect 'delays(0s, 2s)' -- ./client",
                 "Resets the connection after the third message and judges the client's retries."),
         ], exitCodes: [.failure, .diverged, .badFile, .expectation, .missing, .timeout, .signal])
@@ -29,19 +32,42 @@ extension ReplayCommand {
         "Listening",
         [
             OptionSpec(
-                "listen", "ADDRESS", ListenValue.kind, default: "127.0.0.1:0",
-                "Where clients connect: HOST:PORT or http://HOST:PORT; port 0 picks a free one."),
+                "listen", "ADDRESS", ListenValue.kind, repeatable: true,
+                "Where clients connect: HOST:PORT or http://HOST:PORT; port 0 picks a free one. "
+                    + "(default: 127.0.0.1:0)"),
+            OptionSpec(
+                "session", "NAMES", checked { _ = try ReplayOptions.names(parsing: $0) },
+                "Names of sessions (alice,bob): each has a listener of its own, in the order of --listen. Clients of one "
+                    + "listener may name themselves with ?wt=NAME instead."),
+            OptionSpec(
+                "clients", "N", .count(1...100_000), default: "1",
+                "How many clients may play the whole tape, each its own run of it."),
+            OptionSpec(
+                "when-exhausted", "HOW",
+                checked(["refuse", "repeat", "last"]) { _ = try ReplayOptions.WhenExhausted(parsing: $0) },
+                default: "refuse",
+                "What a client gets when every recorded session is taken: 404, all of them again, or the last again."),
+            OptionSpec(
+                "transports", "LIST",
+                checked(["ws", "sse", "lp", "ws,sse,lp"]) { _ = try ReplayOptions.transports(parsing: $0) },
+                default: "ws,sse,lp", "What negotiations offer at most, whatever was recorded."),
+            OptionSpec(
+                switch: "fresh-ids", "Make all ids of the server anew, also where the recorded ones could be kept."),
+        ])
+
+    private static let requests = OptionGroup(
+        "Requests",
+        [
             OptionSpec(
                 "route", "A=B", checked { _ = try ReplayOptions.Route(parsing: $0) }, repeatable: true,
-                "Serve requests for path A from what was recorded at path B."),
-            .missing("threads", "a replay runs on one loop"),
-            .missing("transports", "this version replays WebSockets only"),
-            .missing("on-miss", "a request that is not on the tape is answered 404 and fails the run"),
-            .missing("upstream", "it belongs to --on-miss passthrough, which comes later"),
-            .missing("clients", "each recorded session is played once in this version"),
-            .missing("session", "named clients come later"),
-            .missing("causality", "causes hold within a session in this version"),
-            .missing("fresh-ids", "server ids keep their recorded value and vary on a collision"),
+                "Serve requests for path A, and for what is below it, from what was recorded at path B."),
+            OptionSpec(
+                "on-miss", "HOW",
+                checked(["fail", "passthrough", "204", "404"]) { _ = try ReplayOptions.OnMiss(parsing: $0) },
+                default: "fail",
+                "What a request gets that is not on the tape: fail (404, a divergence), passthrough (to --upstream), or a "
+                    + "status, which is no divergence."),
+            OptionSpec("upstream", "URL", UpstreamValue.kind, "The server for --on-miss passthrough."),
         ])
 
     private static let script = OptionGroup(
@@ -51,6 +77,13 @@ extension ReplayCommand {
                 "speed", "SPEED", checked(["1", "instant"]) { _ = try ReplayOptions.Speed(parsing: $0) }, default: "1",
                 "How fast recorded gaps pass: 1 is as recorded, 10 is ten times as fast, instant leaves them out."),
             OptionSpec(
+                "idle-cap", "D", .duration, "The longest recorded gap that is played; longer ones are cut to it."),
+            OptionSpec(
+                "time-scale", "N", checked(["10", "100"]) { _ = try ReplayOptions.timeScale(parsing: $0) },
+                default: "1",
+                "How many times faster the client's clock runs (delays divided by N in its test): patience, keepalives, "
+                    + "policies and the report are in the client's time."),
+            OptionSpec(
                 "keepalive", "HOW", checked(["auto", "off"]) { _ = try ReplayOptions.Keepalive(parsing: $0) },
                 default: "auto", "Keepalives towards the client: auto (the protocol's schedule), off, or each D."),
             OptionSpec(
@@ -58,31 +91,44 @@ extension ReplayCommand {
                 checked(["finished", "signal", "idle:5s"]) { _ = try ReplayOptions.Until(parsing: $0) },
                 default: "signal",
                 "When the run ends: finished (all is played), idle:D (nothing happened for D), or signal."),
-            .missing("time-scale", "the client's clock is taken as real time"),
-            .missing("idle-cap", "use --speed to shorten long gaps"),
+            .missing("threads", "a replay runs on one loop"),
         ])
 
     private static let matching = OptionGroup(
         "Matching",
         [
             OptionSpec(
-                "match", "HOW", checked(["relaxed"]) { _ = try ReplayOptions.Match(parsing: $0) }, default: "relaxed",
-                "How client messages are found on the tape: relaxed takes any order that the protocol allows."),
+                "match", "HOW",
+                checked(["relaxed", "strict", "off"]) { _ = try ReplayOptions.Match(parsing: $0) }, default: "relaxed",
+                "How client messages are found on the tape: relaxed takes any order that the protocol allows, strict the "
+                    + "recorded one, off takes whatever comes."),
             OptionSpec(
                 "ignore", "RULE", checked { _ = try IgnoreRule(parsing: $0) }, repeatable: true,
-                "A place of a message that may differ: 'Send:/arguments/0/sentAt'."),
+                "A place that may differ: 'Send:/arguments/0/sentAt' of a message, 'POST /api/orders:/id' of a request's "
+                    + "body, '/api/orders:?page' of its query."),
+            OptionSpec(
+                "causality", "SCOPE",
+                checked(["session", "tape"]) { _ = try ReplayOptions.Causality(parsing: $0) }, default: "session",
+                "What a server message waits for: client messages of its session, or of the whole tape (named sessions)."
+            ),
             OptionSpec(
                 "patience", "D", .duration, default: "30s", "How long an awaited client message may stay away."),
             OptionSpec(
-                "on-divergence", "HOW", checked(["fail"]) { _ = try ReplayOptions.OnDivergence(parsing: $0) },
-                default: "fail", "What happens when a client does not do what is on the tape."),
+                "grace", "D", .duration, default: "500ms",
+                "How long a quiet client is waited for when only the held push could move it."),
             OptionSpec(
-                "on-reconnect", "HOW", checked(["resume"]) { _ = try ReplayOptions.OnReconnect(parsing: $0) },
-                default: "resume", "What a client gets that comes back: resume goes on where it was cut."),
+                "on-divergence", "HOW",
+                checked(["fail", "warn", "ignore", "stall"]) { _ = try ReplayOptions.OnDivergence(parsing: $0) },
+                default: "fail",
+                "When a client does not do what is on the tape: fail ends its session, warn goes on, ignore goes on and "
+                    + "passes, stall leaves it without an answer."),
             OptionSpec(
-                "when-exhausted", "HOW", checked(["refuse"]) { _ = try ReplayOptions.WhenExhausted(parsing: $0) },
-                default: "refuse", "What a client gets when every recorded session is taken."),
-            .missing("grace", "it comes with the full release rules"),
+                "on-reconnect", "HOW",
+                checked(["resume", "lose:1", "rewind:1", "live", "restart", "next", "refuse"]) {
+                    _ = try ReplayOptions.OnReconnect(parsing: $0)
+                }, default: "resume",
+                "What a client gets that comes back: resume goes on where it was cut, lose:N without the next N pushes, "
+                    + "rewind:N with the last N again, live without what was due meanwhile; restart, next, refuse."),
         ])
 
     private static let judging = OptionGroup(

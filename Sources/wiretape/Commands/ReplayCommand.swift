@@ -7,7 +7,7 @@ internal import WiretapeSystem
 package struct ReplayCommand: Command {
     private let arguments: ParsedArguments
     private let path: String
-    private let origin: Origin
+    private let listeners: ReplayListeners
     private let options: ReplayOptions
     private let faults: FaultArguments
     private let target: ReportTarget?
@@ -19,7 +19,7 @@ package struct ReplayCommand: Command {
         log = Log(arguments)
         do throws(OptionError) {
             options = try ReplayOptions(arguments)
-            origin = try ListenValue.parse(arguments.value("listen") ?? "127.0.0.1:0")
+            listeners = try ReplayListeners(arguments, names: options.names)
         } catch {
             throw arguments.error(error.message)
         }
@@ -33,14 +33,21 @@ package struct ReplayCommand: Command {
 
     package func run() throws -> Int32 {
         let tape = try LoadedTape(path: path, log: log)
-        guard !tape.sessions.isEmpty else {
+        guard !tape.sessions.isEmpty || !tape.exchanges.isEmpty else {
             throw Failure("\(tape.name) has no session that could be played", .missing)
+        }
+        try listeners.check(tape)
+        do {
+            try options.check(names: tape.sessions.map(\.name), tape: tape.name)
+        } catch {
+            throw arguments.error(error.message)
         }
         for error in faults.plan.unknownNames(in: tape.sessions, tapeName: tape.name) { log.warning(error.description) }
         // JSON readers keep 53 bits of a number.
         let seed = faults.seed ?? UInt64.random(in: 0..<1 << 53)
         let engine = ReplayEngine(
-            sessions: tape.sessions, tapeName: tape.name, options: options, faults: faults.plan, seed: seed)
+            sessions: tape.sessions, exchanges: tape.exchanges, tapeName: tape.name, options: options,
+            faults: faults.plan, seed: seed)
         try target?.prepare()
         let actual = try target?.actualTape.map { try ActualTape(path: $0, of: tape.name) }
         let shell = try RunShell(arguments)
@@ -49,9 +56,9 @@ package struct ReplayCommand: Command {
         if let actual { server.observe = { actual.append($0) } }
         server.log = { [log] in log.warning($0) }
         server.ended = { shell.finish() }
-        let address = try server.listen(on: Listening.address(origin, on: shell.loop))
         let ready = ReadyLine(
-            urls: [("main", Listening.url(address))], endpointPath: tape.sessions[0].route, seed: seed)
+            urls: try listeners.open(server, on: shell.loop),
+            endpointPath: listeners.first(tape.sessions)?.endpoint ?? "", seed: seed)
         ready.tell(arguments, log)
         // What our own goodbye does to the clients is not part of the run.
         var report: ReplayReport?

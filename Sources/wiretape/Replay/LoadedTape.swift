@@ -5,6 +5,7 @@ internal import WiretapeTape
 /// A tape as a replay needs it: its sessions and ordinary exchanges, decoded.
 struct LoadedTape {
     var sessions: [RecordedSession]
+    /// Ordinary requests beside them.
     var exchanges: [RecordedExchange]
     /// The file's name without its folders, as messages show it.
     var name: String

@@ -13,7 +13,7 @@ final class ScriptedDriver: ReplayDriver {
     var later: [(at: WireInstant, actions: [ReplayAction])] = []
     var shouldEnd = false
 
-    func opened(_ c: ConnectionID, from: Address?, at now: WireInstant) { heard.append("\(c) opened") }
+    func opened(_ c: ConnectionID, from: Address?, name: String?, at now: WireInstant) { heard.append("\(c) opened") }
 
     func request(
         _ c: ConnectionID, _ head: RequestHead, body: [UInt8], at now: WireInstant, into out: inout [ReplayAction]

@@ -1,0 +1,123 @@
+/// The ordinary requests of a tape with their answers, found by what a client asks.
+struct ExchangeBook: Sendable {
+    let recorded: [RecordedExchange]
+    /// Worked out with the first request: most tapes are never asked for it.
+    private var index: Index?
+    /// Answers whose recorded delay has not passed.
+    var underWay: [UnderWay] = []
+    /// Answers that were given from the tape.
+    var played = 0
+    /// What came and is not on the tape, for the report.
+    var unexpected: [String] = []
+
+    init(_ recorded: [RecordedExchange]) { self.recorded = recorded }
+
+    var isEmpty: Bool { recorded.isEmpty }
+
+    /// An answer and when it leaves.
+    struct UnderWay: Sendable {
+        var due: WireInstant
+        var connection: ConnectionID
+        var answer: HTTPAnswer
+        var hit: FaultHit?
+        var moment: FaultEngine.Moment
+    }
+
+    /// What the tape has for a request.
+    enum Found: Hashable, Sendable {
+        /// Nothing of that method and path.
+        case nothing
+        /// This list of equal requests.
+        case list(Int)
+        /// Nothing equal; the first recorded one of that method and path that was not played, else the last one.
+        case different(nearest: Int)
+    }
+
+    private struct Index: Sendable {
+        var lists: [[Int]] = []
+        /// The list of each recorded exchange, and its place in it.
+        var places: [(list: Int, place: Int)] = []
+        var byKey: [ExchangeKey: Int] = [:]
+        /// Recorded exchanges, and the sets of redacted query items among them, by method and path.
+        var byPlace: [String: [Int]] = [:]
+        var redacted: [String: [[String]]] = [:]
+
+        func isPlayed(_ exchange: Int, _ played: (Int) -> Int) -> Bool {
+            places[exchange].place < played(places[exchange].list)
+        }
+    }
+
+    /// Recorded methods and paths in the order of their first request, at most 16.
+    var places: [String] {
+        var places: [String] = []
+        for exchange in recorded where places.count < 16 {
+            let place = "\(exchange.request.method) \(exchange.request.path)"
+            if !places.contains(place) { places.append(place) }
+        }
+        return places
+    }
+
+    // MARK: Finding
+
+    /// - Parameter path: the request's, as it is on the tape.
+    mutating func find(
+        _ head: RequestHead, at path: String, body: [UInt8], _ options: ReplayOptions, played: (Int) -> Int
+    ) -> Found {
+        let index = made(options)
+        var place = "\(head.method) \(path)"
+        if head.method == "HEAD", index.byPlace[place] == nil { place = "GET \(path)" }
+        guard let there = index.byPlace[place] else { return .nothing }
+        for redacted in index.redacted[place] ?? [] {
+            let key = ExchangeBook.key(head, place: place, path: path, body: body, redacted: redacted, options)
+            guard let list = index.byKey[key] else { continue }
+            guard options.match == .strict else { return .list(list) }
+            guard let next = there.first(where: { !index.isPlayed($0, played) }), index.places[next].list != list
+            else { return .list(list) }
+            return .different(nearest: next)
+        }
+        return .different(nearest: there.first { !index.isPlayed($0, played) } ?? there[there.count - 1])
+    }
+
+    /// Equal recorded requests in their order.
+    func list(_ list: Int) -> [Int] { index?.lists[list] ?? [] }
+
+    /// Where a recorded exchange stands; nil while nothing was asked for.
+    func place(of exchange: Int) -> (list: Int, place: Int)? { index?.places[exchange] }
+
+    private mutating func made(_ options: ReplayOptions) -> Index {
+        if let index { return index }
+        var made = Index()
+        for (i, exchange) in recorded.enumerated() {
+            let head = exchange.request
+            let place = "\(head.method) \(head.path)"
+            made.byPlace[place, default: []].append(i)
+            let redacted = StableQuery(recorded: head).redacted
+            if !(made.redacted[place] ?? []).contains(redacted) { made.redacted[place, default: []].append(redacted) }
+            let key = ExchangeBook.key(
+                head, place: place, path: head.path, body: exchange.requestBody, redacted: redacted, options)
+            let list = made.byKey[key] ?? made.lists.count
+            if list == made.lists.count {
+                made.byKey[key] = list
+                made.lists.append([])
+            }
+            made.places.append((list, made.lists[list].count))
+            made.lists[list].append(i)
+        }
+        index = made
+        return made
+    }
+
+    /// Under `--match off` method and path are all.
+    private static func key(
+        _ head: RequestHead, place: String, path: String, body: [UInt8], redacted: [String], _ options: ReplayOptions
+    ) -> ExchangeKey {
+        guard options.match != .off else { return ExchangeKey(place: place, query: [], body: .none) }
+        let rules = options.ignore.filter { [path, place, "*"].contains($0.label) }
+        let items = StableQuery.stable(head).filter { item in
+            !redacted.contains(item.name.lowercased()) && !rules.contains { $0.pointer == "?\(item.name)" }
+        }
+        return ExchangeKey(
+            place: place, query: items.map { "\($0.name)=\($0.value)" }.sorted(),
+            body: ExchangeBody(body, head.headers, ignoring: rules))
+    }
+}

@@ -1,0 +1,25 @@
+/// How a recorded session's client begins: keys of its handshake and of the first message behind it, by which a live
+/// client finds the session that it means.
+struct Overture: Hashable, Sendable {
+    var handshake: UInt64?
+    /// Nil: the client said nothing more.
+    var first: UInt64?
+
+    init(_ session: RecordedSession, ignore: [IgnoreRule]) {
+        for entry in session.entries {
+            guard case .message(let message) = entry.what, message.direction == .toServer else { continue }
+            switch message.role {
+            case .keepalive, .ack: continue
+            case .handshake: handshake = Overture.key(message, ignore)
+            case .close: return
+            default:
+                first = Overture.key(message, ignore)
+                return
+            }
+        }
+    }
+
+    static func key(_ message: Message, _ ignore: [IgnoreRule]) -> UInt64 {
+        Script.key(message, at: nil, ignore: ignore)
+    }
+}

@@ -1,0 +1,189 @@
+extension ReplayEngine {
+    /// Answers an ordinary request from the tape.
+    /// - Returns: false when the tape has nothing of its method and path: then nothing is done.
+    mutating func exchange(
+        _ c: ConnectionID, _ head: RequestHead, body: [UInt8], into out: inout [ReplayAction]
+    ) -> Bool {
+        guard !exchanges.isEmpty else { return false }
+        let identity = identity(head, c)
+        let tapeRun = ownRun(identity)
+        let counts = tapeRun.map { roster.tapeRuns[$0].exchanges } ?? [:]
+        switch exchanges.find(
+            head, at: mapped(head.path), body: body, options, played: { counts[$0, default: 0] })
+        {
+        case .nothing: return false
+        case .list(let list): play(list, c, head, identity, into: &out)
+        case .different(let nearest):
+            let text = differenceText(head, body, exchanges.recorded[nearest])
+            unexpected(c, head, text, into: &out)
+        }
+        return true
+    }
+
+    private mutating func play(
+        _ list: Int, _ c: ConnectionID, _ head: RequestHead, _ identity: String, into out: inout [ReplayAction]
+    ) {
+        let members = exchanges.list(list)
+        guard let (tapeRun, place) = turn(list, of: members, head, identity) else {
+            return unexpected(c, head, exhaustedText(head, members.count, identity), into: &out)
+        }
+        requestCount += 1
+        let moment = FaultEngine.Moment(session: 0, run: tapeRun + 1, attempt: 1, retry: 0)
+        let hit =
+            faults.rules.isEmpty
+            ? nil : faultEngine.request(head, .other, opensAttempt: false, ordinal: requestCount, moment)
+        if let hit, hit.place != .after { return carryOut(hit, on: c, head, moment, into: &out) }
+        roster.play(list, in: tapeRun)
+        exchanges.played += 1
+        let exchange = exchanges.recorded[suitable(place, of: members, for: head)]
+        guard !exchange.isCut else {
+            let text = "the recorded answer to \(head.method) \(head.path) is too long to be played"
+            return refuse(c, head, 501, text, into: &out)
+        }
+        let answer = withCORS(ExchangeAnswer.make(exchange, for: head), for: head)
+        let due = now.advanced(by: delay(exchange))
+        exchanges.underWay.append(
+            ExchangeBook.UnderWay(due: due, connection: c, answer: answer, hit: hit, moment: moment))
+        finishExchanges(into: &out)
+    }
+
+    /// Sends the answers whose time has come.
+    mutating func finishExchanges(into out: inout [ReplayAction]) {
+        guard !exchanges.underWay.isEmpty else { return }
+        let due = exchanges.underWay.filter { $0.due <= now }
+        guard !due.isEmpty else { return }
+        exchanges.underWay.removeAll { $0.due <= now }
+        for one in due.sorted(by: { $0.due < $1.due }) {
+            guard let peer = peers[one.connection], !peer.isOver else { continue }
+            lastActivity = now
+            out.append(.respond(one.connection, one.answer, thenClose: false))
+            guard let hit = one.hit else { continue }
+            let ticket = ticket()
+            requestCuts.append(RequestCut(connection: one.connection, ticket: ticket, hit: hit, moment: one.moment))
+            out.append(.awaitAcknowledged(one.connection, ticket: ticket))
+        }
+    }
+
+    // MARK: Whose turn it is
+
+    /// The run of the tape of a client; nil when it has none and all are given away.
+    private mutating func ownRun(_ identity: String) -> Int? {
+        if options.clients == 1 { return roster.tapeRuns.isEmpty ? roster.open(for: identity) : 0 }
+        if let own = roster.clients[identity]?.tapeRuns.first { return own }
+        return roster.tapeRuns.count < options.clients ? roster.open(for: identity) : nil
+    }
+
+    /// The next answer of equal requests: that of the first run of the client with one left, else what
+    /// `--when-exhausted` says. What changes nothing at the server may be asked as often as a client likes.
+    private mutating func turn(
+        _ list: Int, of members: [Int], _ head: RequestHead, _ identity: String
+    ) -> (tapeRun: Int, place: Int)? {
+        guard ownRun(identity) != nil else { return nil }
+        let own = options.clients == 1 ? [0] : roster.clients[identity]?.tapeRuns ?? []
+        for tapeRun in own {
+            let played = roster.played(list, in: tapeRun)
+            if played < members.count { return (tapeRun, played) }
+        }
+        if options.clients > 1, roster.tapeRuns.count < options.clients { return (roster.open(for: identity), 0) }
+        let last = own[own.count - 1]
+        switch options.whenExhausted {
+        case .repeat: return (last, roster.played(list, in: last) % members.count)
+        case .last: return (last, members.count - 1)
+        case .refuse: return ["GET", "HEAD"].contains(head.method) ? (last, members.count - 1) : nil
+        }
+    }
+
+    /// A client without a copy of its own cannot be told that it has not changed.
+    private func suitable(_ place: Int, of members: [Int], for head: RequestHead) -> Int {
+        let isConditional = head.headers.contains {
+            equalIgnoringCase($0.name, "If-None-Match") || equalIgnoringCase($0.name, "If-Modified-Since")
+        }
+        guard exchanges.recorded[members[place]].response.status == 304, !isConditional else { return members[place] }
+        return members.first { exchanges.recorded[$0].response.status == 200 } ?? members[place]
+    }
+
+    /// How long the recorded server took, at the speed of the replay.
+    private func delay(_ exchange: RecordedExchange) -> UInt64 {
+        guard exchange.answered > exchange.time, case .factor(let factor) = options.speed else { return 0 }
+        let gap = min(exchange.answered - exchange.time, options.idleCap ?? .max)
+        let scaled = Double(gap) / factor
+        return scaled < 9e18 ? UInt64(scaled) : 9_000_000_000_000_000_000
+    }
+
+    // MARK: What is not on the tape
+
+    private func exhaustedText(_ head: RequestHead, _ count: Int, _ identity: String) -> String {
+        let asked = "wiretape: \(head.method) \(head.path)"
+        if options.clients > 1, roster.clients[identity]?.tapeRuns.isEmpty ?? true {
+            return "\(asked) came from one client more than --clients \(options.clients) allows."
+        }
+        return "\(asked) was answered \(count == 1 ? "once" : "\(count) times") on \(tapeName) and came once more; "
+            + "--when-exhausted repeat or last answers it again."
+    }
+
+    /// For the report.
+    var exchangeReport: ReplayReport.Exchanges {
+        var report = ReplayReport.Exchanges()
+        report.recorded = exchanges.recorded.count
+        report.played = exchanges.played
+        report.unexpected = exchanges.unexpected
+        report.unplayed = unplayed.prefix(1_000).map { i in
+            let exchange = exchanges.recorded[i]
+            return "\(exchange.request.method) \(exchange.request.path) (\(tapeName):\(exchange.line))"
+        }
+        return report
+    }
+
+    /// Recorded exchanges that nobody has asked for in any run of the tape.
+    var unplayed: [Int] {
+        exchanges.recorded.indices.filter { i in
+            guard let (list, place) = exchanges.place(of: i) else { return true }
+            return !roster.tapeRuns.contains { $0.exchanges[list, default: 0] > place }
+        }
+    }
+
+    private mutating func unexpected(
+        _ c: ConnectionID, _ head: RequestHead, _ text: String, into out: inout [ReplayAction]
+    ) {
+        if exchanges.unexpected.count < 1_000 { exchanges.unexpected.append("\(head.method) \(head.target)") }
+        unanswered(c, head, 409, String(text.dropFirst("wiretape: ".count)), into: &out)
+    }
+
+    private mutating func carryOut(
+        _ hit: FaultHit, on c: ConnectionID, _ head: RequestHead, _ moment: FaultEngine.Moment,
+        into out: inout [ReplayAction]
+    ) {
+        record(hit, moment, cut: false)
+        switch hit.action.verdict {
+        case .respond(let answer): out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
+        case .reset:
+            peers[c]?.isOver = true
+            out.append(.reset(c))
+        case .disconnect, .close:
+            peers[c]?.isOver = true
+            out.append(.disconnect(c))
+        }
+    }
+
+    /// The request beside the recorded one that is most like it, with the place of the first difference.
+    private func differenceText(_ head: RequestHead, _ body: [UInt8], _ recorded: RecordedExchange) -> String {
+        let place = "\(recorded.request.method) \(recorded.request.path)"
+        var text = "wiretape: diverged at \(head.method) \(head.path) (\(tapeName):\(recorded.line)), after "
+        text += "\(DurationText.milliseconds(elapsed / 1_000_000 * 1_000_000)) ms\n"
+        let rules = options.ignore.filter { [recorded.request.path, place, "*"].contains($0.label) }
+        let items = rules.map(\.pointer).filter { $0.hasPrefix("?") }.map { String($0.dropFirst()) }
+        if let (name, left, right) = StableQuery.difference(recorded.request, head, ignoring: items) {
+            text += "    recorded  \(left)\n    received  \(right)\n"
+            return text + "    accept:   --ignore '\(place):?\(name)'"
+        }
+        let left = ExchangeBody(recorded.requestBody, recorded.request.headers, ignoring: rules).value
+        let right = ExchangeBody(body, head.headers, ignoring: rules).value
+        let pointer = DivergenceText.differences(left, right).first
+        let received = Summary.line(right.text)
+        text += "    recorded  \(Summary.line(left.text))\n    received  \(received)"
+        guard let pointer else { return text + "    (out of turn)" }
+        let padding = String(repeating: " ", count: max(4, 41 - received.count))
+        text += "\(padding)\(pointer.isEmpty ? "(whole body)" : pointer)\n    accept:   "
+        return text + (pointer.isEmpty ? "--match off" : "--ignore '\(place):\(pointer)'")
+    }
+}

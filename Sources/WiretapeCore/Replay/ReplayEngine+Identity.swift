@@ -1,0 +1,39 @@
+extension ReplayEngine {
+    /// The name that a client goes by: `?wt=NAME`, or that of the listener that it connected to.
+    func name(_ head: RequestHead, _ c: ConnectionID) -> String? {
+        head.query.first { $0.name == "wt" && !$0.value.isEmpty }?.value ?? peers[c]?.name
+    }
+
+    /// Who asks: its name, else a number for its credential, else address and agent. Clients that agree in all of it
+    /// are one to Wiretape.
+    mutating func identity(_ head: RequestHead, _ c: ConnectionID) -> String {
+        if let name = name(head, c) { return name }
+        if let credential = head.credential {
+            let number = credentials[credential] ?? credentials.count + 1
+            credentials[credential] = number
+            return "credential \(number)"
+        }
+        let agent = head.headers.first("User-Agent") ?? "no agent"
+        return "\(peers[c]?.address?.host ?? "unknown") \(agent)"
+    }
+
+    /// The client of `identity` has a connection of the session.
+    mutating func remember(_ identity: String, of r: Int) {
+        roster.see(identity, on: r)
+        if !runs[r].identities.contains(identity) { runs[r].identities.append(identity) }
+    }
+}
+
+extension RequestHead {
+    /// The secret that tells a user: a token, wherever it stands, else the cookies.
+    fileprivate var credential: String? {
+        if let authorization = headers.first("Authorization") {
+            let parts = authorization.split(separator: " ", maxSplits: 1)
+            let isBearer = parts.count == 2 && equalIgnoringCase(parts[0], "Bearer")
+            return isBearer ? String(parts[1]) : authorization
+        }
+        if let token = query.first(where: { $0.name == "access_token" && !$0.value.isEmpty }) { return token.value }
+        let cookies = headers.all("Cookie")
+        return cookies.isEmpty ? nil : cookies.joined(separator: "; ")
+    }
+}

@@ -1,0 +1,102 @@
+extension ReplayEngine {
+    /// Nothing on the tape answers the request: `--on-miss` says what it gets.
+    mutating func miss(_ c: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]) {
+        miss(c, head, missText(head), into: &out)
+    }
+
+    /// No session has the client's name.
+    mutating func unknownName(
+        _ name: String, _ c: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
+    ) {
+        let hint = NearestName.hint(name, among: table.names)
+        let text =
+            "no session of \(tapeName) is named '\(name)'. It has: \(listed(table.names))\(hint.isEmpty ? "." : hint)"
+        miss(c, head, text, into: &out)
+    }
+
+    private mutating func miss(
+        _ c: ConnectionID, _ head: RequestHead, _ text: String, into out: inout [ReplayAction]
+    ) {
+        switch options.onMiss {
+        case .passthrough: out.append(.passThrough(c))
+        case .status(let status):
+            let answer = status == 204 || status == 304 ? HTTPAnswer(status: status) : plain(status, text)
+            out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
+        case .fail:
+            unanswered(c, head, 404, text, into: &out)
+        }
+    }
+
+    /// A request that the tape cannot answer is a divergence, unless divergences are ignored. Under `stall` it gets
+    /// nothing.
+    mutating func unanswered(
+        _ c: ConnectionID, _ head: RequestHead, _ status: Int, _ text: String, into out: inout [ReplayAction]
+    ) {
+        if options.onDivergence == .ignore {
+            out.append(.log("wiretape: \(text)"))
+        } else {
+            diverged("wiretape: \(text)", into: &out)
+        }
+        if options.onDivergence != .stall { refuse(c, head, status, text, into: &out) }
+    }
+
+    /// All sessions of the route are taken. A failed attempt belongs to the client's last session.
+    mutating func exhausted(
+        _ c: ConnectionID, _ head: RequestHead, _ codec: CodecEntry, _ identity: String, _ routes: [Int],
+        into out: inout [ReplayAction]
+    ) {
+        let kind = codec.type.kind(head)
+        let known = roster.clients[identity]?.claims ?? []
+        if let r = known.last(where: { runs[$0].link == nil }) {
+            let opensAttempt = runs[r].beginAttempt(at: now, origin: origin ?? now)
+            if let hit = judge(head, kind, opensAttempt: opensAttempt, of: r), hit.place != .after {
+                return carryOut(hit, on: c, head, kind, of: r, into: &out)
+            }
+            runs[r].addStep(.init(request: kind.rawValue, status: 404, time: elapsed), failed: "replay", at: now)
+        }
+        let count = routes.reduce(0) { $0 + table.routes[$1].sessions.count }
+        let taken = count == 1 ? "its only one is taken" : "all \(count) are taken"
+        let text =
+            "no session left on \(tapeName) for \(head.method) \(head.path): \(taken)\(allRuns) "
+            + "(--when-exhausted refuse)."
+        out.append(.log("wiretape: \(text)"))
+        refuse(c, head, 404, text, into: &out)
+    }
+
+    private var allRuns: String { options.clients == 1 ? "" : " in all \(options.clients) runs" }
+
+    mutating func diverged(_ text: String, into out: inout [ReplayAction]) {
+        if divergences.count < 1_000 { divergences.append(text) }
+        out.append(.log(text))
+    }
+
+    // MARK: What the tape has instead
+
+    private func missText(_ head: RequestHead) -> String {
+        let what = exchanges.isEmpty ? "no session" : "no session or exchange"
+        var text = "\(what) on \(tapeName) for \(head.method) \(head.path)."
+        var paths: [String] = []
+        for route in table.routes where !paths.contains(route.path) { paths.append(route.path) }
+        let plain = exchanges.places
+        guard !paths.isEmpty || !plain.isEmpty else { return text + " It has none at all." }
+        text += " It has: \(listed(paths.map(described) + plain))."
+        guard let asked = codecs.first?.type.route(head), asked.hasPrefix("/"), !paths.contains(asked),
+            let first = paths.first
+        else { return text }
+        let near = NearestName.find(asked, among: paths) ?? first
+        return text + " Accept with --route '\(asked)=\(near)'."
+    }
+
+    /// `POST /chat/negotiate, GET /chat (2 sessions)`.
+    private func described(_ path: String) -> String {
+        let served = table.routes.filter { $0.path == path }.flatMap(\.sessions).sorted()
+        let asked = served.lazy.compactMap { sessions[$0].negotiate?.request }.first
+        let count = served.count == 1 ? "" : " (\(served.count) sessions)"
+        let opening = sessions[served[0]].opening.request.method
+        return "\(asked.map { "\($0.method) \($0.path), " } ?? "")\(opening) \(path)\(count)"
+    }
+
+    private func listed(_ texts: [String]) -> String {
+        texts.prefix(8).joined(separator: ", ") + (texts.count > 8 ? " and \(texts.count - 8) more" : "")
+    }
+}
