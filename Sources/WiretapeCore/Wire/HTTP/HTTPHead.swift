@@ -28,21 +28,31 @@ package struct RequestHead: Hashable, Sendable {
 
     /// The target's path without its query; an absolute form loses its scheme and authority.
     package var path: String {
-        var rest = Substring(target)
-        if let scheme = rest.firstRange(of: "://"), !rest.hasPrefix("/") {
-            rest = rest[scheme.upperBound...]
-            rest = rest.firstIndex(of: "/").map { rest[$0...] } ?? "/"
+        let rest = target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard rest.first != UInt8(ascii: "/"), let scheme = RequestHead.authority(rest) else { return String(rest) ?? "" }
+        return rest[scheme...].firstIndex(of: UInt8(ascii: "/")).flatMap { String(rest[$0...]) } ?? "/"
+    }
+
+    /// Where the authority begins, behind `://`.
+    private static func authority(_ text: Substring.UTF8View) -> String.Index? {
+        var at = text.startIndex
+        while let colon = text[at...].firstIndex(of: UInt8(ascii: ":")) {
+            at = text.index(after: colon)
+            if text[at...].starts(with: "//".utf8) { return text.index(at, offsetBy: 2) }
         }
-        return String(rest.prefix { $0 != "?" && $0 != "#" })
+        return nil
     }
 
     /// The query's items in order, percent-decoded (`+` is kept: real clients do not agree on it).
     package var query: [(name: String, value: String)] {
-        guard let mark = target.firstIndex(of: "?") else { return [] }
-        let text = target[target.index(after: mark)...].prefix { $0 != "#" }
-        return text.split(separator: "&").map { item in
-            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (percentDecoded(parts[0]), parts.count > 1 ? percentDecoded(parts[1]) : "")
+        let bytes = target.utf8
+        guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return [] }
+        let text = bytes[bytes.index(after: mark)...].prefix { $0 != UInt8(ascii: "#") }
+        return text.split(separator: UInt8(ascii: "&")).map { item in
+            guard let equals = item.firstIndex(of: UInt8(ascii: "=")) else { return (percentDecoded(Substring(item)), "") }
+            return (
+                percentDecoded(Substring(item[..<equals])), percentDecoded(Substring(item[item.index(after: equals)...]))
+            )
         }
     }
 }
