@@ -1,5 +1,9 @@
 extension ReplayEngine {
-    static let settleTime: UInt64 = 20_000_000
+    /// How long a client may take to read what its kernel has, before what would destroy it follows: 20 ms of our time. A
+    /// clock that is moved by hand has none; the server waits instead.
+    var settleTime: UInt64 {
+        options.hasManualClock ? 0 : UInt64(min(20_000_000 * options.timeScale, 1e15))
+    }
 
     /// An ending of the tape, kept as it was.
     mutating func end(_ r: Int, with ending: RecordedSession.Ending, into out: inout [ReplayAction]) {
@@ -43,7 +47,7 @@ extension ReplayEngine {
     ) {
         self.now = max(self.now, now)
         for i in requestCuts.indices where requestCuts[i].ticket == ticket {
-            requestCuts[i].until = self.now.advanced(by: ReplayEngine.settleTime)
+            requestCuts[i].until = self.now.advanced(by: settleTime)
             requestCuts[i].complete = complete
         }
         // A poll's connection may be gone, or be another session's by now.
@@ -51,7 +55,7 @@ extension ReplayEngine {
             if case .acknowledging(ticket, _) = runs[r].link?.cut { true } else { false }
         }
         guard let r, case .acknowledging(_, let ending) = runs[r].link?.cut else { return }
-        let until = self.now.advanced(by: ReplayEngine.settleTime)
+        let until = self.now.advanced(by: settleTime)
         runs[r].link?.cut = .settling(until: until, ending, complete: complete)
         runs[r].wakeAt = until
     }

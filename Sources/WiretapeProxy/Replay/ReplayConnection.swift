@@ -6,6 +6,7 @@ internal import WiretapeCore
 final class ReplayConnection: StreamHandler {
     /// How long a client may take to answer a close frame, or our FIN, and how long nothing may be acknowledged.
     static let patience: UInt64 = 5_000_000_000
+    static let settleTime: UInt64 = 20_000_000
     /// Queued bytes above which nothing that makes more is read.
     static let mostQueued = 64 << 10
 
@@ -15,6 +16,9 @@ final class ReplayConnection: StreamHandler {
     private let stream: any ByteStream
     private var endpoint = ServerEndpoint()
     private var ledger = SendLedger()
+    /// The request that is owed an answer, and the way to the upstream once it was given there.
+    private var asked: (head: RequestHead, body: [UInt8])?
+    private var passage: ReplayPassage?
     private var timer: (any LoopTimer)?
     /// Exchanges so far, for the actual tape.
     private var exchange: UInt32 = 0
@@ -30,6 +34,8 @@ final class ReplayConnection: StreamHandler {
     private var nextLook: WireInstant?
     private var lookEvery: UInt64 = 0
     private var progressUntil = WireInstant.zero
+    /// Acknowledged; the client is given a moment to read it.
+    private var settling: [(ticket: UInt64, until: WireInstant)] = []
     /// When to stop waiting for the client's close frame or FIN.
     private var endBy: WireInstant?
     private var queuedAtLastEnd = Int.max
@@ -45,6 +51,10 @@ final class ReplayConnection: StreamHandler {
     func connected() {}
 
     func received(_ bytes: Span<UInt8>) {
+        if let passage {
+            passage.fromClient(bytes)
+            return passageMoved()
+        }
         endpoint.isCongested = stream.queued > Self.mostQueued
         endpoint.received(bytes)
         server.touch(self)
@@ -54,6 +64,7 @@ final class ReplayConnection: StreamHandler {
     func receivedEnd() {
         sawFIN = true
         firstToEnd = firstToEnd ?? .client
+        if let passage { return passage.clientEnded() }
         endpoint.receivedEnd()
         if endBy == nil { setEnd() }
         server.touch(self)
@@ -61,6 +72,7 @@ final class ReplayConnection: StreamHandler {
     }
 
     func drained() {
+        if let passage { return passage.clientDrained() }
         endpoint.isCongested = false
         server.touch(self)
         server.pump()
@@ -68,11 +80,15 @@ final class ReplayConnection: StreamHandler {
 
     func ended(_ how: StreamEnd) {
         isGone = true
+        passage?.abandon()
+        passage = nil
         timer?.close()
         timer = nil
         let (end, kind, why) = Self.meaning(how)
         server.note(id, .gone(by: firstToEnd ?? .client, how: kind, why: why))
         endpoint.lost(end)
+        for (ticket, _) in settling { server.tell(self, .acknowledged(ticket, complete: true)) }
+        settling = []
         for ticket in ledger.takeWaits() { server.tell(self, .acknowledged(ticket, complete: false)) }
         server.remove(self)
         server.touch(self)
@@ -107,7 +123,7 @@ final class ReplayConnection: StreamHandler {
 
     func piece(_ bytes: [UInt8], _ ticket: UInt64) {
         guard endpoint.isStreaming else { return }
-        server.note(id, .chunk(x: exchange, .toClient, bytes))
+        if !bytes.isEmpty { server.note(id, .chunk(x: exchange, .toClient, bytes)) }
         endpoint.piece(bytes.span)
         ledger.add(ticket, unwritten: endpoint.outputCount)
         server.touch(self)
@@ -170,11 +186,70 @@ final class ReplayConnection: StreamHandler {
 
     /// The server stops.
     func goAway() {
+        if let passage {
+            passage.abandon()
+            return abort()
+        }
         if endpoint.isOpenWebSocket { close(1001, "the replay ends") } else { disconnect() }
     }
 
     func abort() {
         if !isGone { stream.reset() }
+    }
+
+    // MARK: The upstream
+
+    /// Gives the request that is owed an answer, and the connection with it, to the upstream.
+    func passThrough() {
+        guard endpoint.owesAnswer, let asked else { return }
+        guard let dialer = server.dialer else {
+            return respond(
+                HTTPAnswer(status: 502, body: Array("wiretape: no upstream is named\n".utf8)), thenClose: true, nil)
+        }
+        write()
+        let first = ReplayPassage.request(asked.head, asked.body, to: dialer.upstream) + endpoint.handOn()
+        let passage = ReplayPassage(self, dialer, server.loop, first: first)
+        self.passage = passage
+        self.asked = nil
+        endBy = nil
+        if sawFIN { passage.clientEnded() }
+        passage.begin()
+        passageMoved()
+    }
+
+    /// - Returns: false when no more is wanted for now.
+    func fromUpstream(_ bytes: Span<UInt8>) -> Bool {
+        guard !isGone else { return true }
+        stream.write(bytes)
+        return stream.queued <= Self.mostQueued
+    }
+
+    func upstreamEnded() {
+        guard !isGone, !sentFIN else { return }
+        sentFIN = true
+        firstToEnd = firstToEnd ?? .server
+        stream.halfClose()
+        // Its FIN is still to come.
+        if !sawFIN { stream.isReading = true }
+        setEnd()
+        arm()
+    }
+
+    func upstreamFailed(_ why: String) {
+        guard !isGone else { return }
+        server.note(
+            id,
+            .response(
+                x: exchange, ResponseHead(status: 502, reason: statusText(502)), .none, interim: false, coding: nil,
+                proxy: true))
+        stream.write(OwnAnswer.bytes(502, why).span)
+        upstreamEnded()
+    }
+
+    /// The client is read as fast as the upstream takes it.
+    func passageMoved() {
+        guard let passage, !isGone, !sawFIN else { return }
+        if stream.isReading != passage.wantsMore { stream.isReading = passage.wantsMore }
     }
 
     // MARK: A wake-up
@@ -185,7 +260,7 @@ final class ReplayConnection: StreamHandler {
         isHeldBack = !isGone && endpoint.outputCount + stream.queued > queueLimit
         guard !isHeldBack else { return nil }
         let event = endpoint.next()
-        if let event { note(event) }
+        if let event { hear(event) }
         if event == .finish { wantsFIN = true }
         return event
     }
@@ -199,7 +274,7 @@ final class ReplayConnection: StreamHandler {
 
     /// Writes what has gathered, and tells what has become of it.
     func flush() {
-        guard !isGone else { return }
+        guard !isGone, passage == nil else { return }
         write()
         if wantsFIN, !sentFIN {
             sentFIN = true
@@ -231,21 +306,31 @@ final class ReplayConnection: StreamHandler {
         if ledger.hasWaits {
             let unacknowledged = stream.unacknowledged
             let done = ledger.takeAcknowledged(queued: stream.queued, unacknowledged: unacknowledged)
-            for ticket in done { server.tell(self, .acknowledged(ticket, complete: true)) }
+            for ticket in done { acknowledged(ticket) }
             if ledger.hasProgressed(queued: stream.queued, unacknowledged: unacknowledged) {
                 progressUntil = server.loop.now.advanced(by: Self.patience)
             } else if progressUntil <= server.loop.now {
                 for ticket in ledger.takeWaits() { server.tell(self, .acknowledged(ticket, complete: false)) }
             }
         }
+        while let first = settling.first, first.until <= server.loop.now {
+            settling.removeFirst()
+            server.tell(self, .acknowledged(first.ticket, complete: true))
+        }
         guard ledger.hasSends || ledger.hasWaits else {
-            nextLook = nil
+            nextLook = settling.first?.until
             lookEvery = 0
             return
         }
         // Often at first, as loopback answers at once, and then every 10 ms.
         lookEvery = min(max(lookEvery * 2, 100_000), 10_000_000)
         nextLook = server.loop.now.advanced(by: lookEvery)
+    }
+
+    /// The peer's kernel has all of it. With a clock that stands still the settle time cannot be the driver's.
+    private func acknowledged(_ ticket: UInt64) {
+        guard server.clock.isManual else { return server.tell(self, .acknowledged(ticket, complete: true)) }
+        settling.append((ticket, server.loop.now.advanced(by: Self.settleTime)))
     }
 
     private func tellHandedOver() {
@@ -302,9 +387,10 @@ final class ReplayConnection: StreamHandler {
         if isStream, !answer.body.isEmpty { server.note(id, .chunk(x: exchange, .toClient, answer.body)) }
     }
 
-    private func note(_ event: ServerEvent) {
+    private func hear(_ event: ServerEvent) {
         switch event {
         case .request(let head, let body, _):
+            asked = (head, body)
             exchange += 1
             server.note(id, .request(x: exchange, head, body.isEmpty ? .none : .whole(body)))
         case .refused(let head, let answer):

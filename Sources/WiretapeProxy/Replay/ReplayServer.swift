@@ -13,6 +13,9 @@ package final class ReplayServer {
     /// The run is over by `--until`: called once, never from within a call of the owner.
     package var ended: (() -> Void)?
 
+    /// The way of requests that the driver passes on.
+    let dialer: UpstreamDialer?
+    private(set) var clock: ReplayClock
     private var driver: any ReplayDriver
     private let started: WireInstant
     private var timer: (any LoopTimer)?
@@ -27,11 +30,21 @@ package final class ReplayServer {
     private var toldEnd = false
     private var whenEmpty: (() -> Void)?
 
-    /// - Parameter date: the value of `Date` in answers; nil leaves it out.
-    package init(_ loop: any Loop, driver: any ReplayDriver, date: @escaping () -> String? = { nil }) {
+    /// - Parameters:
+    ///   - timeScale: how many times faster than ours the clock of the clients runs. The driver lives by that clock.
+    ///   - hasManualClock: it moves by ``advance(by:)`` only.
+    ///   - upstream: where ``WiretapeCore/ReplayAction/passThrough(_:)`` leads, and how streams to it are opened.
+    ///   - date: the value of `Date` in answers; nil leaves it out.
+    package init(
+        _ loop: any Loop, driver: any ReplayDriver, timeScale: Double = 1, hasManualClock: Bool = false,
+        upstream: (Upstream, connect: (Address, any StreamHandler) -> any ByteStream)? = nil,
+        date: @escaping () -> String? = { nil }
+    ) {
         self.loop = loop
         self.driver = driver
         self.date = date
+        dialer = upstream.map { UpstreamDialer(loop, $0.0, connect: $0.connect) }
+        clock = ReplayClock(at: loop.now, scale: timeScale, isManual: hasManualClock)
         started = loop.now
         timer = loop.timer { [unowned self] in timerFired() }
     }
@@ -49,8 +62,25 @@ package final class ReplayServer {
     /// Client connections that are open.
     package var count: Int { connections.count }
 
+    /// The time of the clients.
+    package var now: WireInstant { clock.time(at: loop.now) }
+
+    /// Moves a manual clock forward by so many nanoseconds. What falls due on the way happens at its own time, in order;
+    /// what clients say to it comes later, after the whole move.
+    package func advance(by nanoseconds: UInt64) {
+        let target = now.advanced(by: nanoseconds)
+        while let next = driver.nextWake, next <= target, next > now {
+            clock.advance(to: next)
+            driver.wake(at: now, into: &actions)
+            pump()
+        }
+        clock.advance(to: target)
+        driver.wake(at: now, into: &actions)
+        pump()
+    }
+
     /// What the run has come to so far. The driver is not asked anything afterwards but how to end connections.
-    package func report() -> ReplayReport { driver.finish(at: loop.now) }
+    package func report() -> ReplayReport { driver.finish(at: now) }
 
     /// Stops accepting, ends all connections in order (WebSockets with 1001), aborts after `grace` nanoseconds those that
     /// do not end. `done` is called when none is left; never before this call returns.
@@ -70,7 +100,7 @@ package final class ReplayServer {
         nextID += 1
         let to = listeners.count == 1 ? listeners[0].address.description : nil
         note(connection.id, .open(.init(from: stream.peer?.description, to: to, session: name)))
-        driver.opened(connection.id, from: stream.peer, name: name, at: loop.now)
+        driver.opened(connection.id, from: stream.peer, name: name, at: now)
         arm()
         stream.isReading = true
         return connection
@@ -126,20 +156,20 @@ package final class ReplayServer {
 
     private func feed(_ c: ConnectionID, _ input: ReplayInput) {
         switch input {
-        case .handedOver(let ticket): driver.handedOver(c, ticket: ticket, at: loop.now, into: &actions)
+        case .handedOver(let ticket): driver.handedOver(c, ticket: ticket, at: now, into: &actions)
         case .acknowledged(let ticket, let complete):
-            driver.acknowledged(c, ticket: ticket, complete: complete, at: loop.now, into: &actions)
+            driver.acknowledged(c, ticket: ticket, complete: complete, at: now, into: &actions)
         }
     }
 
     private func feed(_ c: ConnectionID, _ event: ServerEvent) {
         switch event {
-        case .request(let head, let body, _): driver.request(c, head, body: body, at: loop.now, into: &actions)
+        case .request(let head, let body, _): driver.request(c, head, body: body, at: now, into: &actions)
         case .message(let opcode, let payload):
-            driver.message(c, opcode, payload.span, at: loop.now, into: &actions)
-        case .ping: driver.controlFrame(c, isPing: true, at: loop.now)
-        case .pong: driver.controlFrame(c, isPing: false, at: loop.now)
-        case .ended(let how): driver.clientClosed(c, how, at: loop.now, into: &actions)
+            driver.message(c, opcode, payload.span, at: now, into: &actions)
+        case .ping: driver.controlFrame(c, isPing: true, at: now)
+        case .pong: driver.controlFrame(c, isPing: false, at: now)
+        case .ended(let how): driver.clientClosed(c, how, at: now, into: &actions)
         case .refused, .finish: break
         }
     }
@@ -151,7 +181,7 @@ package final class ReplayServer {
         case .beginStream(let c, let answer): connections[c]?.beginStream(answer)
         case .piece(let c, let bytes, let ticket): connections[c]?.piece(bytes, ticket)
         case .endStream(let c): connections[c]?.endStream()
-        case .passThrough: break
+        case .passThrough(let c): connections[c]?.passThrough()
         case .upgrade(let c, let headers): connections[c]?.upgrade(headers)
         case .send(let c, let opcode, let payload, let ticket): connections[c]?.send(opcode, payload, ticket)
         case .closeFrame(let c, let code, let reason): connections[c]?.close(code, reason)
@@ -185,7 +215,7 @@ package final class ReplayServer {
             ended?()
             return
         }
-        driver.wake(at: loop.now, into: &actions)
+        driver.wake(at: now, into: &actions)
         pump()
     }
 
@@ -193,8 +223,8 @@ package final class ReplayServer {
         guard whenEmpty == nil else { return }
         if driver.shouldEnd, !toldEnd {
             timer?.arm(at: loop.now)
-        } else if let next = driver.nextWake {
-            timer?.arm(at: next)
+        } else if let next = driver.nextWake, let at = clock.loopTime(of: next, now: loop.now) {
+            timer?.arm(at: at)
         } else {
             timer?.cancel()
         }
@@ -204,6 +234,6 @@ package final class ReplayServer {
 
     func note(_ c: ConnectionID, _ kind: @autoclosure () -> TapeEvent.Kind) {
         guard let observe else { return }
-        observe(TapeEvent(time: loop.now.since(started), connection: c, kind()))
+        observe(TapeEvent(time: now.since(started), connection: c, kind()))
     }
 }

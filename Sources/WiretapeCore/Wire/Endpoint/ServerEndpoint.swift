@@ -194,6 +194,18 @@ package struct ServerEndpoint: ~Copyable {
         state = .closing
     }
 
+    /// Lets go of the request that is owed an answer, and of everything after it: none of it is read here any more.
+    /// - Returns: what the client sent behind the request.
+    package mutating func handOn() -> [UInt8] {
+        guard state == .answering else { return [] }
+        let rest = Array(input[at...])
+        state = .over
+        head = nil
+        input = []
+        at = 0
+        return rest
+    }
+
     /// Ends the connection after what is written.
     package mutating func finish() {
         guard state != .over else { return }
