@@ -6,4 +6,11 @@ struct ParkedLink: Sendable {
     var isOver: Bool
     /// When it is forgotten.
     let until: WireInstant
+    /// The end of the connection, if the client does not come back: a poll that it gave up is none by itself.
+    var end: End?
+
+    struct End: Sendable {
+        var how: String
+        var at: WireInstant
+    }
 }

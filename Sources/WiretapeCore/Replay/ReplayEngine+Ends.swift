@@ -133,6 +133,8 @@ extension ReplayEngine {
     enum Stay {
         /// The client may go on with it where the protocol lets it.
         case resumable
+        /// As before, and it is no end if the client does.
+        case unsettled
         /// Nobody has told the client that it is over.
         case over
         case gone
@@ -142,7 +144,8 @@ extension ReplayEngine {
     mutating func leave(_ r: Int, by: String, how: String, _ stay: Stay = .gone) {
         guard var link = runs[r].link else { return }
         if let c = link.connection { peers[c]?.run = nil }
-        runs[r].ended(by: by, how: how, at: now, origin: origin ?? now)
+        let isUnsettled = stay == .unsettled
+        if !isUnsettled { runs[r].ended(by: by, how: how, at: now, origin: origin ?? now) }
         link.connection = nil
         link.cut = .none
         link.polls.waiting = nil
@@ -150,11 +153,12 @@ extension ReplayEngine {
         link.polls.acknowledgement = nil
         let mayGoOn = keepsSession(r) || link.transport == .lp && by == "client"
         let remembers = mayGoOn && (link.transport == .lp || link.memory != nil)
-        let isKept = stay == .resumable ? remembers : stay == .over && link.transport == .lp
+        let isKept = stay == .resumable || isUnsettled ? remembers : stay == .over && link.transport == .lp
         forgetParked(of: r)
         if isKept {
             runs[r].parked = ParkedLink(
-                link: link, isOver: stay == .over, until: now.advanced(by: LongPolls.patience))
+                link: link, isOver: stay == .over, until: now.advanced(by: LongPolls.patience),
+                end: isUnsettled ? ParkedLink.End(how: how, at: now) : nil)
         } else if let token = link.token, link.transport != .ws || link.memory != nil {
             tokens[token]?.isDead = true
         }
@@ -164,8 +168,16 @@ extension ReplayEngine {
     /// The client does not come back to a connection that was kept for it.
     mutating func forgetParked(of r: Int) {
         guard let parked = runs[r].parked else { return }
+        settleParked(of: r)
         if let token = parked.link.token { tokens[token]?.isDead = true }
         runs[r].parked = nil
+    }
+
+    /// The client turns to something else than the connection that was kept: that ended when it was lost.
+    mutating func settleParked(of r: Int) {
+        guard let end = runs[r].parked?.end else { return }
+        runs[r].parked?.end = nil
+        runs[r].ended(by: "client", how: end.how, at: end.at, origin: origin ?? now)
     }
 
     /// An end that was on its way comes too late: what it followed may have been lost.
@@ -208,6 +220,7 @@ extension ReplayEngine {
             out.append(.disconnect(c))
         case .rst: text = "reset"
         }
+        if runs[r].link?.transport == .lp { stay = .unsettled }
         leave(r, by: "client", how: text, stay)
     }
 

@@ -2,6 +2,7 @@ extension ReplayEngine {
     /// The report, at the end of the run.
     package mutating func finish(at now: WireInstant) -> ReplayReport {
         self.now = max(self.now, now)
+        for r in runs.indices { settleParked(of: r) }
         var digest = Digest()
         var reports: [ReplayReport.Session] = []
         for r in runs.indices.sorted(by: {

@@ -11,6 +11,7 @@ extension ReplayEngine {
             r = claimed
             runs[r].redirects = 0
         }
+        settleParked(of: r)
         let opensAttempt = runs[r].beginAttempt(at: now, origin: origin ?? now)
         let hit = judge(head, .negotiate, opensAttempt: opensAttempt, of: r)
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, .negotiate, of: r, into: &out) }

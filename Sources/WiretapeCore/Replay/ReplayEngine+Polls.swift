@@ -68,7 +68,8 @@ extension ReplayEngine {
     private mutating func resume(
         _ c: ConnectionID, _ head: RequestHead, of r: Int, into out: inout [ReplayAction]
     ) {
-        let opensAttempt = runs[r].beginAttempt(at: now, origin: origin ?? now)
+        let opensAttempt =
+            runs[r].parked?.end == nil && runs[r].beginAttempt(at: now, origin: origin ?? now)
         let hit = judge(head, .poll, opensAttempt: opensAttempt, of: r)
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, .poll, of: r, into: &out) }
         takeUp(r, .poll)
@@ -77,15 +78,19 @@ extension ReplayEngine {
 
     /// A request of the client shows that it takes its lost connection to go on.
     mutating func takeUp(_ r: Int, _ kind: ExchangeKind) {
-        guard var link = runs[r].parked?.link else { return }
+        guard let parked = runs[r].parked else { return }
+        var link = parked.link
         runs[r].parked = nil
-        _ = runs[r].beginAttempt(at: now, origin: origin ?? now)
-        runs[r].addStep(.init(request: kind.rawValue, status: 200, transport: .lp, time: elapsed), failed: nil, at: now)
+        if parked.end == nil {
+            _ = runs[r].beginAttempt(at: now, origin: origin ?? now)
+            runs[r].addStep(
+                .init(request: kind.rawValue, status: 200, transport: .lp, time: elapsed), failed: nil, at: now)
+        }
         link.polls.since = now
         runs[r].deliverAgain(link.stepsUnderWay)
         runs[r].assigned = .token
         runs[r].goOn(link, at: now, options)
-        if link.readyAt != nil { runs[r].connected() }
+        if link.readyAt != nil, parked.end == nil { runs[r].connected() }
     }
 
     /// The poll after the end: first what was still due, then that it is over.
@@ -120,6 +125,7 @@ extension ReplayEngine {
             }
             leave(r, by: "client", how: "end", .gone)
         } else {
+            if runs[r].parked?.end != nil { runs[r].parked?.end = ParkedLink.End(how: "end", at: now) }
             forgetParked(of: r)
             tokens[key]?.isDead = true
         }

@@ -57,6 +57,7 @@ extension ReplayEngine {
         _ transport: Transport, _ kind: ExchangeKind, _ c: ConnectionID, _ head: RequestHead, of r: Int,
         into out: inout [ReplayAction]
     ) -> Opening {
+        settleParked(of: r)
         let opensAttempt = runs[r].beginAttempt(at: now, origin: origin ?? now)
         let hit = judge(head, kind, opensAttempt: opensAttempt, of: r)
         if let hit, hit.place != .after {

@@ -39,5 +39,7 @@ struct ReplayClock: Sendable {
         self.moved = max(moved, time.since(start))
     }
 
-    private static func nanoseconds(_ value: Double) -> UInt64 { value < 9e18 ? UInt64(value) : 9_000_000_000_000_000_000 }
+    private static func nanoseconds(_ value: Double) -> UInt64 {
+        value < 9e18 ? UInt64(value) : 9_000_000_000_000_000_000
+    }
 }

@@ -45,7 +45,9 @@ struct PassThroughTests {
         let client = ScriptedPeer()
         client.onConnect = {
             $0.send("GET /mine HTTP/1.1\r\nHost: x\r\n\r\n")
-            $0.send("POST /theirs?a=1 HTTP/1.1\r\nHost: x\r\nX-A: b\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n")
+            $0.send(
+                "POST /theirs?a=1 HTTP/1.1\r\nHost: x\r\nX-A: b\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"
+            )
         }
         client.stream = stage.loop.connect(to: stage.address, client)
         _ = stage.loop.run(until: stage.loop.now.advanced(by: 2_000_000_000))

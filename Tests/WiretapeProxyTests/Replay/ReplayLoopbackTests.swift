@@ -45,7 +45,7 @@ struct ReplayLoopbackTests {
         let heard = try run(resetAfter: texts.last, client)
         #expect(ReplayStage.messages(client.received) == texts)
         #expect(client.end == .reset)
-        #expect(heard.filter { $0.contains("handed over") } == (1...300).map { "1 handed over \($0)" })
+        #expect(heard.last { $0.contains("handed over") } == "1 handed over 300")
         #expect(heard.suffix(2).first == "1 acknowledged 300 true")
     }
 

@@ -100,7 +100,33 @@ import WiretapeCore
         let next = play.poll(token)
         play.pass(ms: 100)
         play.expect(next, Playbook.body(Self.got))
-        #expect(play.finish().sessions[0].attempts.map(\.outcome) == [.connected, .connected])
+        // A poll that is given up is no end of the connection, nor is the next one a new connection.
+        #expect(play.finish().sessions[0].attempts.map(\.outcome) == [.connected])
+    }
+
+    @Test func aStopGivesUpThePollFirst() throws {
+        let play = try Playbook([TestTape.session(TestTape.handshake + "10 > {\"type\":7}\n12 < close 1000")])
+        let (token, poll) = try play.startPolling()
+        play.close(poll, .rst("reset"))
+        play.pass(ms: 40)
+        #expect(play.post(token, #"{"type":7}"#) == ["200 "])
+        let end = play.request("DELETE", "/chat?id=\(token)")
+        play.expect(end, "202 ")
+        let session = play.finish().sessions[0]
+        #expect(session.attempts.count == 1 && session.attempts[0].ended?.how == "close")
+    }
+
+    @Test func aLostPollIsTheEndWhenTheClientNegotiatesAnew() throws {
+        let play = try Playbook([Self.chat])
+        let (_, poll) = try play.startPolling()
+        play.close(poll, .rst("reset"))
+        let lost = play.now
+        play.pass(ms: 2_000)
+        _ = try play.startPolling()
+        let attempts = play.finish().sessions[0].attempts
+        #expect(attempts.map(\.outcome) == [.connected, .connected])
+        #expect(attempts[0].ended?.how == "reset" && attempts[0].ended?.by == "client")
+        #expect(attempts[1].delay == 2_000_000_000 && lost < play.now)
     }
 
     @Test func aBodyThatTheKernelDidNotTakeGoesWithTheNextPoll() throws {
