@@ -89,7 +89,7 @@ extension ReplayEngine {
         link.polls.since = now
         runs[r].deliverAgain(link.stepsUnderWay)
         runs[r].assigned = .token
-        runs[r].goOn(link, at: now, options)
+        runs[r].goOn(link, hasLost: parked.end == nil, at: now, options)
         if link.readyAt != nil, parked.end == nil { runs[r].connected() }
     }
 

@@ -86,9 +86,9 @@ extension SessionRun {
 
     /// The client goes on over a new connection as if there had been no end of the old one. The time without a connection
     /// stood still.
-    mutating func goOn(_ link: Link, at now: WireInstant, _ options: ReplayOptions) {
-        // A client of long polling that gave one poll up and makes another has lost nothing.
-        let isLoss = !endedByScript && !(link.transport == .lp && attempts.last?.ended?.by == "client")
+    /// - Parameter hasLost: a connection; not so a client of long polling that gave one poll up and makes another.
+    mutating func goOn(_ link: Link, hasLost: Bool = true, at now: WireInstant, _ options: ReplayOptions) {
+        let isLoss = !endedByScript && hasLost
         endedByScript = false
         self.link = link
         if link.readyAt != nil { self.link?.readyAt = now }
