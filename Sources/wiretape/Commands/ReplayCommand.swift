@@ -9,6 +9,7 @@ package struct ReplayCommand: Command {
     private let path: String
     private let listeners: ReplayListeners
     private let options: ReplayOptions
+    private let upstream: Upstream?
     private let faults: FaultArguments
     private let target: ReportTarget?
     private let log: Log
@@ -20,6 +21,9 @@ package struct ReplayCommand: Command {
         do throws(OptionError) {
             options = try ReplayOptions(arguments)
             listeners = try ReplayListeners(arguments, names: options.names)
+            upstream = try arguments.value("upstream").map { text throws(OptionError) in
+                try UpstreamValue.parse(text).upstream
+            }
         } catch {
             throw arguments.error(error.message)
         }
@@ -52,7 +56,10 @@ package struct ReplayCommand: Command {
         let actual = try target?.actualTape.map { try ActualTape(path: $0, of: tape.name) }
         let shell = try RunShell(arguments)
         defer { shell.close() }
-        let server = ReplayServer(shell.loop, driver: engine)
+        let connector = try UpstreamConnector(upstream.map { [$0] } ?? []).connect(on: shell.loop)
+        let server = ReplayServer(
+            shell.loop, driver: engine, timeScale: options.timeScale,
+            upstream: upstream.map { upstream in (upstream, { connector(upstream, $0, $1) }) })
         if let actual { server.observe = { actual.append($0) } }
         server.log = { [log] in log.warning($0) }
         server.ended = { shell.finish() }

@@ -15,14 +15,7 @@ struct RelayPlan {
     init(_ arguments: ParsedArguments) throws(UsageError) {
         do {
             let values = try arguments.all("upstream").map(UpstreamValue.parse)
-            upstreams = values.map { value in
-                let origin = value.origin
-                // The relay speaks HTTP until the client asks for an upgrade: ws is http.
-                var url = origin
-                url.scheme = origin.isTLS ? "https" : "http"
-                return Upstream(
-                    name: value.name, url: url.text, host: origin.host, port: origin.port, isTLS: origin.isTLS)
-            }
+            upstreams = values.map(\.upstream)
             listens = []
             let asked = try arguments.all("listen").map(ListenValue.parse)
             let free = Origin(scheme: "http", host: "127.0.0.1", port: 0, rest: "")

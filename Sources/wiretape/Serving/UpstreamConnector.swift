@@ -9,9 +9,11 @@ final class UpstreamConnector: Sendable {
     private let secure: TLSContext?
 
     /// - Throws: when the file of `--upstream-ca` cannot be used.
-    init(_ plan: RelayPlan) throws {
+    convenience init(_ plan: RelayPlan) throws { try self.init(plan.upstreams, trust: plan.trust) }
+
+    init(_ upstreams: [Upstream], trust: TLSTrust = .system) throws {
         do {
-            secure = plan.upstreams.contains(where: \.isTLS) ? try TLSContext(client: plan.trust) : nil
+            secure = upstreams.contains(where: \.isTLS) ? try TLSContext(client: trust) : nil
         } catch {
             throw Failure("--upstream-ca: \(error)")
         }

@@ -1,4 +1,5 @@
 package import WiretapeCore
+internal import WiretapeProxy
 
 /// `--upstream [NAME=]URL`.
 package struct UpstreamValue: Hashable, Sendable {
@@ -24,6 +25,13 @@ package struct UpstreamValue: Hashable, Sendable {
                 text, "has '\(origin.rest)' behind the origin; paths are passed on as the client writes them")
         }
         return UpstreamValue(name: name, origin: origin)
+    }
+
+    /// For relays, which speak HTTP until the client asks for an upgrade: ws is http.
+    var upstream: Upstream {
+        var url = origin
+        url.scheme = origin.isTLS ? "https" : "http"
+        return Upstream(name: name, url: url.text, host: origin.host, port: origin.port, isTLS: origin.isTLS)
     }
 
     static let kind = ValueKind.checked(suggestions: []) { _ = try parse($0) }
