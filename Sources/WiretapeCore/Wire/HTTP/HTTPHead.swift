@@ -29,7 +29,9 @@ package struct RequestHead: Hashable, Sendable {
     /// The target's path without its query; an absolute form loses its scheme and authority.
     package var path: String {
         let rest = target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        guard rest.first != UInt8(ascii: "/"), let scheme = RequestHead.authority(rest) else { return String(rest) ?? "" }
+        guard rest.first != UInt8(ascii: "/"), let scheme = RequestHead.authority(rest) else {
+            return String(rest) ?? ""
+        }
         return rest[scheme...].firstIndex(of: UInt8(ascii: "/")).flatMap { String(rest[$0...]) } ?? "/"
     }
 
@@ -49,9 +51,12 @@ package struct RequestHead: Hashable, Sendable {
         guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return [] }
         let text = bytes[bytes.index(after: mark)...].prefix { $0 != UInt8(ascii: "#") }
         return text.split(separator: UInt8(ascii: "&")).map { item in
-            guard let equals = item.firstIndex(of: UInt8(ascii: "=")) else { return (percentDecoded(Substring(item)), "") }
+            guard let equals = item.firstIndex(of: UInt8(ascii: "=")) else {
+                return (percentDecoded(Substring(item)), "")
+            }
             return (
-                percentDecoded(Substring(item[..<equals])), percentDecoded(Substring(item[item.index(after: equals)...]))
+                percentDecoded(Substring(item[..<equals])),
+                percentDecoded(Substring(item[item.index(after: equals)...]))
             )
         }
     }
