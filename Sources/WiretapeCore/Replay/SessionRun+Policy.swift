@@ -8,6 +8,7 @@ extension SessionRun {
     /// The client is back, on a connection of its own or one that goes on: what the policy takes away or gives again.
     /// - Parameter remembered: the protocol itself resends what was under way.
     mutating func applyPolicy(_ options: ReplayOptions, remembered: Bool, at now: WireInstant) {
+        clockRanOn = options.onReconnect == .live
         switch options.onReconnect {
         case .lose(let count): lose(count)
         case .rewind(let count): rewind(count)

@@ -81,9 +81,10 @@ extension SessionRun {
     /// The step went out, or was lost with a fault in its place.
     mutating func sent(_ step: Int, at now: WireInstant, due: WireInstant) {
         // A loop's small delays must not add up; large ones (a stopped process) must not end in a burst.
-        let moment = now.since(due) < 20_000_000 ? due : now
+        let moment = clockRanOn || now.since(due) < 20_000_000 ? due : now
+        // What is sent a second time is nothing that others waited for.
+        if state[step] != .done { doneAt[step] = moment }
         state[step] = .done
-        doneAt[step] = moment
         sent.append(Int32(clamping: step))
         progressed(at: now)
         spend(step)

@@ -75,6 +75,8 @@ struct SessionRun: Sendable {
     var aside: [Int] = []
     /// The last connection ended as the script has it.
     var endedByScript = false
+    /// Under `live`, once the client has been away: what is overdue does not move what comes after it.
+    var clockRanOn = false
     /// Server messages that may leave under `--speed step`.
     var allowance = Allowance.steps(0)
     /// Gates of other sessions up to this line hold nothing back (`--causality tape`).

@@ -77,6 +77,43 @@ import WiretapeCore
         #expect(digests.count == 1)
     }
 
+    @Test func oneDigestOverEveryTransport() throws {
+        let tape = TestTape.session(
+            TestTape.handshake + """
+                10 > \(call("0", "Echo", "1"))
+                20 < \(done("0", "1"))
+                30 < \(push("Tick"))
+                40 > \(stream("1", "Counter"))
+                50 < \(item("1", "1"))
+                60 < \(end("1"))
+                70 < \(push("Tock"))
+                """)
+        var digests: Set<String> = []
+        for transport in [Transport.ws, .sse, .lp] {
+            let play = try Playbook([tape], speed: .instant)
+            let said = [call("8", "Echo", "1"), stream("9", "Counter")]
+            switch transport {
+            case .ws:
+                let c = try play.start()
+                for text in said { play.send(c, text) }
+            case .sse:
+                let (token, _) = try play.startStream()
+                for text in said { #expect(play.post(token, text) == ["200 "]) }
+            default:
+                let (token, c) = try play.startPolling()
+                for text in said {
+                    #expect(play.post(token, text) == ["200 "])
+                    play.poll(token, on: c)
+                }
+            }
+            play.pass(ms: 100)
+            let report = play.finish()
+            #expect(report.verdict == .pass && report.sessions[0].finished, "\(transport)")
+            digests.insert(report.digest)
+        }
+        #expect(digests.count == 1)
+    }
+
     @Test func theDigestTellsAnotherTapeAndAnotherEndApart() throws {
         let first = try Playbook([
             TestTape.session(TestTape.handshake + #"5 < {"type":1,"target":"A","arguments":[1]}"#)
