@@ -139,6 +139,64 @@ import WiretapeTape
         #expect(run.verdict.contains(text))
     }
 
+    /// Two named sessions and an ordinary request, written by hand.
+    private func named() throws -> String {
+        let path = scratch.path("two.tape")
+        try """
+        {"tape":1,"started":"2026-11-20T17:28:00Z"}
+        {"t":0,"c":1,"e":"open","session":"alice"}
+        {"t":1,"c":1,"e":"request","x":1,"method":"GET","target":"/ws?room=1","headers":[["Upgrade","websocket"],["Connection","Upgrade"]]}
+        {"t":2,"c":1,"e":"response","x":1,"status":101,"headers":[["Upgrade","websocket"],["Connection","Upgrade"]]}
+        {"t":3,"c":1,"e":"message","d":">","op":"text","text":"alice"}
+        {"t":4,"c":2,"e":"open","session":"bob"}
+        {"t":5,"c":2,"e":"request","x":1,"method":"GET","target":"/ws?room=1","headers":[["Upgrade","websocket"],["Connection","Upgrade"]]}
+        {"t":6,"c":2,"e":"response","x":1,"status":101,"headers":[["Upgrade","websocket"],["Connection","Upgrade"]]}
+        {"t":7,"c":2,"e":"message","d":">","op":"text","text":"bob"}
+        {"t":8,"c":3,"e":"open"}
+        {"t":9,"c":3,"e":"request","x":1,"method":"POST","target":"/api/orders","headers":[["Content-Type","application/json"]],"text":"{\\"item\\":1}"}
+        {"t":10,"c":3,"e":"response","x":1,"status":201,"headers":[["Content-Type","application/json"]],"text":"{\\"id\\":7}"}
+
+        """.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    private func fetch(_ url: String, _ arguments: String...) throws -> String {
+        let curl = URL(fileURLWithPath: "/usr/bin/curl")
+        return try Binary.run(curl, ["-s", "-w", " %{http_code}", "-m", "5", url] + arguments).out
+    }
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl")))
+    func namedListenersAndPlainRequests() throws {
+        let tape = try named()
+        let server = try Running(
+            "wiretape",
+            [
+                "replay", tape, "--session", "bob,alice", "--json", "--on-divergence", "warn", "--report",
+                scratch.path("report.json"),
+            ], in: scratch.url)
+        let json = ["-H", "Content-Type: application/json", "-d"]
+        #expect(
+            try fetch(server.url + "/api/orders", json[0], json[1], json[2], #"{ "item": 1.0 }"#) == #"{"id":7} 201"#)
+        let other = try fetch(server.url + "/api/orders", json[0], json[1], json[2], #"{"item":2}"#)
+        #expect(other.hasSuffix(" 409"), "\(other)")
+        let missing = try fetch(server.url + "/nowhere")
+        #expect(missing.contains("GET /ws (2 sessions), POST /api/orders"), "\(missing)")
+        #expect(try server.stop().code == 2)
+        let report = try report()
+        #expect(report.value(at: "/exchanges/played")?.int == 1)
+        #expect(report.value(at: "/exchanges/unexpected/0")?.string == "POST /api/orders")
+        #expect(report["unclaimed"]?.array?.compactMap(\.int) == [1, 2])
+    }
+
+    @Test func namesThatTheTapeDoesNotHaveAreMissing() throws {
+        let run = try Binary.run("replay", try named(), "--session", "alise")
+        #expect(run.code == 6)
+        #expect(run.verdict.contains("it has alice, bob; did you mean 'alice'?"), "\(run.verdict)")
+        let unnamed = try replay(["--session", "alice"])
+        #expect(unnamed.code == 6)
+        #expect(unnamed.verdict.contains("wiretape name chat.tape.gz alice=1"), "\(unnamed.verdict)")
+    }
+
     @Test func aTapeWithoutSessionsIsAMissingRecording() throws {
         try "{\"tape\":1}\n".write(toFile: scratch.path("x.tape"), atomically: true, encoding: .utf8)
         let run = try Binary.run("replay", scratch.path("x.tape"))

@@ -41,7 +41,8 @@ extension ReplayEngine {
             return refuse(c, head, 501, text, into: &out)
         }
         let answer = withCORS(ExchangeAnswer.make(exchange, for: head), for: head)
-        let due = now.advanced(by: delay(exchange))
+        // How long the recorded server took.
+        let due = now.advanced(by: options.scaled(from: exchange.time, to: exchange.answered))
         exchanges.underWay.append(
             ExchangeBook.UnderWay(due: due, connection: c, answer: answer, hit: hit, moment: moment))
         finishExchanges(into: &out)
@@ -100,14 +101,6 @@ extension ReplayEngine {
         }
         guard exchanges.recorded[members[place]].response.status == 304, !isConditional else { return members[place] }
         return members.first { exchanges.recorded[$0].response.status == 200 } ?? members[place]
-    }
-
-    /// How long the recorded server took, at the speed of the replay.
-    private func delay(_ exchange: RecordedExchange) -> UInt64 {
-        guard exchange.answered > exchange.time, case .factor(let factor) = options.speed else { return 0 }
-        let gap = min(exchange.answered - exchange.time, options.idleCap ?? .max)
-        let scaled = Double(gap) / factor
-        return scaled < 9e18 ? UInt64(scaled) : 9_000_000_000_000_000_000
     }
 
     // MARK: What is not on the tape

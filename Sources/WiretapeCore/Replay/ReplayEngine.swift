@@ -20,7 +20,7 @@ package struct ReplayEngine: Sendable {
     var overtures: [Int: Overture] = [:]
     var sessionsByFirst: [Int: [UInt64: [Int]]] = [:]
     /// Claimed sessions in the order of claiming.
-    var runs: [SessionRun] = []
+    var runs = RunTable()
     /// Who has which session; its claims are those of `runs`.
     var roster = Roster()
     /// Numbers for the credentials of clients.
@@ -98,7 +98,9 @@ package struct ReplayEngine: Sendable {
         self.now = max(self.now, now)
         finishRequestCuts(into: &out)
         finishExchanges(into: &out)
-        for r in runs.indices where runs[r].link != nil || runs[r].parked != nil {
+        // What one session did may be what others wait for.
+        let due = options.causality == .tape ? Array(runs.indices) : runs.due(at: self.now)
+        for r in due where runs[r].link != nil || runs[r].parked != nil {
             timeOutPoll(r, into: &out)
             acknowledgeMemory(r, into: &out)
             if let parked = runs[r].parked, parked.until <= self.now { forgetParked(of: r) }
@@ -108,15 +110,14 @@ package struct ReplayEngine: Sendable {
 
     /// When ``wake(at:into:)`` is wanted next. Ask again after every input.
     package var nextWake: WireInstant? {
-        var next = (requestCuts.compactMap(\.until) + exchanges.underWay.map(\.due)).min()
-        for run in runs {
-            for wake in [run.link == nil ? nil : run.wakeAt, run.carrierWake].compactMap(\.self) {
-                next = min(next ?? wake, wake)
-            }
+        mutating get {
+            var next = runs.nextWake
+            for cut in requestCuts { if let until = cut.until { next = min(next ?? until, until) } }
+            for answer in exchanges.underWay { next = min(next ?? answer.due, answer.due) }
+            guard options.until != .signal, lastActivity > .zero else { return next }
+            let quiet = lastActivity.advanced(by: quietTime)
+            return quiet > now ? min(next ?? quiet, quiet) : next
         }
-        guard options.until != .signal, lastActivity > .zero else { return next }
-        let quiet = lastActivity.advanced(by: quietTime)
-        return quiet > now ? min(next ?? quiet, quiet) : next
     }
 
     /// Every server message of every claimed session is out, every client message that is not optional is matched, and

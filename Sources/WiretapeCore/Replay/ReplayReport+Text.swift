@@ -14,6 +14,17 @@ extension ReplayReport {
         if !unclaimed.isEmpty {
             lines.append("not asked for: session \(unclaimed.map(String.init).joined(separator: ", "))")
         }
+        if Set(sessions.filter { $0.assigned == .order }.map(\.session)).count > 1 {
+            lines.append(
+                "which client got which session was decided by the order of arrival; names (?wt=NAME, --session) fix it"
+            )
+        }
+        if exchanges.recorded > 0 {
+            let unexpected = exchanges.unexpected.isEmpty ? "" : ", \(exchanges.unexpected.count) unexpected"
+            lines.append(
+                "\(exchanges.answered); \(exchanges.unplayed.count) of the \(exchanges.recorded) on the tape not asked for"
+                    + unexpected)
+        }
         for firing in faults {
             let message = firing.message.map { " at message \($0)" } ?? ""
             let cut = firing.cut ? ", cut: what it followed was not acknowledged" : ""
@@ -41,10 +52,15 @@ extension ReplayReport {
             let text = first.hasPrefix("wiretape: ") ? String(first.dropFirst(10)) : first
             return reasons.count > 1 ? "\(text) (and \(reasons.count - 1) more)" : text
         }
+        if sessions.isEmpty, exchanges.played > 0 { return exchanges.answered }
         let finished = sessions.count { $0.finished }
         let matched = sessions.reduce(0) { $0 + $1.matched }
         return "\(finished) of \(sessions.count) sessions played to the end, \(matched) client messages matched"
     }
+}
+
+extension ReplayReport.Exchanges {
+    fileprivate var answered: String { "\(played) plain \(played == 1 ? "request" : "requests") answered" }
 }
 
 extension ReplayReport.Session {

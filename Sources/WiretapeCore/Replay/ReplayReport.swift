@@ -53,7 +53,8 @@ package struct ReplayReport: Hashable, Sendable {
         package var abandoned: Int
     }
 
-    /// How a session's client was found.
+    /// How a session's client was found: by a token of the protocol, by its name or who it is, by its first message, or
+    /// since it was the next to come.
     package enum Assigned: String, Hashable, Sendable { case token, identity, message, order }
 
     /// A rule that acted.

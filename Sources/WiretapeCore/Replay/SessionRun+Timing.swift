@@ -62,10 +62,16 @@ extension SessionRun {
         }
     }
 
-    /// A recorded gap as it is played: at most `--idle-cap`, divided by the speed, in nanoseconds of the client's time.
     func scaled(from earlier: UInt64, to later: UInt64, _ options: ReplayOptions) -> UInt64 {
-        guard later > earlier, case .factor(let factor) = options.speed else { return 0 }
-        let gap = Double(min(later - earlier, options.idleCap ?? .max)) * options.timeScale / factor
+        options.scaled(from: earlier, to: later)
+    }
+}
+
+extension ReplayOptions {
+    /// A recorded gap as it is played: at most `--idle-cap`, divided by the speed, in nanoseconds of the client's time.
+    func scaled(from earlier: UInt64, to later: UInt64) -> UInt64 {
+        guard later > earlier, case .factor(let factor) = speed else { return 0 }
+        let gap = Double(min(later - earlier, idleCap ?? .max)) * timeScale / factor
         return gap < 9e18 ? UInt64(gap) : 9_000_000_000_000_000_000
     }
 }

@@ -17,7 +17,7 @@ package protocol ReplayDriver {
     mutating func acknowledged(
         _ c: ConnectionID, ticket: UInt64, complete: Bool, at now: WireInstant, into out: inout [ReplayAction])
     mutating func wake(at now: WireInstant, into out: inout [ReplayAction])
-    var nextWake: WireInstant? { get }
+    var nextWake: WireInstant? { mutating get }
     var shouldEnd: Bool { get }
     mutating func finish(at now: WireInstant) -> ReplayReport
 }
