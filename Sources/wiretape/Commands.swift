@@ -8,6 +8,7 @@ package enum Commands {
             InspectCommand.self,
             NewCommand.self,
             ValidateCommand.self,
+            CanonCommand.self,
             EditCommand.self,
             NameCommand.self,
             RepairCommand.self,
@@ -22,7 +23,7 @@ package enum Commands {
 
     /// Commands of the interface that this version does not have yet.
     package static let missing = [
-        "auto", "check", "sweep", "canon", "cut", "merge", "diff", "redact", "scan",
+        "auto", "check", "sweep", "cut", "merge", "diff", "redact", "scan",
         "import", "export", "capture", "ca", "config", "demo",
     ]
 }

@@ -1,4 +1,12 @@
 extension SignalRCodec {
+    package static var memberOrder: [String] {
+        [
+            "protocol", "version", "type", "invocationId", "target", "arguments", "streamIds", "item", "result", "error",
+            "allowReconnect", "sequenceId", "headers", "useStatefulReconnect", "negotiateVersion", "url", "accessToken",
+            "connectionId", "connectionToken", "availableTransports", "transport", "transferFormats",
+        ]
+    }
+
     package static var example: [String] {
         [
             "# A tape is what passed between a client and its server, a message a line, in order. Lines like this one, which",

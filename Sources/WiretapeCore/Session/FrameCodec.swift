@@ -30,6 +30,9 @@ package protocol FrameCodec: Sendable {
     /// itself is changed) or cannot be written.
     static func encode(_ content: JSONValue, like message: Message) -> [UInt8]?
 
+    /// The order in which a canonical tape writes the members of the protocol's messages; others follow by name.
+    static var memberOrder: [String] { get }
+
     /// Lines of a sparse tape behind its header that explain themselves, for `wiretape new`.
     static var example: [String] { get }
 
@@ -86,6 +89,7 @@ package enum Confidence: Int, Comparable, Hashable, Sendable {
 }
 
 extension FrameCodec {
+    package static var memberOrder: [String] { [] }
     package static func encode(_ content: JSONValue, like message: Message) -> [UInt8]? { nil }
     package static func redirection(_ exchange: StreamOpening) -> Redirection? { nil }
     package static func redirect(_ request: RequestHead, recorded: StreamOpening) -> HTTPAnswer? { nil }

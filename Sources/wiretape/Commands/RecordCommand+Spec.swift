@@ -36,6 +36,9 @@ extension RecordCommand {
                 "on-disk-full", "HOW", .choice(["stop", "continue"]), default: "stop",
                 "When the tape cannot be written any more: stop ends the run with exit code 1, continue relays on "
                     + "without recording."),
-            .missing("canonical", "'wiretape canon' and canonical recording come later"),
+            OptionSpec(
+                switch: "canonical",
+                "Bring the tape into canonical form when the recording ends, as 'wiretape canon' does: recordings of the same "
+                    + "conversation differ in their start and times only."),
         ])
 }

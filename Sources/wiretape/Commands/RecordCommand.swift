@@ -1,3 +1,4 @@
+internal import WiretapeCodecs
 internal import WiretapeCore
 internal import WiretapeProxy
 internal import WiretapeSystem
@@ -40,7 +41,12 @@ package struct RecordCommand: Command {
             throw error
         }
         relay.finish()
-        return end.verdict(verdict(writer.finish())).tell(arguments)
+        let totals = writer.finish()
+        // A recorder that is killed leaves the tape as it was recorded: the canonical form takes its place at once.
+        if arguments.has("canonical"), totals.failure == nil {
+            try TapeCanon.write(output, to: .place, codecs: Codecs.all)
+        }
+        return end.verdict(verdict(totals)).tell(arguments)
     }
 
     private func openTape(_ log: Log) throws(TapeError) -> TapeWriter {
