@@ -10,8 +10,10 @@ package enum Commands {
             ValidateCommand.self,
             CanonCommand.self,
             EditCommand.self,
+            DiffCommand.self,
             NameCommand.self,
             RepairCommand.self,
+            ConfigCommand.self,
             HelpCommand.self,
             VersionCommand.self,
             CompletionsCommand.self,
@@ -23,7 +25,7 @@ package enum Commands {
 
     /// Commands of the interface that this version does not have yet.
     package static let missing = [
-        "auto", "check", "sweep", "cut", "merge", "diff", "redact", "scan",
-        "import", "export", "capture", "ca", "config", "demo",
+        "auto", "check", "sweep", "cut", "merge", "redact", "scan",
+        "import", "export", "capture", "ca", "demo",
     ]
 }

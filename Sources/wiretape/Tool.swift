@@ -33,7 +33,11 @@ package enum Tool {
     }
 
     private static func run(_ command: any Command.Type, _ words: ArraySlice<String>) throws -> Int32 {
-        switch try ArgumentParser.parse(Array(words), as: command.spec) {
+        let spec = command.spec
+        let outcome = try ArgumentParser.parse(Array(words), as: spec) { arguments throws(UsageError) in
+            try SettingsMerge.apply(to: arguments, spec)
+        }
+        switch outcome {
         case .help:
             Console.output.write(HelpPage.text(command.spec, width: TerminalWidth.current))
             return 0

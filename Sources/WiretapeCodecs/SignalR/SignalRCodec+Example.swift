@@ -1,7 +1,8 @@
 extension SignalRCodec {
     package static var memberOrder: [String] {
         [
-            "protocol", "version", "type", "invocationId", "target", "arguments", "streamIds", "item", "result", "error",
+            "protocol", "version", "type", "invocationId", "target", "arguments", "streamIds", "item", "result",
+            "error",
             "allowReconnect", "sequenceId", "headers", "useStatefulReconnect", "negotiateVersion", "url", "accessToken",
             "connectionId", "connectionToken", "availableTransports", "transport", "transferFormats",
         ]

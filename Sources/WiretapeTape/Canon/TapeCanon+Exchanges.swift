@@ -307,7 +307,8 @@ extension TapeCanon {
                 CanonItem(
                     time: event.time,
                     what: .event(
-                        .chunk(x: 0, .toClient, Array(body[..<cut])), on: carrier, exchange: exchange.number, json: nil)))
+                        .chunk(x: 0, .toClient, Array(body[..<cut])), on: carrier, exchange: exchange.number, json: nil)
+                ))
             body = body[cut...]
         }
         connections[c]?.exchanges[x]?.responseBody = Array(body)
@@ -373,7 +374,8 @@ extension TapeCanon {
 
     private mutating func negotiated(_ exchange: Exchange, _ head: ResponseHead, _ event: TapeEvent) {
         let opening = StreamOpening(
-            request: exchange.head, response: head, requestBody: exchange.requestBody, responseBody: exchange.responseBody)
+            request: exchange.head, response: head, requestBody: exchange.requestBody,
+            responseBody: exchange.responseBody)
         var carrier = carrier(ofHostOf: event.connection)
         for entry in codecs where entry.type.kind(exchange.head) == .negotiate {
             if let credential = entry.type.redirection(opening)?.credential { _ = names.name(credential) }
@@ -416,7 +418,10 @@ extension TapeCanon {
             isSession ? names.negotiated($0) : names.known($0)
         }
         self.names = names
-        let body: TapeEvent.Body = exchange.responseBody.isEmpty || payload.json != nil ? .none : .whole(payload.bytes)
+        var bytes = payload.bytes
+        // What the recorder itself said names its upstream.
+        if exchange.isProxys, let text = String(validUTF8: bytes) { bytes = Array(names.withoutPorts(text).utf8) }
+        let body: TapeEvent.Body = bytes.isEmpty || payload.json != nil ? .none : .whole(bytes)
         let response = TapeEvent.Kind.response(
             x: 0, canonical(head), body, interim: false, coding: exchange.coding, proxy: exchange.isProxys)
         fill(
@@ -459,7 +464,8 @@ extension TapeCanon {
             let request = canonical(exchange.head, isSession: true)
             items.append(
                 CanonItem(
-                    time: event.time, what: .event(.request(x: 0, request, .none), on: carrier, exchange: number, json: nil)))
+                    time: event.time,
+                    what: .event(.request(x: 0, request, .none), on: carrier, exchange: number, json: nil)))
             items.append(
                 CanonItem(time: event.time, what: .event(answer, on: carrier, exchange: number, json: json)))
         }
@@ -527,7 +533,8 @@ extension TapeCanon {
         case .poll(let key):
             keys[key]?.pending -= 1
             // A poll is left and made again all the time; without an answer only the server's fault is worth a word.
-            guard let farewell, gone?.by != .client, keys[key]?.isEnded == false, keys[key]?.clientFarewell == false else {
+            guard let farewell, gone?.by != .client, keys[key]?.isEnded == false, keys[key]?.clientFarewell == false
+            else {
                 return
             }
             let request = TapeEvent.Kind.request(x: 0, canonical(exchange.head, isSession: true), .none)

@@ -5,7 +5,9 @@ extension TapeCanon {
     /// The messages of the event that are part of the conversation: no keepalives, no acknowledgements, nothing that is
     /// sent again after a stateful reconnect. A server's farewell that only answers the client's is left out: it comes or
     /// does not come.
-    mutating func conversation(clientFarewell: inout Bool) -> [(message: DecodedMessage, payload: CanonPayload, opcode: Opcode)] {
+    mutating func conversation(clientFarewell: inout Bool) -> [(
+        message: DecodedMessage, payload: CanonPayload, opcode: Opcode
+    )] {
         var said: [(message: DecodedMessage, payload: CanonPayload, opcode: Opcode)] = []
         for one in decoded {
             let role = one.message.role
@@ -38,7 +40,8 @@ extension TapeCanon {
             voice.codec.decode(one.message.bytes.span, one.message.opcode, one.message.direction, into: &ignored)
             return
         }
-        for chain in [one.message.chain].compactMap(\.self) + one.message.opens where voice.seen.insert(chain).inserted {
+        for chain in [one.message.chain].compactMap(\.self) + one.message.opens where voice.seen.insert(chain).inserted
+        {
             guard TapeCanon.isDrawn(chain) else { continue }
             voice.ids.bind(chain, to: names.name(chain.id))
         }
@@ -74,7 +77,8 @@ extension TapeCanon {
         put(
             open.map { one, payload, opcode in
                 let kind = TapeEvent.Kind.message(
-                    one.message.direction, opcode, payload.json == nil ? payload.bytes : [], deflated: false, fragments: [])
+                    one.message.direction, opcode, payload.json == nil ? payload.bytes : [], deflated: false,
+                    fragments: [])
                 return CanonItem(
                     time: event.time, what: .event(kind, on: socket.carrier, exchange: nil, json: payload.json))
             })

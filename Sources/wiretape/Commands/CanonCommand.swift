@@ -48,6 +48,7 @@ package struct CanonCommand: Command {
         guard let line = try TapeCanon.firstDifference(path, codecs: Codecs.all) else {
             return Verdict(.done, 0, "\(path) is in canonical form").tell()
         }
-        return Verdict(.diverged, ExitCode.diverged.code, "\(path) is not in canonical form from line \(line) on").tell()
+        return Verdict(.diverged, ExitCode.diverged.code, "\(path) is not in canonical form from line \(line) on")
+            .tell()
     }
 }

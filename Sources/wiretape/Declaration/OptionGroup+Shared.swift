@@ -10,8 +10,11 @@ extension OptionGroup {
                 "How much is told on standard error."),
             OptionSpec(switch: "quiet", short: "q", "Tell errors and the verdict only, as --log-level error."),
             .missing("control", "the control API comes later"),
-            .missing("config", "settings files come later; write the options on the command line"),
+            OptionSpec("config", "FILE", .file, configHelp),
         ])
+
+    static let configHelp =
+        "Take settings from this file in place of x.tape.yaml and wiretape.yaml; 'wiretape config' explains them."
 
     /// How a relay treats its upstreams.
     package static let relay = OptionGroup(

@@ -20,13 +20,20 @@ package struct ArgumentParser {
         parsed = ParsedArguments(command: spec.name, values: [:], defaults: defaults, positionals: [], tail: nil)
     }
 
-    /// - Parameter words: what was written after the command's name.
-    package static func parse(_ words: [String], as spec: CommandSpec) throws(UsageError) -> Outcome {
+    /// - Parameters:
+    ///   - words: what was written after the command's name.
+    ///   - fill: adds what settings say, before it is checked that nothing is missing.
+    package static func parse(
+        _ words: [String], as spec: CommandSpec,
+        filling fill: (ParsedArguments) throws(UsageError) -> ParsedArguments = { $0 }
+    ) throws(UsageError) -> Outcome {
         var parser = ArgumentParser(spec, words)
-        return try parser.run()
+        return try parser.run(fill)
     }
 
-    private mutating func run() throws(UsageError) -> Outcome {
+    private mutating func run(
+        _ fill: (ParsedArguments) throws(UsageError) -> ParsedArguments
+    ) throws(UsageError) -> Outcome {
         while let word = words.popFirst() {
             if word == "--" {
                 try readTail()
@@ -41,6 +48,7 @@ package struct ArgumentParser {
                 try readPositional(word)
             }
         }
+        parsed = try fill(parsed)
         try checkRequired()
         return .arguments(parsed)
     }

@@ -1,0 +1,33 @@
+/// One way in which two tapes tell different conversations.
+package struct TapeDifference: Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable {
+        /// Both have it, with other content.
+        case changed
+        /// Only the first has it · only the second.
+        case missing, added
+        /// Both have it, at another place of the order.
+        case moved
+    }
+
+    /// What one of the tapes has.
+    package struct Side: Hashable, Sendable {
+        /// The session's number there; nil for an exchange beside the sessions.
+        package var session: Int?
+        /// From 1; 0 when there is none.
+        package var line: Int
+        /// In words: `Invocation Send("ada", "hi")`.
+        package var text: String
+    }
+
+    package var kind: Kind
+    /// `client message 4`, `server message 7`, `ending`, `session`, `exchange`.
+    package var what: String
+    /// `session 1 (/chat)`, or nothing for what is beside the sessions.
+    package var place: String
+    package var first: Side?
+    package var second: Side?
+    /// A JSON Pointer of the first difference within the message; empty: the whole of it.
+    package var pointer: String?
+    /// The rule that would let it pass: `Send:/arguments/1`.
+    package var ignore: IgnoreRule?
+}

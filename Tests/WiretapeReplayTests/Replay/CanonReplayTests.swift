@@ -1,0 +1,173 @@
+import Foundation
+import Testing
+import WiretapeCodecs
+import WiretapeCore
+import WiretapeTape
+
+/// A canonical tape is the same conversation: the same sessions, messages, endings, and the same digest when played.
+@Suite struct CanonReplayTests {
+    static let tapes: [String] = {
+        let root = Golden.root
+        let manager = FileManager.default
+        let recordings = (try? manager.contentsOfDirectory(atPath: root.appending(path: "recordings").path)) ?? []
+        let fixtures =
+            (try? manager.contentsOfDirectory(atPath: root.appending(path: "Tests/Fixtures/signalr").path)) ?? []
+        return recordings.filter { $0.hasSuffix(".tape.gz") }.map { "recordings/\($0)" }.sorted()
+            + fixtures.filter { $0.hasSuffix(".tape") }.map { "Tests/Fixtures/signalr/\($0)" }.sorted()
+    }()
+
+    private static func sessions(_ bytes: [UInt8]) throws -> (
+        sessions: [RecordedSession], exchanges: [RecordedExchange]
+    ) {
+        var tape = try TapeReader(bytes: bytes, name: "t.tape")
+        var reader = SessionReader(codecs: Codecs.all, header: tape.header)
+        var messages: [DecodedMessage] = []
+        while let next = try tape.next() {
+            reader.read(next.event, number: next.number, line: next.line, isUnframed: next.isUnframed, into: &messages)
+        }
+        return (reader.finish(), reader.exchanges)
+    }
+
+    private static func canonical(_ bytes: [UInt8]) throws -> [UInt8] {
+        var reader = try TapeLineReader(bytes: bytes, name: "t.tape")
+        var canon = TapeCanon(codecs: Codecs.all)
+        var lines: [TapeNewLine] = []
+        while let line = try reader.next() { canon.add(line, into: &lines) }
+        canon.finish(into: &lines)
+        return lines.flatMap { $0.bytes + [0x0a] }
+    }
+
+    /// What replay plays: messages by their meaning and chain, endings, without what is optional behind a farewell.
+    private static func script(_ session: RecordedSession) -> [String] {
+        var script: [String] = []
+        var places: [Chain: Int] = [:]
+        for entry in session.entries {
+            switch entry.what {
+            case .message(let message):
+                if message.role == .close, message.direction == .toServer { return script }
+                let chain = message.chain.map { chain in
+                    places[chain] = places[chain] ?? places.count
+                    return "\(places[chain] ?? 0)"
+                }
+                script.append("\(message.direction.mark) \(message.matchKey) \(chain ?? "-") \(message.opens.count)")
+            case .ending(let ending): script.append("\(ending)")
+            }
+        }
+        return script
+    }
+
+    @Test(arguments: tapes) func theConversationIsTheSame(_ name: String) throws {
+        let original = Array(try Data(contentsOf: Golden.root.appending(path: name)))
+        let canonical = try Self.canonical(original)
+        let (before, beside) = try Self.sessions(original)
+        let (after, besideAfter) = try Self.sessions(canonical)
+        #expect(!before.isEmpty && before.count == after.count)
+        for (a, b) in zip(before, after) {
+            #expect(a.codec.id == b.codec.id && a.transport == b.transport && a.route == b.route)
+            #expect(a.redirects.count == b.redirects.count && (a.negotiate == nil) == (b.negotiate == nil))
+            #expect(a.refusal?.status == b.refusal?.status)
+            #expect(a.name == b.name)
+            #expect(Self.script(a) == Self.script(b))
+        }
+        #expect(beside.map(\.request.method) == besideAfter.map(\.request.method))
+        #expect(beside.map(\.response.status) == besideAfter.map(\.response.status))
+        #expect(try Self.canonical(canonical) == canonical, "it is canonical already")
+        // Nothing that changes from run to run is left.
+        let text = String(decoding: canonical, as: UTF8.self)
+        for word in [
+            "\"Date\"", "Sec-WebSocket-Key", "Sec-WebSocket-Accept", "\"User-Agent\"", "127.0.0.1:", "&_=", "?_=",
+        ] {
+            #expect(!text.contains(word), "\(word)")
+        }
+        for ids in before.compactMap(\.serverIDs) {
+            #expect(!text.contains(ids.token) && !text.contains(ids.connectionID))
+        }
+    }
+
+    /// Played to the client of the original, and to its own: one digest.
+    @Test(arguments: RealTapeTests.tapes) func theDigestIsTheSame(_ name: String) throws {
+        let original = Array(try Data(contentsOf: Golden.root.appending(path: "Tests/Fixtures/signalr/\(name).tape")))
+        let canonical = try Self.canonical(original)
+        var digests: Set<String> = []
+        for bytes in [original, canonical] {
+            let sessions = try Self.sessions(bytes).sessions
+            let play = try Playbook(sessions, speed: .instant)
+            for client in sessions.map(ModelClient.init) {
+                try client.connect(to: play)
+                client.run { client, said, heard in
+                    client.script[..<said].count { $0.direction == .toClient } <= heard
+                }
+            }
+            let report = play.finish()
+            #expect(report.verdict == .pass, "\(report.reasons)")
+            digests.insert(report.digest)
+        }
+        #expect(digests.count == 1)
+    }
+
+    @Test func commentsAndNotesStayWhereTheyWere() throws {
+        let lines = [
+            #"{"tape":1,"started":"2026-01-01T00:00:00.000000Z","upstreams":{"main":"http://127.0.0.1:5000"}}"#,
+            "# first",
+            #"{"t":1500000,"c":1,"e":"open","from":"127.0.0.1:4001","to":"127.0.0.1:8080","upstream":"main"}"#,
+            #"{"t":1600000,"c":1,"e":"request","x":1,"method":"GET","target":"/chat","headers":[["Upgrade","websocket"],["Host","127.0.0.1:8080"]]}"#,
+            #"{"t":1700000,"c":1,"e":"response","x":1,"status":101,"headers":[["Upgrade","websocket"]]}"#,
+            "# the handshake",
+            #"{"t":2100000,"c":1,"e":"message","d":">","op":"text","text":"{\"version\":1,\"protocol\":\"json\"}\u001e"}"#,
+            #"{"t":2200000,"c":1,"e":"message","d":"<","op":"text","text":"{}\u001e{\"type\":6}\u001e"}"#,
+            #"{"t":2300000,"e":"mark","text":"here"}"#, #"{"t":2900000,"c":1,"e":"weather","sun":1}"#, "",
+            #"{"t":3000000,"c":1,"e":"ping","d":"<","text":""}"#,
+            #"{"t":3100000,"c":1,"e":"message","d":"<","op":"text","text":"{\"type\":1,\"target\":\"A\",\"arguments\":[\"\\ud800\"]}\u001e"}"#,
+            "# last",
+        ]
+        let canonical = String(
+            decoding: try Self.canonical(Array((lines.joined(separator: "\n") + "\n").utf8)), as: UTF8.self)
+        #expect(
+            canonical == """
+                {"tape":1,"started":"2026-01-01T00:00:00.000000Z","upstreams":{"main":"http://127.0.0.1"},"canonical":true}
+                # first
+                {"t":1000000,"c":1,"e":"open","from":"127.0.0.1","to":"127.0.0.1","upstream":"main"}
+                {"t":1000000,"c":1,"e":"request","x":1,"method":"GET","target":"/chat","headers":[["Host","127.0.0.1"],["Upgrade","websocket"]]}
+                {"t":1000000,"c":1,"e":"response","x":1,"status":101,"headers":[["Upgrade","websocket"]]}
+                # the handshake
+                {"t":2000000,"c":1,"e":"message","d":">","op":"text","json":{"protocol":"json","version":1}}
+                {"t":2000000,"c":1,"e":"message","d":"<","op":"text","json":{}}
+                {"t":2000000,"e":"mark","text":"here"}
+                {"t":2000000,"c":1,"e":"weather","sun":1}
+
+                {"t":3000000,"c":1,"e":"message","d":"<","op":"text","text":"{\\"type\\":1,\\"target\\":\\"A\\",\\"arguments\\":[\\"\\\\ud800\\"]}\\u001e"}
+                # last
+
+                """)
+    }
+
+    /// Ids that a client draws and ids that a server counts for all get names; a client's counter stays.
+    @Test func drawnIDsAreNamed() throws {
+        func record(_ uuid: String, _ server: Int) throws -> String {
+            let messages = [
+                (">", #"{"protocol":"json","version":1}"#), ("<", "{}"),
+                (">", #"{"type":1,"invocationId":"\#(uuid)","target":"A","arguments":[]}"#),
+                (">", #"{"type":1,"invocationId":"7","target":"B","arguments":[]}"#),
+                ("<", #"{"type":1,"invocationId":"s\#(server)","target":"Ask","arguments":[]}"#),
+                (">", #"{"type":3,"invocationId":"s\#(server)","result":1}"#),
+                ("<", #"{"type":3,"invocationId":"\#(uuid)","result":null}"#),
+            ]
+            var lines = [
+                #"{"tape":1}"#, #"{"t":1,"c":1,"e":"open"}"#,
+                #"{"t":1,"c":1,"e":"request","x":1,"method":"GET","target":"/chat","headers":[["Upgrade","websocket"]]}"#,
+                #"{"t":1,"c":1,"e":"response","x":1,"status":101,"headers":[["Upgrade","websocket"]]}"#,
+            ]
+            for (d, text) in messages {
+                let payload = JSONValue.string(text + "\u{1e}").text
+                lines.append(#"{"t":1,"c":1,"e":"message","d":"\#(d)","op":"text","text":\#(payload)}"#)
+            }
+            return String(
+                decoding: try Self.canonical(Array((lines.joined(separator: "\n") + "\n").utf8)), as: UTF8.self)
+        }
+        let one = try record("3f0c", 4)
+        #expect(one == (try record("77aa", 19)))
+        #expect(
+            one.contains(#""invocationId":"id_1","target":"A""#) && one.contains(#""invocationId":"7","target":"B""#))
+        #expect(one.contains(#""json":{"type":3,"invocationId":"id_2","result":1}"#))
+    }
+}
