@@ -36,7 +36,7 @@ extension TapeCanon {
     }
 
     /// A body of at most so many bytes stands inline.
-    private static let inlineLimit = 64 << 10
+    static let inlineLimit = 64 << 10
 
     // MARK: Requests
 
@@ -60,7 +60,7 @@ extension TapeCanon {
         if !exchange.requestIsStreamed { requestEnded(x, event) }
     }
 
-    private mutating func role(_ head: RequestHead, _ body: [UInt8]) -> Exchange.Role {
+    mutating func role(_ head: RequestHead, _ body: [UInt8]) -> Exchange.Role {
         var opening = StreamOpening(request: head)
         opening.requestBody = body
         for entry in codecs {
@@ -85,7 +85,7 @@ extension TapeCanon {
         return .ordinary(isNegotiation: false)
     }
 
-    private mutating func requestEnded(_ x: UInt32, _ event: TapeEvent) {
+    mutating func requestEnded(_ x: UInt32, _ event: TapeEvent) {
         let c = event.connection
         guard var exchange = connections[c]?.exchanges[x] else { return }
         switch exchange.role {
@@ -120,7 +120,7 @@ extension TapeCanon {
     }
 
     /// A POST for one message, and its answer in the protocol's own words.
-    private mutating func sent(
+    mutating func sent(
         _ head: RequestHead, _ payload: CanonPayload, _ key: Key, _ number: Int, _ carrier: CanonCarrier, _ time: UInt64
     ) -> [CanonItem] {
         let request = canonical(head, isSession: true)
@@ -134,7 +134,7 @@ extension TapeCanon {
         ]
     }
 
-    private mutating func response(_ answer: HTTPAnswer) -> TapeEvent.Kind {
+    mutating func response(_ answer: HTTPAnswer) -> TapeEvent.Kind {
         .response(
             x: 0,
             ResponseHead(status: answer.status, reason: answer.reason, headers: names.headers(answer.headers)),
@@ -147,7 +147,7 @@ extension TapeCanon {
             headers: names.headers(head.headers))
     }
 
-    private mutating func canonical(_ head: ResponseHead) -> ResponseHead {
+    mutating func canonical(_ head: ResponseHead) -> ResponseHead {
         ResponseHead(
             status: head.status, reason: head.reason, version: head.version, headers: names.headers(head.headers))
     }
@@ -156,7 +156,7 @@ extension TapeCanon {
 
     /// The client's farewell races with its DELETE, or with the end of its event stream: it waits until one of them shows
     /// that it is not needed, or the tape ends.
-    private mutating func holdFarewell(_ exchange: inout Exchange, _ key: Key) {
+    mutating func holdFarewell(_ exchange: inout Exchange, _ key: Key) {
         let items = Array(exchange.items.suffix(2))
         exchange.items.removeLast(2)
         guard keys[key]?.isEnded == false, keys[key]?.farewell == nil else { return }
@@ -164,7 +164,7 @@ extension TapeCanon {
         keys[key]?.farewell = (slot, items)
     }
 
-    private mutating func dropFarewell(_ key: Key) {
+    mutating func dropFarewell(_ key: Key) {
         guard let farewell = keys[key]?.farewell else { return }
         keys[key]?.farewell = nil
         fill(farewell.slot, [])
@@ -192,7 +192,7 @@ extension TapeCanon {
         if isEndless, head.status == 200 { beginStream(x, event) }
     }
 
-    private mutating func upgraded(_ x: UInt32, _ exchange: Exchange, _ event: TapeEvent) {
+    mutating func upgraded(_ x: UInt32, _ exchange: Exchange, _ event: TapeEvent) {
         let c = event.connection
         let carrier = own(c, x)
         writer.describe(carrier, connections[c]?.open ?? .init())
@@ -217,7 +217,7 @@ extension TapeCanon {
     }
 
     /// A body without an end in sight, or too long: head and what there is of it are written.
-    private mutating func beginStream(_ x: UInt32, _ event: TapeEvent) {
+    mutating func beginStream(_ x: UInt32, _ event: TapeEvent) {
         let c = event.connection
         guard var exchange = connections[c]?.exchanges[x], let response = exchange.response, exchange.carrier == nil
         else { return }
@@ -245,7 +245,7 @@ extension TapeCanon {
         flushPieces(x, event, all: false)
     }
 
-    private mutating func requested(_ exchange: Exchange, on carrier: CanonCarrier, isSession: Bool) -> CanonItem {
+    mutating func requested(_ exchange: Exchange, on carrier: CanonCarrier, isSession: Bool) -> CanonItem {
         let payload = CanonPayload(exchange.requestBody, nil) { [names] in names.known($0) }
         let body: TapeEvent.Body = exchange.requestBody.isEmpty || payload.json != nil ? .none : .whole(payload.bytes)
         let kind = TapeEvent.Kind.request(x: 0, canonical(exchange.head, isSession: isSession), body)
@@ -253,92 +253,9 @@ extension TapeCanon {
             time: exchange.time, what: .event(kind, on: carrier, exchange: exchange.number, json: payload.json))
     }
 
-    // MARK: Bodies
-
-    mutating func chunk(_ x: UInt32, _ direction: Direction, _ bytes: [UInt8], _ event: TapeEvent) {
-        let c = event.connection
-        guard connections[c]?.exchanges[x] != nil else { return }
-        if direction == .toServer {
-            connections[c]?.exchanges[x]?.requestBody.append(contentsOf: bytes)
-            return
-        }
-        if case .stream(let key)? = connections[c]?.exchanges[x]?.role, connections[c]?.exchanges[x]?.carrier != nil {
-            return events(x, key, event)
-        }
-        connections[c]?.exchanges[x]?.responseBody.append(contentsOf: bytes)
-        let length = connections[c]?.exchanges[x]?.responseBody.count ?? 0
-        guard length > TapeCanon.inlineLimit || connections[c]?.exchanges[x]?.carrier != nil else { return }
-        if case .ordinary? = connections[c]?.exchanges[x]?.role {
-            beginStream(x, event)
-            flushPieces(x, event, all: false)
-        }
-    }
-
-    /// The messages of an event stream, a piece for each.
-    private mutating func events(_ x: UInt32, _ key: Key, _ event: TapeEvent) {
-        guard let exchange = connections[event.connection]?.exchanges[x], let carrier = exchange.carrier else { return }
-        var farewell = keys[key]?.clientFarewell ?? false
-        let said = conversation(clientFarewell: &farewell)
-        keys[key]?.clientFarewell = farewell
-        let type = codecs.first { $0.id == key.codec }?.type
-        put(
-            said.map { one, payload, _ in
-                var bytes: [UInt8] = []
-                if payload.json == nil { type?.event(payload.bytes.span, into: &bytes) }
-                return CanonItem(
-                    time: event.time,
-                    what: .event(
-                        .chunk(x: 0, .toClient, bytes), on: carrier, exchange: exchange.number, json: payload.json))
-            })
-    }
-
-    /// Pieces of a body of no session: an event of an event stream each, else 64 KiB.
-    private mutating func flushPieces(_ x: UInt32, _ event: TapeEvent, all: Bool) {
-        let c = event.connection
-        guard let exchange = connections[c]?.exchanges[x], let carrier = exchange.carrier else { return }
-        let isEvents = exchange.response?.headers.first("Content-Type")?.hasPrefix("text/event-stream") ?? false
-        var body = exchange.responseBody[...]
-        var items: [CanonItem] = []
-        while !body.isEmpty {
-            var end = isEvents ? TapeCanon.eventEnd(body) : nil
-            if end == nil, body.count >= TapeCanon.inlineLimit { end = body.startIndex + TapeCanon.inlineLimit }
-            guard let cut = end ?? (all ? body.endIndex : nil) else { break }
-            items.append(
-                CanonItem(
-                    time: event.time,
-                    what: .event(
-                        .chunk(x: 0, .toClient, Array(body[..<cut])), on: carrier, exchange: exchange.number, json: nil)
-                ))
-            body = body[cut...]
-        }
-        connections[c]?.exchanges[x]?.responseBody = Array(body)
-        put(items)
-    }
-
-    /// Behind the empty line that ends an event.
-    private static func eventEnd(_ body: ArraySlice<UInt8>) -> Int? {
-        var isEmpty = false
-        var at = body.startIndex
-        while at < body.endIndex {
-            if body[at] == 0x0a || body[at] == 0x0d {
-                if body[at] == 0x0d, at + 1 < body.endIndex, body[at + 1] == 0x0a { at += 1 }
-                if isEmpty { return at + 1 }
-                isEmpty = true
-            } else {
-                isEmpty = false
-            }
-            at += 1
-        }
-        return nil
-    }
-
-    mutating func end(_ x: UInt32, _ direction: Direction, _ event: TapeEvent) {
-        if direction == .toServer { requestEnded(x, event) } else { answered(x, event) }
-    }
-
     // MARK: Whole exchanges
 
-    private mutating func answered(_ x: UInt32, _ event: TapeEvent) {
+    mutating func answered(_ x: UInt32, _ event: TapeEvent) {
         let c = event.connection
         guard let exchange = connections[c]?.exchanges[x], let head = exchange.response else { return }
         if exchange.carrier != nil { return streamEnded(x, exchange, event) }
@@ -359,7 +276,7 @@ extension TapeCanon {
         }
     }
 
-    private mutating func refused(_ exchange: Exchange, _ head: ResponseHead, on carrier: CanonCarrier) -> [CanonItem] {
+    mutating func refused(_ exchange: Exchange, _ head: ResponseHead, on carrier: CanonCarrier) -> [CanonItem] {
         var items = exchange.items
         for i in items.indices {
             guard case .event(.response, _, let number, _) = items[i].what else { continue }
@@ -372,7 +289,7 @@ extension TapeCanon {
         return items
     }
 
-    private mutating func negotiated(_ exchange: Exchange, _ head: ResponseHead, _ event: TapeEvent) {
+    mutating func negotiated(_ exchange: Exchange, _ head: ResponseHead, _ event: TapeEvent) {
         let opening = StreamOpening(
             request: exchange.head, response: head, requestBody: exchange.requestBody,
             responseBody: exchange.responseBody)
@@ -406,7 +323,7 @@ extension TapeCanon {
         }
     }
 
-    private mutating func write(
+    mutating func write(
         _ exchange: Exchange, _ head: ResponseHead, on carrier: CanonCarrier, isSession: Bool, _ event: TapeEvent
     ) {
         guard let slot = exchange.slot else { return }
@@ -434,7 +351,7 @@ extension TapeCanon {
             ])
     }
 
-    private mutating func streamEnded(_ x: UInt32, _ exchange: Exchange, _ event: TapeEvent) {
+    mutating func streamEnded(_ x: UInt32, _ exchange: Exchange, _ event: TapeEvent) {
         flushPieces(x, event, all: true)
         connections[event.connection]?.exchanges[x] = nil
         guard let carrier = exchange.carrier else { return }
@@ -444,133 +361,5 @@ extension TapeCanon {
         }
         let kind = TapeEvent.Kind.end(x: 0, .toClient, trailers: [])
         put([CanonItem(time: event.time, what: .event(kind, on: carrier, exchange: exchange.number, json: nil))])
-    }
-
-    // MARK: Polls
-
-    /// The first poll, which opens the session, stays; of the others one for every message, whatever carried it.
-    private mutating func polled(_ exchange: Exchange, _ head: ResponseHead, _ key: Key, _ event: TapeEvent) {
-        keys[key]?.pending -= 1
-        let carrier = carrier(of: key, event.connection)
-        var farewell = keys[key]?.clientFarewell ?? false
-        let said = conversation(clientFarewell: &farewell)
-        keys[key]?.clientFarewell = farewell
-        let isOpening = keys[key]?.hasPolled == false
-        keys[key]?.hasPolled = true
-        let type = codecs.first { $0.id == key.codec }?.type
-        var items: [CanonItem] = []
-        func poll(_ answer: TapeEvent.Kind, json: [UInt8]?) {
-            let number = newExchange()
-            let request = canonical(exchange.head, isSession: true)
-            items.append(
-                CanonItem(
-                    time: event.time,
-                    what: .event(.request(x: 0, request, .none), on: carrier, exchange: number, json: nil)))
-            items.append(
-                CanonItem(time: event.time, what: .event(answer, on: carrier, exchange: number, json: json)))
-        }
-        if isOpening, let answer = type?.answer(.pollOpened, to: exchange.head) {
-            poll(response(answer), json: nil)
-            if let opening = keys[key]?.opening {
-                keys[key]?.opening = nil
-                for i in items.indices { items[i].time = opening.time }
-                fill(opening.slot, items)
-                items = []
-            }
-        }
-        if decoded.isEmpty, !exchange.responseBody.isEmpty {
-            // Not read as messages: kept as it is.
-            poll(
-                .response(
-                    x: 0, canonical(head), .whole(exchange.responseBody), interim: false, coding: exchange.coding,
-                    proxy: exchange.isProxys), json: nil)
-        }
-        for (_, payload, opcode) in said {
-            guard let answer = type?.answer(.poll(payload.bytes, opcode), to: exchange.head) else { continue }
-            var bare = answer
-            if payload.json != nil { bare.body = [] }
-            poll(response(bare), json: payload.json)
-        }
-        // A server's ending, or a failure; not the end of a poll that another one has taken the place of.
-        let isServersEnd = head.status == 204 && keys[key]?.isEnded == false && keys[key]?.pending == 0
-        if isServersEnd || !(200..<300).contains(head.status) && keys[key]?.isEnded == false {
-            let kind = TapeEvent.Kind.response(
-                x: 0, canonical(head), exchange.responseBody.isEmpty ? .none : .whole(exchange.responseBody),
-                interim: false, coding: exchange.coding, proxy: exchange.isProxys)
-            poll(kind, json: nil)
-            if isServersEnd {
-                keys[key]?.isEnded = true
-                dropFarewell(key)
-            }
-        }
-        put(items)
-    }
-
-    // MARK: Cuts
-
-    /// The connection ended, or the tape: what had no whole answer is written as far as it came.
-    mutating func cut(_ c: UInt32, _ gone: (by: TapeEvent.Party, how: TapeEvent.How, time: UInt64)?) {
-        let exchanges = connections[c]?.exchanges ?? [:]
-        connections[c]?.exchanges = [:]
-        for x in exchanges.keys.sorted() {
-            guard let exchange = exchanges[x] else { continue }
-            cut(exchange, x, c, gone)
-        }
-    }
-
-    private mutating func cut(
-        _ exchange: Exchange, _ x: UInt32, _ c: UInt32, _ gone: (by: TapeEvent.Party, how: TapeEvent.How, time: UInt64)?
-    ) {
-        let carrier = exchange.carrier ?? own(c, x)
-        writer.describe(carrier, connections[c]?.open ?? .init())
-        let farewell = gone.map {
-            CanonItem(
-                time: $0.time,
-                what: .event(.gone(by: $0.by, how: $0.how, why: nil), on: carrier, exchange: nil, json: nil))
-        }
-        switch exchange.role {
-        case .preflight: return
-        case .poll(let key):
-            keys[key]?.pending -= 1
-            // A poll is left and made again all the time; without an answer only the server's fault is worth a word.
-            guard let farewell, gone?.by != .client, keys[key]?.isEnded == false, keys[key]?.clientFarewell == false
-            else {
-                return
-            }
-            let request = TapeEvent.Kind.request(x: 0, canonical(exchange.head, isSession: true), .none)
-            put([
-                CanonItem(
-                    time: exchange.time, what: .event(request, on: carrier, exchange: exchange.number, json: nil)),
-                farewell,
-            ])
-        case .send:
-            if let slot = exchange.slot { fill(slot, exchange.items) }
-        case .stream(let key) where exchange.carrier != nil:
-            keys[key]?.isEnded = true
-            dropFarewell(key)
-            if let farewell { put([farewell]) }
-        default:
-            if exchange.carrier != nil {
-                if let farewell { put([farewell]) }
-                return
-            }
-            var items = [requested(exchange, on: carrier, isSession: false)]
-            if let head = exchange.response {
-                let kind = TapeEvent.Kind.response(
-                    x: 0, canonical(head), .streamed, interim: false, coding: exchange.coding, proxy: exchange.isProxys)
-                items.append(
-                    CanonItem(
-                        time: exchange.answered, what: .event(kind, on: carrier, exchange: exchange.number, json: nil)))
-                if !exchange.responseBody.isEmpty {
-                    items.append(
-                        CanonItem(
-                            time: exchange.answered,
-                            what: .event(
-                                .chunk(x: 0, .toClient, exchange.responseBody), on: carrier, exchange: exchange.number,
-                                json: nil)))
-                }
-            }
-            fill(exchange.slot ?? reserve(), items + [farewell].compactMap(\.self))
-        }
     }
 }

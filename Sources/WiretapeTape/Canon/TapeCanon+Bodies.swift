@@ -1,0 +1,87 @@
+internal import WiretapeBytes
+internal import WiretapeCore
+
+extension TapeCanon {
+    // MARK: Bodies
+
+    mutating func chunk(_ x: UInt32, _ direction: Direction, _ bytes: [UInt8], _ event: TapeEvent) {
+        let c = event.connection
+        guard connections[c]?.exchanges[x] != nil else { return }
+        if direction == .toServer {
+            connections[c]?.exchanges[x]?.requestBody.append(contentsOf: bytes)
+            return
+        }
+        if case .stream(let key)? = connections[c]?.exchanges[x]?.role, connections[c]?.exchanges[x]?.carrier != nil {
+            return events(x, key, event)
+        }
+        connections[c]?.exchanges[x]?.responseBody.append(contentsOf: bytes)
+        let length = connections[c]?.exchanges[x]?.responseBody.count ?? 0
+        guard length > TapeCanon.inlineLimit || connections[c]?.exchanges[x]?.carrier != nil else { return }
+        if case .ordinary? = connections[c]?.exchanges[x]?.role {
+            beginStream(x, event)
+            flushPieces(x, event, all: false)
+        }
+    }
+
+    /// The messages of an event stream, a piece for each.
+    private mutating func events(_ x: UInt32, _ key: Key, _ event: TapeEvent) {
+        guard let exchange = connections[event.connection]?.exchanges[x], let carrier = exchange.carrier else { return }
+        var farewell = keys[key]?.clientFarewell ?? false
+        let said = conversation(clientFarewell: &farewell)
+        keys[key]?.clientFarewell = farewell
+        let type = codecs.first { $0.id == key.codec }?.type
+        put(
+            said.map { one, payload, _ in
+                var bytes: [UInt8] = []
+                if payload.json == nil { type?.event(payload.bytes.span, into: &bytes) }
+                return CanonItem(
+                    time: event.time,
+                    what: .event(
+                        .chunk(x: 0, .toClient, bytes), on: carrier, exchange: exchange.number, json: payload.json))
+            })
+    }
+
+    /// Pieces of a body of no session: an event of an event stream each, else 64 KiB.
+    mutating func flushPieces(_ x: UInt32, _ event: TapeEvent, all: Bool) {
+        let c = event.connection
+        guard let exchange = connections[c]?.exchanges[x], let carrier = exchange.carrier else { return }
+        let isEvents = exchange.response?.headers.first("Content-Type")?.hasPrefix("text/event-stream") ?? false
+        var body = exchange.responseBody[...]
+        var items: [CanonItem] = []
+        while !body.isEmpty {
+            var end = isEvents ? TapeCanon.eventEnd(body) : nil
+            if end == nil, body.count >= TapeCanon.inlineLimit { end = body.startIndex + TapeCanon.inlineLimit }
+            guard let cut = end ?? (all ? body.endIndex : nil) else { break }
+            items.append(
+                CanonItem(
+                    time: event.time,
+                    what: .event(
+                        .chunk(x: 0, .toClient, Array(body[..<cut])), on: carrier, exchange: exchange.number, json: nil)
+                ))
+            body = body[cut...]
+        }
+        connections[c]?.exchanges[x]?.responseBody = Array(body)
+        put(items)
+    }
+
+    /// Behind the empty line that ends an event.
+    private static func eventEnd(_ body: ArraySlice<UInt8>) -> Int? {
+        var isEmpty = false
+        var at = body.startIndex
+        while at < body.endIndex {
+            if body[at] == 0x0a || body[at] == 0x0d {
+                if body[at] == 0x0d, at + 1 < body.endIndex, body[at + 1] == 0x0a { at += 1 }
+                if isEmpty { return at + 1 }
+                isEmpty = true
+            } else {
+                isEmpty = false
+            }
+            at += 1
+        }
+        return nil
+    }
+
+    mutating func end(_ x: UInt32, _ direction: Direction, _ event: TapeEvent) {
+        if direction == .toServer { requestEnded(x, event) } else { answered(x, event) }
+    }
+}
