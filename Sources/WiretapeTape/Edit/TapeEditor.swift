@@ -25,7 +25,6 @@ package struct TapeEditor: Sendable {
         var codec: String
         var messages: [Message]
         var meant: [Int]
-        var payload: [UInt8]
     }
 
     package init(_ edit: TapeEdit, codecs: [CodecEntry]) {
@@ -54,7 +53,7 @@ package struct TapeEditor: Sendable {
                     TapeEdit.Match(line: line.line, session: decoded[i].session, title: decoded[i].message.title))
             }
             frames[line.line] = Frame(
-                codec: decoded[0].codec, messages: decoded.map(\.message), meant: meant, payload: decoded[0].payload)
+                codec: decoded[0].codec, messages: decoded.map(\.message), meant: meant)
         default: break
         }
     }
@@ -132,7 +131,9 @@ package struct TapeEditor: Sendable {
             return false
         }
         var payload: [UInt8] = []
-        var rest = frame.payload[...]
+        // The event that completed the message need not be the one that holds it.
+        let own = TapeEditor.payload(of: event)
+        var rest = own[...]
         for (i, message) in frame.messages.enumerated() {
             // What stands between the messages is kept (an event stream's own words).
             guard let place = TapeEditor.find(message.bytes, in: rest) else {
@@ -268,8 +269,16 @@ package struct TapeEditor: Sendable {
         TapeEdit.Fault(line: line.line, reason: reason)
     }
 
+    private static func payload(of event: TapeEvent) -> [UInt8] {
+        switch event.kind {
+        case .message(_, _, let bytes, _, _), .chunk(_, _, let bytes): bytes
+        case .request(_, _, .whole(let bytes)), .response(_, _, .whole(let bytes), _, _, _): bytes
+        default: []
+        }
+    }
+
     private static func find(_ bytes: [UInt8], in text: ArraySlice<UInt8>) -> Range<Int>? {
-        guard let first = bytes.first else { return nil }
+        guard let first = bytes.first else { return text.startIndex..<text.startIndex }
         var at = text.startIndex
         while let hit = text[at...].firstIndex(of: first) {
             guard hit + bytes.count <= text.endIndex else { return nil }

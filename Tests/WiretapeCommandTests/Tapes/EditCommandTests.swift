@@ -134,6 +134,29 @@ import Testing
         #expect(run.code == 4 && run.verdict.contains("line 6"), "\(run.err)")
     }
 
+    /// MessagePack and every carrier: what is set is what is read again, and nothing else has changed.
+    @Test(arguments: ["messagepack", "messagepack-lp", "everything-lp"]) func everyProtocolAndCarrier(_ name: String)
+        throws
+    {
+        let path = try TapeFiles.copy(name, in: scratch)
+        let run = try Binary.run(
+            "edit", path, "--where", "ReceiveMessage[1]", "--set", "/arguments/1={\"a\":[1,2.5,null]}")
+        #expect(run.code == 0, "\(run.err)")
+        #expect(try Binary.run("validate", "--strict", path).code == 0)
+        let diff = try Binary.run("diff", TapeFiles.recording(name), path)
+        #expect(diff.verdict.hasSuffix("1 difference"), "\(diff.out)")
+        #expect(diff.out.contains(#"{"a":[1,2.5,null]}"#) && diff.out.contains("/arguments/1"), "\(diff.out)")
+    }
+
+    @Test func aMessageInPiecesIsRefused() throws {
+        let path = try TapeFiles.copy("chat-sse", in: scratch)
+        // Kestrel writes the words around an event apart from it: the message itself is whole.
+        let whole = try Binary.run("edit", path, "--where", "ReceiveMessage[2]", "--set", "/arguments/1=1", "--dry-run")
+        #expect(whole.code == 1 && whole.verdict.contains("wiretape canon"), "\(whole.err)")
+        #expect(try Binary.run("canon", path).code == 0)
+        #expect(try Binary.run("edit", path, "--where", "ReceiveMessage[2]", "--set", "/arguments/1=1").code == 0)
+    }
+
     @Test func aSessionCanBeNamed() throws {
         let path = try TapeFiles.copy("reconnect", in: scratch)
         let run = try Binary.run("edit", path, "--where", "Welcome[session=2]", "--set", "/arguments=[\"again\"]")
