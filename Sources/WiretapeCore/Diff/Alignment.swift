@@ -1,16 +1,16 @@
 /// Pairs two sequences of keys: the n-th of equal keys here with the n-th there; of these pairs as many as possible keep
 /// their order, the others have moved. Takes n log n.
-struct Alignment {
+struct Alignment<Key: Hashable> {
     /// Positions of pairs in order, in both sequences.
     private(set) var kept: [(first: Int, second: Int)] = []
     private(set) var moved: [(first: Int, second: Int)] = []
     private(set) var onlyFirst: [Int] = []
     private(set) var onlySecond: [Int] = []
 
-    init(_ first: [String], _ second: [String]) {
-        var places: [String: [Int]] = [:]
+    init(_ first: [Key], _ second: [Key]) {
+        var places: [Key: [Int]] = [:]
         for (i, key) in second.enumerated() { places[key, default: []].append(i) }
-        var used: [String: Int] = [:]
+        var used: [Key: Int] = [:]
         var pairs: [(first: Int, second: Int)] = []
         var taken = [Bool](repeating: false, count: second.count)
         for (i, key) in first.enumerated() {

@@ -4,13 +4,13 @@ enum ExchangeDiff {
         let alignment = Alignment(a.map(request), b.map(request))
         var differences: [(line: Int, difference: TapeDifference)] = []
         for (i, j) in alignment.kept + alignment.moved where answer(a[i]) != answer(b[j]) {
-            let pointer = DivergenceText.difference(body(a[i].responseBody), body(b[j].responseBody))
+            let pointers = DivergenceText.differences(body(a[i].responseBody), body(b[j].responseBody))
             differences.append(
                 (
                     a[i].line,
                     TapeDifference(
                         kind: .changed, what: "answer", place: "", first: side(a[i]), second: side(b[j]),
-                        pointer: pointer)
+                        pointers: pointers)
                 ))
         }
         for i in alignment.onlyFirst {

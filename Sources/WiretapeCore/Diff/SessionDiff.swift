@@ -2,14 +2,14 @@
 /// within each chain, ids by what they tie together. Keepalives, acknowledgements, transports and the order in which
 /// both sides say goodbye play no part.
 struct SessionDiff {
-    private let a: Script
-    private let b: Script
+    private let a: DiffScript
+    private let b: DiffScript
     private let numbers: (a: Int, b: Int)
     private let place: String
     private let ignore: [IgnoreRule]
     /// Chains of the second that chains of the first turned out to be.
     private var groups: [Int: Int] = [:]
-    private var found: [(order: Int, difference: TapeDifference)] = []
+    private var found: [(line: Int, difference: TapeDifference)] = []
 
     static func compare(_ a: RecordedSession, _ b: RecordedSession, ignore: [IgnoreRule]) -> [TapeDifference] {
         var diff = SessionDiff(a, b, ignore)
@@ -17,90 +17,56 @@ struct SessionDiff {
     }
 
     private init(_ a: RecordedSession, _ b: RecordedSession, _ ignore: [IgnoreRule]) {
-        self.a = Script(a, ignore: ignore)
-        self.b = Script(b, ignore: ignore)
+        self.a = DiffScript(a, ignore: ignore)
+        self.b = DiffScript(b, ignore: ignore)
         self.ignore = ignore
         numbers = (a.number, b.number)
         place = "session \(a.name ?? "\(a.number)") (\(a.route))"
     }
 
+    /// What opens chains tells which chains are the same; then the rest is compared chain by chain.
     private mutating func run() -> [TapeDifference] {
-        // What opens chains tells which chains are the same; then the rest is compared chain by chain.
-        pair(
-            a.toServer.filter { opens(a, $0) }, b.toServer.filter { opens(b, $0) }, isOrdered: false)
-        pair(
-            a.toClient.filter { isOwn(a, $0) }, b.toClient.filter { isOwn(b, $0) }, isOrdered: true)
-        for group in a.groups.indices where groups[group] != nil || !rest(a, group, .toClient).isEmpty {
-            let other = groups[group]
-            for side in [Direction.toServer, .toClient] {
-                pair(rest(a, group, side), other.map { rest(b, $0, side) } ?? [], isOrdered: side == .toClient)
+        for side in [Direction.toServer, .toClient] { pair(a.own(side), b.own(side), isOrdered: side == .toClient) }
+        let paired = Set(groups.values)
+        for side in [Direction.toServer, .toClient] {
+            for group in a.groups.indices {
+                let other = groups[group].map { b.rest($0, side) } ?? []
+                pair(a.rest(group, side), other, isOrdered: side == .toClient)
+            }
+            for group in b.groups.indices where !paired.contains(group) {
+                pair([], b.rest(group, side), isOrdered: true)
             }
         }
-        let paired = Set(groups.values)
-        for group in b.groups.indices where !paired.contains(group) {
-            for side in [Direction.toServer, .toClient] { pair([], rest(b, group, side), isOrdered: true) }
-        }
-        for group in a.groups.indices where groups[group] == nil && rest(a, group, .toClient).isEmpty {
-            pair(rest(a, group, .toServer), [], isOrdered: false)
-        }
-        return found.sorted { $0.order < $1.order }.map(\.difference)
-    }
-
-    // MARK: Which steps
-
-    /// Openings of chains, messages without a chain, the handshake: what a client says of its own accord.
-    private func opens(_ script: Script, _ step: Int) -> Bool {
-        guard isCompared(script, step) else { return false }
-        guard let group = script.steps[step].group else { return true }
-        return script.groups[group].request == step || script.steps[step].role == .handshake
-    }
-
-    /// The same for the server: pushes of no chain, its own requests, endings.
-    private func isOwn(_ script: Script, _ step: Int) -> Bool { opens(script, step) }
-
-    /// What follows in a chain.
-    private func rest(_ script: Script, _ group: Int, _ side: Direction) -> [Int] {
-        let steps = side == .toServer ? script.groups[group].toServer : script.groups[group].toClient
-        return steps.filter { isCompared(script, $0) && script.groups[group].request != $0 }
-    }
-
-    private func isCompared(_ script: Script, _ step: Int) -> Bool {
-        !script.steps[step].optional && script.steps[step].role != .close
-            || script.steps[step].role == .close && script.steps[step].direction == .toClient
-                && !script.steps[step].optional
-    }
-
-    private func key(_ script: Script, _ step: Int) -> String {
-        if let message = script.steps[step].message { return Script.key(message, at: nil, ignore: ignore) }
-        return script.steps[step].ending.map { "\($0)" } ?? ""
+        return found.sorted { $0.line < $1.line }.map(\.difference)
     }
 
     // MARK: Pairs
 
     private mutating func pair(_ first: [Int], _ second: [Int], isOrdered: Bool) {
-        let alignment = Alignment(first.map { key(a, $0) }, second.map { key(b, $0) })
+        let alignment = Alignment(first.map { a.steps[$0].key }, second.map { b.steps[$0].key })
         for (i, j) in alignment.kept + alignment.moved { join(first[i], second[j]) }
         if isOrdered {
             for (i, j) in alignment.moved { note(.moved, first[i], second[j]) }
         }
         // The rest is the same message with other content where type and label agree.
-        var others = alignment.onlySecond.map { second[$0] }
+        var others: [String: [Int]] = [:]
+        for j in alignment.onlySecond.reversed() { others[kind(b.steps[second[j]]), default: []].append(second[j]) }
+        var taken: Set<Int> = []
         for i in alignment.onlyFirst.map({ first[$0] }) {
-            if let at = others.firstIndex(where: { isLike(i, $0) }) {
-                let j = others.remove(at: at)
+            if let j = others[kind(a.steps[i])]?.popLast() {
+                taken.insert(j)
                 join(i, j)
                 note(.changed, i, j)
             } else {
                 note(.missing, i, nil)
             }
         }
-        for j in others { note(.added, nil, j) }
+        for j in alignment.onlySecond.map({ second[$0] }) where !taken.contains(j) { note(.added, nil, j) }
     }
 
-    private func isLike(_ i: Int, _ j: Int) -> Bool {
-        let (x, y) = (a.steps[i], b.steps[j])
-        guard let left = x.message, let right = y.message else { return x.ending != nil && y.ending != nil }
-        return left.type == right.type && left.label == right.label && left.role == right.role
+    /// What two messages have in common that may be the same one with other content.
+    private func kind(_ step: DiffScript.Step) -> String {
+        step.message.map { "\($0.role.rawValue) \($0.type) \($0.label ?? "")" } ?? "ending"
     }
 
     private mutating func join(_ i: Int, _ j: Int) {
@@ -119,9 +85,10 @@ struct SessionDiff {
         if kind == .changed, let left = i.flatMap({ a.steps[$0].message }),
             let right = j.flatMap({ b.steps[$0].message })
         {
-            let pointer = DivergenceText.difference(meaning(left), meaning(right)) ?? ""
-            difference.pointer = pointer
-            if !pointer.isEmpty { difference.ignore = IgnoreRule(label: left.label ?? left.type, pointer: pointer) }
+            difference.pointers = DivergenceText.differences(meaning(left), meaning(right))
+            difference.ignore = difference.pointers.filter { !$0.isEmpty }.prefix(TapeDifference.most).map {
+                IgnoreRule(label: left.label ?? left.type, pointer: $0)
+            }
         }
         // In the order of the first tape; what only the second has stands where it stands there.
         let line = i.map { a.steps[$0].line } ?? j.map { b.steps[$0].line } ?? 0
@@ -130,11 +97,11 @@ struct SessionDiff {
 
     private func meaning(_ message: Message) -> JSONValue {
         var meaning = message.meaning
-        for rule in ignore where rule.applies(to: message) { meaning = meaning.without(rule.pointer) }
+        for rule in ignore where rule.applies(to: message) { meaning = rule.removed(from: meaning) }
         return meaning
     }
 
-    private func side(_ step: Script.Step, _ session: Int) -> TapeDifference.Side {
+    private func side(_ step: DiffScript.Step, _ session: Int) -> TapeDifference.Side {
         let text: String
         switch step.ending {
         case nil: text = step.message?.title ?? ""

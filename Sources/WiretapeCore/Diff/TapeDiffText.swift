@@ -15,11 +15,13 @@ package enum TapeDiffText {
         }
         if let side = difference.first { text += line(labels.0, side.text) }
         if let side = difference.second {
-            let where_ = difference.pointer.map { $0.isEmpty ? "(whole message)" : $0 } ?? ""
+            let where_ = places(difference.pointers)
             let padding = String(repeating: " ", count: where_.isEmpty ? 0 : max(4, 41 - side.text.count))
             text += line(labels.1, side.text + padding + where_)
         }
-        if let ignore = difference.ignore { text += line("accept:", "--ignore '\(ignore)'") }
+        if !difference.ignore.isEmpty {
+            text += line("accept:", difference.ignore.map { "--ignore '\($0)'" }.joined(separator: " "))
+        }
         return text
     }
 
@@ -28,7 +30,7 @@ package enum TapeDiffText {
         func cell(_ side: TapeDifference.Side?) -> String {
             side.map { "\($0.line > 0 ? "\($0.line): " : "")\(code($0.text))" } ?? ""
         }
-        let pointer = difference.pointer.map { $0.isEmpty ? "" : code($0) } ?? ""
+        let pointer = difference.pointers.isEmpty ? "" : code(places(difference.pointers))
         return
             "| \(escaped(difference.place)) | \(difference.what) \(word(difference.kind)) | \(cell(difference.first)) | \(cell(difference.second)) | \(pointer) |\n"
     }
@@ -45,6 +47,12 @@ package enum TapeDiffText {
         case .added: return "\(place)\(difference.what) is on \(second) only"
         case .moved: return "\(place)\(difference.what) has another place in the order"
         }
+    }
+
+    private static func places(_ pointers: [String]) -> String {
+        let shown = pointers.prefix(TapeDifference.most).map { $0.isEmpty ? "(whole message)" : $0 }
+        let more = pointers.count - shown.count
+        return (shown + (more > 0 ? ["and \(more) more"] : [])).joined(separator: " ")
     }
 
     private static func word(_ kind: TapeDifference.Kind) -> String { kind == .changed ? "differs" : kind.rawValue }

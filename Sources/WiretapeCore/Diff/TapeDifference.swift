@@ -26,8 +26,11 @@ package struct TapeDifference: Hashable, Sendable {
     package var place: String
     package var first: Side?
     package var second: Side?
-    /// A JSON Pointer of the first difference within the message; empty: the whole of it.
-    package var pointer: String?
-    /// The rule that would let it pass: `Send:/arguments/1`.
-    package var ignore: IgnoreRule?
+    /// JSON Pointers of the places that differ within the message; `""`: the whole of it.
+    package var pointers: [String] = []
+    /// The rules that would let it pass: `Send:/arguments/1`. At most ``most``.
+    package var ignore: [IgnoreRule] = []
+
+    /// So many places are shown.
+    static let most = 4
 }

@@ -53,8 +53,8 @@ struct DiffPrinter {
             .init("event", .string("difference")), .init("kind", .string(difference.kind.rawValue)),
             .init("place", .string(difference.place)), .init("what", .string(difference.what)),
             .init("a", side(difference.first, pair.first)), .init("b", side(difference.second, pair.second)),
-            .init("pointer", difference.pointer.map(JSONValue.string) ?? .null),
-            .init("ignore", difference.ignore.map { .string($0.description) } ?? .null),
+            .init("pointers", .array(difference.pointers.map(JSONValue.string))),
+            .init("ignore", .array(difference.ignore.map { .string($0.description) })),
         ])
     }
 }

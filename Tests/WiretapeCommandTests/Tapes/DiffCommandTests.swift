@@ -71,11 +71,11 @@ import Testing
             var event: String
             var kind: String?
             var a: Side?
-            var pointer: String?
+            var pointers: [String]?
         }
         let lines = try json.out.split(separator: "\n").map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
         #expect(lines.map(\.event) == ["difference", "end"])
-        #expect(lines[0].kind == "changed" && lines[0].a?.line == 15 && lines[0].pointer == "/result")
+        #expect(lines[0].kind == "changed" && lines[0].a?.line == 15 && lines[0].pointers == ["/result"])
     }
 
     @Test func orderCountsForTheServerOnly() throws {
