@@ -37,7 +37,9 @@ struct DiffScript {
                 var hash = StableHash()
                 hash.combine("\(ending)")
                 (step.ending, step.key) = (ending, hash.value)
-            case .message(let message):
+            case .message(let recorded):
+                var message = recorded
+                message.meaning = session.withoutServerIDs(recorded.meaning)
                 if message.role == .close, message.direction == .toServer {
                     hasFarewell = true
                     continue

@@ -141,6 +141,44 @@ import WiretapeTape
                 """)
     }
 
+    /// An application that hands its connection's id on gets the canonical one, and the digest does not change.
+    @Test func idsInMessagesAreRenamedToo() throws {
+        func record(_ id: String, _ token: String) -> [UInt8] {
+            func text(_ text: String) -> String { JSONValue.string(text).text }
+            let answer =
+                #"{"negotiateVersion":1,"connectionId":"\#(id)","connectionToken":"\#(token)","availableTransports":[]}"#
+            let lines = [
+                #"{"tape":1}"#, #"{"t":1,"c":1,"e":"open"}"#,
+                #"{"t":1,"c":1,"e":"request","x":1,"method":"POST","target":"/chat/negotiate?negotiateVersion=1","headers":[]}"#,
+                #"{"t":1,"c":1,"e":"response","x":1,"status":200,"headers":[],"text":\#(text(answer))}"#,
+                #"{"t":1,"c":2,"e":"open"}"#,
+                #"{"t":1,"c":2,"e":"request","x":1,"method":"GET","target":"/chat?id=\#(token)","headers":[["Upgrade","websocket"]]}"#,
+                #"{"t":1,"c":2,"e":"response","x":1,"status":101,"headers":[["Upgrade","websocket"]]}"#,
+                #"{"t":1,"c":2,"e":"message","d":">","op":"text","text":"{\"protocol\":\"json\",\"version\":1}\u001e"}"#,
+                #"{"t":1,"c":2,"e":"message","d":"<","op":"text","text":"{}\u001e"}"#,
+                #"{"t":1,"c":2,"e":"message","d":"<","op":"text","text":\#(text(#"{"type":1,"target":"You","arguments":["\#(id)","x"]}"# + "\u{1e}"))}"#,
+            ]
+            return Array((lines.joined(separator: "\n") + "\n").utf8)
+        }
+        let one = record("public-one-public-one", "secret-one-secret-one")
+        let two = record("public-two-public-two", "secret-two-secret-two")
+        #expect(try Self.canonical(one) == Self.canonical(two))
+        #expect(String(decoding: try Self.canonical(one), as: UTF8.self).contains(#""arguments":["id_2","x"]"#))
+        var digests: Set<String> = []
+        for bytes in [one, two, try Self.canonical(one)] {
+            let sessions = try Self.sessions(bytes).sessions
+            let play = try Playbook(sessions, speed: .instant)
+            let c = try play.start()
+            play.pass(ms: 10)
+            #expect(play.take(c).count == 1)
+            play.close(c)
+            digests.insert(play.finish().digest)
+        }
+        #expect(digests.count == 1)
+        let contents = try [one, two].map { try TapeDiff.Content(sessions: Self.sessions($0).sessions, exchanges: []) }
+        #expect(TapeDiff.compare(contents[0], contents[1]).isEmpty)
+    }
+
     /// Ids that a client draws and ids that a server counts for all get names; a client's counter stays.
     @Test func drawnIDsAreNamed() throws {
         func record(_ uuid: String, _ server: Int) throws -> String {

@@ -33,6 +33,16 @@ extension JSONValue {
         }
     }
 
+    /// Whether there is a text that is one of those meant.
+    package func hasText(_ isMeant: (String) -> Bool) -> Bool {
+        switch self {
+        case .string(let text): isMeant(text)
+        case .array(let items): items.contains { $0.hasText(isMeant) }
+        case .object(let members): members.contains { $0.value.hasText(isMeant) }
+        default: false
+        }
+    }
+
     /// Whether a text holds U+FFFD, which may stand for half a surrogate pair that could not be read.
     package var hasReplacementCharacter: Bool {
         switch self {
