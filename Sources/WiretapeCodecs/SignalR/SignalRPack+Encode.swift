@@ -22,7 +22,7 @@ extension SignalRPack {
             }
         case 5: items = [headers, id]
         case 6: items = []
-        case 7: items = [content["error"] ?? .null, content["allowReconnect"] ?? .bool(false)]
+        case 7: items = [content["error"] ?? .null] + [content["allowReconnect"]].compactMap(\.self)
         case 8, 9: items = [content["sequenceId"] ?? .null]
         default: return nil
         }

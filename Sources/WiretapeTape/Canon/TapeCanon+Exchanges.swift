@@ -306,7 +306,7 @@ extension TapeCanon {
             write(exchange, head, on: carrier, isSession: true, event)
             // A first poll has its place here: some clients make it at once with their first message.
             let slot = keys[key] == nil ? reserve() : nil
-            if let slot { keys[key] = Course(opening: (slot, event.time)) }
+            if let slot { keys[key] = Course(opening: (slot, exchange.answered)) }
             return
         }
         write(exchange, head, on: carrier, isSession: true, event)

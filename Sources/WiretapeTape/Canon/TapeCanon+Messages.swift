@@ -95,10 +95,8 @@ extension TapeCanon {
 
     /// The first side that closes counts; what the other one makes of it is chance.
     mutating func close(_ direction: Direction, _ code: UInt16?, _ reason: String?, _ event: TapeEvent) {
-        guard var socket = connections[event.connection]?.socket, !socket.hasEnded, socket.closed == nil else {
-            return
-        }
-        if direction == .toClient, socket.clientFarewell { return }
+        guard var socket = connections[event.connection]?.socket, !socket.hasEnded, socket.closed == nil else { return }
+        if socket.clientFarewell { return ended(event) }
         socket.closed = direction
         connections[event.connection]?.socket = socket
         let kind = TapeEvent.Kind.close(direction, code: code, reason: reason)
@@ -106,19 +104,23 @@ extension TapeCanon {
     }
 
     mutating func gone(_ party: TapeEvent.Party, _ how: TapeEvent.How, _ event: TapeEvent) {
-        let c = event.connection
-        if var socket = connections[c]?.socket {
-            guard !socket.hasEnded else { return }
-            socket.hasEnded = true
-            connections[c]?.socket = socket
-            guard socket.closed == nil else { return }
-            // Behind a farewell either side may be the first to leave.
-            let kind: TapeEvent.Kind =
-                socket.clientFarewell
-                ? .gone(by: .client, how: .fin, why: nil) : .gone(by: party, how: how, why: nil)
-            put([CanonItem(time: event.time, what: .event(kind, on: socket.carrier, exchange: nil, json: nil))])
-        } else {
-            cut(c, (party, how, event.time))
+        guard var socket = connections[event.connection]?.socket else {
+            return cut(event.connection, (party, how, event.time))
         }
+        guard !socket.hasEnded else { return }
+        if socket.clientFarewell { return ended(event) }
+        socket.hasEnded = true
+        connections[event.connection]?.socket = socket
+        guard socket.closed == nil else { return }
+        let kind = TapeEvent.Kind.gone(by: party, how: how, why: nil)
+        put([CanonItem(time: event.time, what: .event(kind, on: socket.carrier, exchange: nil, json: nil))])
+    }
+
+    /// Behind a client's farewell either side may be the first to close or to leave: it is the client's end.
+    private mutating func ended(_ event: TapeEvent) {
+        guard let carrier = connections[event.connection]?.socket?.carrier else { return }
+        connections[event.connection]?.socket?.hasEnded = true
+        let kind = TapeEvent.Kind.gone(by: .client, how: .fin, why: nil)
+        put([CanonItem(time: event.time, what: .event(kind, on: carrier, exchange: nil, json: nil))])
     }
 }

@@ -39,7 +39,7 @@ import wiretape
             replay.sorted() == [
                 "replay --ignore A:/x # wiretape.yaml:1", "replay --ignore B:/y # a/b/t.tape.yaml:1",
                 "replay --patience 3s # WIRETAPE_PATIENCE", "replay --quiet true # wiretape.yaml:5",
-                "replay --route /v2=/v1 # wiretape.yaml:3", "replay --speed instant # a/b/t.tape.yaml:1",
+                "replay --route /v2=/v1 # wiretape.yaml:3", "replay --speed instant # a/b/t.tape.yaml:2",
             ])
         // Another tape has no file of its own, and a nearer wiretape.yaml hides the one above it.
         #expect(rows(try run("", "config a/b/other.tape")).contains("replay --speed 10 # wiretape.yaml:5"))
