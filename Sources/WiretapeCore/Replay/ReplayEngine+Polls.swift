@@ -54,10 +54,18 @@ extension ReplayEngine {
         runs[r].link?.polls.since = now
         runs[r].link?.polls.afterAnswer = hit
         answerPoll(of: r, into: &out)
-        if case .awaitingPoll(let ending, let complete) = runs[r].link?.cut, runs[r].link?.connection != nil {
-            return carryOut(ending, of: r, complete: complete, into: &out)
+        guard let (ending, complete) = runs[r].link?.ending, runs[r].link?.connection != nil else {
+            return advance(r, into: &out)
         }
-        advance(r, into: &out)
+        if case .acknowledging = runs[r].link?.cut { return }
+        guard ending.hit?.place == .after else {
+            if case .awaitingPoll = runs[r].link?.cut { carryOut(ending, of: r, complete: complete, into: &out) }
+            return
+        }
+        // The poll shows that the client has read what went before: its answers to that are on their way, too.
+        let until = now.advanced(by: settleTime)
+        runs[r].link?.cut = .settling(until: until, ending, complete: complete)
+        runs[r].wakeAt = until
     }
 
     private func superseded(_ head: RequestHead, of r: Int) -> HTTPAnswer {

@@ -1,0 +1,42 @@
+import Testing
+import WiretapeCore
+
+@Suite struct CookieTests {
+    @Test func cookiesOfTheNegotiationAreSetForTheReplaysHost() throws {
+        var session = TestTape.session(TestTape.handshake)
+        session.negotiate?.response = ResponseHead(
+            status: 200,
+            headers: [
+                HeaderField("Set-Cookie", "affinity=a=b; Path=/; Domain=.example.com; Secure; HttpOnly; SameSite=None"),
+                HeaderField("set-cookie", "plain=1"),
+            ])
+        let play = try Playbook([session])
+        let c = play.request("POST", "/chat/negotiate?negotiateVersion=1")
+        #expect(play.answers[c]?.headers.all("Set-Cookie") == ["affinity=a=b; Path=/; HttpOnly", "plain=1"])
+    }
+
+    @Test func aRecordedRefusalIsGivenAgainAndTheNextAttemptTakesTheNextSession() throws {
+        var refused = TestTape.session("", number: 1, transport: .http)
+        refused.opening = StreamOpening(request: RequestHead(method: "POST", target: "/chat/negotiate"))
+        refused.negotiate = nil
+        refused.refusal = ResponseHead(
+            status: 503, reason: "Busy",
+            headers: [
+                HeaderField("Retry-After", "1"), HeaderField("Date", "yesterday"), HeaderField("Content-Length", "99"),
+                HeaderField("Transfer-Encoding", "chunked"), HeaderField("Access-Control-Allow-Origin", "https://x"),
+            ])
+        refused.refusalBody = Array("busy".utf8)
+        let play = try Playbook([refused, TestTape.session(TestTape.handshake, number: 2)])
+        let c = play.request("POST", "/chat/negotiate?negotiateVersion=1", [HeaderField("Origin", "http://a")])
+        play.expect(c, "503 busy")
+        #expect(
+            play.answers[c]?.headers.map(\.name) == [
+                "Retry-After", "Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Vary",
+            ])
+        let (_, poll) = try play.startPolling()
+        play.expect(poll)
+        let report = play.finish()
+        #expect(report.sessions.map(\.session) == [1, 2] && report.verdict == .pass)
+        #expect(report.sessions[0].attempts[0].ended?.how == "503")
+    }
+}
