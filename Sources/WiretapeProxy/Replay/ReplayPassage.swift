@@ -121,8 +121,9 @@ final class ReplayPassage: StreamHandler {
     func connected() {
         stopTimer()
         isConnected = true
-        stream?.write(pending.span)
+        let first = pending  // A span of the property would lock the object.
         pending = []
+        stream?.write(first.span)
         if endsAfterPending { stream?.halfClose() }
         stream?.isReading = true
         connection.passageMoved()
