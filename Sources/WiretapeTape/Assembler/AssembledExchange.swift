@@ -69,8 +69,21 @@ final class AssembledExchange {
         }
         if let coding = head.headers.first("Content-Encoding") { decoder = ContentDecoder(coding) }
         answer = .waiting(head, since: time, [], size: 0)
+        // The client may answer a piece before the next one comes: what it says must not overtake the head that waits.
+        if Self.isStream(head) { flushAnswer(at: time, &packer) }
         return .waiting
     }
+
+    /// Whether the body's pieces mean something before its end.
+    private static func isStream(_ head: ResponseHead) -> Bool {
+        guard let type = head.headers.first("Content-Type")?.lowercased() else { return false }
+        return streams.contains { type.hasPrefix($0) }
+    }
+
+    private static let streams = [
+        "text/event-stream", "multipart/", "application/x-ndjson", "application/jsonl", "application/json-seq",
+        "application/grpc",
+    ]
 
     /// A piece of a body.
     func body(_ bytes: Span<UInt8>, _ direction: Direction, at time: UInt64, _ packer: inout MemberPacker) {

@@ -35,6 +35,26 @@ import WiretapeTape
         #expect(lines[3] == #"{"c":1,"e":"end","x":1,"d":"<"}"#)
     }
 
+    /// A client answers the first event at once, over another connection: the tape has them in that order.
+    @Test(arguments: ["text/event-stream", "Multipart/mixed; boundary=-"])
+    func whatAPieceCausedStandsBehindIt(type: String) throws {
+        var stream = RecordStream()
+        stream.open()
+        stream.add(.open, connection: 2, OpenRecord.encode(from: nil, to: nil, upstream: "main"))
+        stream.add(.request, x: 1, Array("GET / HTTP/1.1\r\nHost: h\r\n\r\n".utf8))
+        stream.add(.bodyEnd, x: 1)
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\nTransfer-Encoding: chunked\r\n\r\n"
+        stream.add(.response, flags: RecordFlags.toClient, x: 1, at: 1_000_000, Array(head.utf8))
+        stream.add(.body, flags: RecordFlags.toClient, x: 1, at: 1_000_000, Array("event".utf8))
+        stream.add(.request, x: 1, at: 1_500_000, connection: 2, Array("POST /send HTTP/1.1\r\nHost: h\r\n\r\n".utf8))
+        stream.add(.bodyEnd, x: 1, at: 1_500_000, connection: 2)
+        stream.add(.tick, at: 900_000_000)
+        let lines = stream.lines()
+        let event = try #require(lines.firstIndex { $0.contains("event\"}") })
+        let answer = try #require(lines.firstIndex { $0.contains("/send") })
+        #expect(event < answer)
+    }
+
     @Test func largeBodiesAreStreamed() {
         let piece = [UInt8](repeating: 97, count: 40_000)
         let lines = stream(head, pieces: [(1_000_000, piece), (1_000_000, piece)], end: 1_000_000)
