@@ -2,7 +2,7 @@ internal import WiretapeCore
 
 /// The targets of open chains: what a StreamItem or a Completion is called, and which ids are uploads of the client.
 ///
-/// It remembers the 65,536 chains that were opened last, so that a peer that never answers costs bounded memory.
+/// It remembers the 16,384 open chains that were opened last, so that a peer that never answers costs bounded memory.
 struct SignalRChains: Hashable, Sendable {
     private struct Opened: Hashable, Sendable {
         var target: String
@@ -10,27 +10,32 @@ struct SignalRChains: Hashable, Sendable {
         var serial: UInt64
     }
 
-    private static let limit = 65_536
+    private struct Place: Hashable, Sendable {
+        var chain: Chain
+        var serial: UInt64
+    }
+
+    private static let limit = 16_384
 
     private var opened: [Chain: Opened] = [:]
-    /// Chains in the order of opening, closed ones among them, from the serial `first` on.
-    private var order: [Chain] = []
-    private var first: UInt64 = 0
+    /// Chains in the order of opening, closed ones among them.
+    private var order: [Place] = []
+    private var serial: UInt64 = 0
 
     func target(of chain: Chain) -> String? { opened[chain]?.target }
 
     func isUpload(_ chain: Chain) -> Bool { opened[chain]?.isUpload ?? false }
 
     mutating func open(_ chain: Chain, _ target: String, upload: Bool = false) {
-        opened[chain] = Opened(target: target, isUpload: upload, serial: first &+ UInt64(order.count))
-        order.append(chain)
+        serial &+= 1
+        opened[chain] = Opened(target: target, isUpload: upload, serial: serial)
+        order.append(Place(chain: chain, serial: serial))
         guard order.count >= SignalRChains.limit * 2 else { return }
-        for (i, old) in order.prefix(SignalRChains.limit).enumerated()
-        where opened[old]?.serial == first &+ UInt64(i) {
-            opened[old] = nil
-        }
-        order.removeFirst(SignalRChains.limit)
-        first &+= UInt64(SignalRChains.limit)
+        order.removeAll { opened[$0.chain]?.serial != $0.serial }
+        guard order.count > SignalRChains.limit else { return }
+        let excess = order.count - SignalRChains.limit
+        for old in order.prefix(excess) { opened[old.chain] = nil }
+        order.removeFirst(excess)
     }
 
     /// Forgets the chain and returns its target.

@@ -96,6 +96,13 @@ package struct SignalRCodec: FrameCodec {
     /// Version 2 of either hub protocol is stateful reconnect: clients name it when the negotiation granted it.
     package var memory: (any SessionMemory)? { version >= 2 ? SignalRMemory(hubProtocol) : nil }
 
+    package func anew() -> Self {
+        var fresh = self
+        fresh.chains = SignalRChains()
+        fresh.counters = SignalRCounters()
+        return fresh
+    }
+
     package var keepalive: (payload: [UInt8], opcode: Opcode, every: UInt64)? {
         switch hubProtocol {
         case .json: (Array("{\"type\":6}\u{1e}".utf8), .text, 15_000_000_000)

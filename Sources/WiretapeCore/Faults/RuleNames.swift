@@ -25,6 +25,13 @@ package struct RuleNames: Sendable {
         return onTape.first { $0.name == name }
     }
 
+    /// What a rule could name a message by.
+    static func count(_ role: Role, _ type: String, _ label: String?, into counts: inout [String: Int]) {
+        guard ![.keepalive, .ack, .opaque].contains(role) else { return }
+        counts[type, default: 0] += 1
+        if let label, ![.reply, .part, .cancel].contains(role) { counts[label, default: 0] += 1 }
+    }
+
     static func times(_ count: Int) -> String {
         switch count {
         case 0: "never"
@@ -39,12 +46,9 @@ extension FaultRule {
         guard case .label(let label) = selector.subject else { return RuleNames(label: nil, onTape: []) }
         var counts: [String: Int] = [:]
         for session in sessions {
+            if let script = session.compiled { script.count(into: &counts) }
             for case .message(let message) in session.entries.lazy.map(\.what) {
-                guard ![.keepalive, .ack, .opaque].contains(message.role) else { continue }
-                counts[message.type, default: 0] += 1
-                if let name = message.label, ![.reply, .part, .cancel].contains(message.role) {
-                    counts[name, default: 0] += 1
-                }
+                RuleNames.count(message.role, message.type, message.label, into: &counts)
             }
         }
         return RuleNames(label: label, onTape: counts.keys.sorted().map { ($0, counts[$0] ?? 0) })

@@ -27,16 +27,7 @@ struct Digest {
                 group = script.steps[index].groupIndex
                 hash.combine(UInt64(bitPattern: Int64(script.steps[index].groupIndex)))
             }
-            if var message = script.message(index) {
-                message.meaning = run.session.withoutServerIDs(message.meaning)
-                hash.combine(message.matchKey)
-            }
-            switch script.ending(index) {
-            case nil: break
-            case .close(let code, let reason)?: hash.combine("close \(code ?? 0) \(reason)")
-            case .disconnect?: hash.combine("disconnect")
-            case .reset?: hash.combine("reset")
-            }
+            hash.combine(UInt64(script.meanings[index]))
         }
     }
 

@@ -15,6 +15,9 @@ struct Link: Sendable {
     var ids = IDMap()
     /// The recorded chain of each live one.
     var chains: [Chain: Script.ChainPlace] = [:]
+    /// Live chains that have come to their end, in order: messages may still cross it, but not many.
+    private var ended: [(recorded: Chain, live: Chain, place: Script.ChainPlace)] = []
+    private static let endedKept = 4_096
     /// The protocol's handshake is served, or there is none.
     var readyAt: WireInstant?
     /// Steps that are sent again out of turn: the handshake, and answers to repeated requests.
@@ -36,6 +39,17 @@ struct Link: Sendable {
         self.codec = codec
         openedAt = now
         lastHeard = now
+    }
+
+    /// The chain's last message went out. Ids of chains that ended long before are forgotten.
+    mutating func end(_ recorded: Chain, at place: Script.ChainPlace) {
+        ended.append((recorded, Chain(ids.live(recorded), origin: recorded.origin), place))
+        guard ended.count >= Link.endedKept * 2 else { return }
+        for old in ended.prefix(Link.endedKept) {
+            if chains[old.live] == old.place { chains[old.live] = nil }
+            ids.unbind(old.recorded, from: old.live.id)
+        }
+        ended.removeFirst(Link.endedKept)
     }
 
     /// A payload on its way to the kernel.

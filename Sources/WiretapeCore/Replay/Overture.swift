@@ -6,8 +6,7 @@ struct Overture: Hashable, Sendable {
     var first: UInt64?
 
     init(_ session: RecordedSession, ignore: [IgnoreRule]) {
-        for entry in session.entries {
-            guard case .message(let message) = entry.what, message.direction == .toServer else { continue }
+        for message in session.clientMessages {
             switch message.role {
             case .keepalive, .ack: continue
             case .handshake: handshake = Overture.key(message, ignore)
@@ -21,5 +20,18 @@ struct Overture: Hashable, Sendable {
 
     static func key(_ message: Message, _ ignore: [IgnoreRule]) -> UInt64 {
         Script.key(message, at: nil, ignore: ignore)
+    }
+}
+
+extension RecordedSession {
+    /// What its client said, in order, one at a time.
+    fileprivate var clientMessages: some Sequence<Message> {
+        let kept = entries.lazy.compactMap { entry -> Message? in
+            guard case .message(let message) = entry.what, message.direction == .toServer else { return nil }
+            return message
+        }
+        let script = compiled
+        let steps = (script?.steps.indices ?? 0..<0).lazy.filter { script?.steps[$0].direction == .toServer }
+        return [AnySequence(steps.lazy.compactMap { script?.message($0) }), AnySequence(kept)].lazy.joined()
     }
 }

@@ -97,6 +97,9 @@ extension ReplayEngine {
             var seen: [Message] = []
             runs[r].link?.codec.decode(bytes.span, opcode, .toClient, into: &seen)
         }
+        if message.role == .reply, let chain = message.chain, let place = runs[r].script.steps[step].place {
+            runs[r].link?.end(chain, at: place)
+        }
         batch.frame = Int(runs[r].script.steps[step].frame)
         batch.opcode = opcode
         batch.bytes += bytes

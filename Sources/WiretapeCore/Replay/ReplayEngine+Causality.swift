@@ -26,7 +26,10 @@ extension ReplayEngine {
         let head = runs[r].head
         guard head < runs[r].script.steps.count else { return }
         let line = elsewhere(than: r)
-        let whose = sessions.first { session in session.entries.contains { $0.line == Int(line) } }
+        let whose = sessions.first { session in
+            session.entries.contains { $0.line == Int(line) }
+                || session.compiled?.steps.contains { $0.line == line } ?? false
+        }
         let what = "client message of session \(whose?.number ?? 0) (\(tapeName):\(line))"
         runs[r].forgivenLine = max(line, runs[r].script.steps[head].line - 1)
         runs[r].lastProgress = now
@@ -53,6 +56,7 @@ extension SessionRun {
 extension RecordedSession {
     /// Of one that nobody has claimed.
     func firstGateLine(behind line: Int32) -> Int32 {
+        if let step = compiled?.steps.first(where: { $0.isGate && $0.line > line }) { return step.line }
         for entry in entries {
             guard entry.line > Int(line), case .message(let message) = entry.what, message.direction == .toServer else {
                 continue

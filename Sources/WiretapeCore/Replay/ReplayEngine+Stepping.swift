@@ -22,11 +22,11 @@ extension ReplayEngine {
     }
 
     private mutating func allow(
-        _ session: Int?, at now: WireInstant, into out: inout [ReplayAction], _ change: (inout SessionRun) -> Void
+        _ session: Int?, at now: WireInstant, into out: inout [ReplayAction], _ change: (SessionRun) -> Void
     ) {
         self.now = max(self.now, now)
         for r in runs.indices where session == nil || runs[r].session.number == session {
-            change(&runs[r])
+            change(runs[r])
             if runs[r].link != nil { advance(r, into: &out) }
         }
     }

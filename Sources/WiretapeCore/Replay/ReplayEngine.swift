@@ -5,7 +5,7 @@
 /// event stream or a poll until that is answered; then *over* (ended by us or by the client; whatever still comes from it
 /// is dropped). Input of unknown connections is dropped, too: a legal drop, since
 /// ends cross on the wire.
-package struct ReplayEngine: Sendable {
+package struct ReplayEngine {
     package let tapeName: String
     package let options: ReplayOptions
     package let faults: FaultPlan

@@ -31,6 +31,13 @@ package struct ReplayReport: Hashable, Sendable {
         package init() {}
     }
 
+    /// Of a run in which nothing could be played yet.
+    package static func empty(seed: UInt64) -> ReplayReport {
+        ReplayReport(
+            digest: Digest().text, seed: seed, sessions: [], unclaimed: [], faults: [], unfired: [], expectations: [],
+            divergences: [])
+    }
+
     package enum Verdict: String, Hashable, Sendable { case pass, diverged, failed }
 
     package struct Session: Hashable, Sendable {

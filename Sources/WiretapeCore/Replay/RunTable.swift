@@ -1,11 +1,9 @@
 /// The claimed sessions in the order of claiming. It notes which of them were changed, so that the next wake-up is found
 /// without looking at all of them: some hundred clients are served at once.
-struct RunTable: RandomAccessCollection, Sendable {
+struct RunTable: RandomAccessCollection {
     private var runs: [SessionRun] = []
     private var wakes = WakeTree()
-    /// Changed since the last look, each once.
-    private var changed: [Int] = []
-    private var isChanged: [Bool] = []
+    private let changes = RunChanges()
 
     init() {}
 
@@ -13,20 +11,23 @@ struct RunTable: RandomAccessCollection, Sendable {
     var endIndex: Int { runs.count }
 
     subscript(r: Int) -> SessionRun {
-        _read { yield runs[r] }
-        _modify {
-            if !isChanged[r] {
-                isChanged[r] = true
-                changed.append(r)
-            }
-            yield &runs[r]
+        get { runs[r] }
+        set {
+            runs[r].note = nil
+            runs[r] = newValue
+            watch(r)
         }
     }
 
     mutating func append(_ run: SessionRun) {
-        changed.append(runs.count)
-        isChanged.append(true)
         runs.append(run)
+        watch(runs.count - 1)
+    }
+
+    private func watch(_ r: Int) {
+        runs[r].note = RunNote(changes: changes, number: r)
+        runs[r].isNoted = false
+        runs[r].noteChange()
     }
 
     /// When the first of them wants to be woken.
@@ -44,15 +45,33 @@ struct RunTable: RandomAccessCollection, Sendable {
     }
 
     private mutating func refresh() {
-        for r in changed {
-            isChanged[r] = false
+        for r in changes.runs {
+            runs[r].isNoted = false
             wakes.set(r, to: runs[r].nextWake)
         }
-        changed.removeAll(keepingCapacity: true)
+        changes.runs.removeAll(keepingCapacity: true)
     }
 }
 
+/// Sessions that were changed since the last look, each once.
+final class RunChanges {
+    var runs: [Int] = []
+}
+
+/// Where a session tells that it was changed, and as which.
+struct RunNote {
+    let changes: RunChanges
+    let number: Int
+}
+
 extension SessionRun {
+    /// Tells the table, once until it looks.
+    func noteChange() {
+        guard !isNoted, let note else { return }
+        isNoted = true
+        note.changes.runs.append(note.number)
+    }
+
     /// When anything of the session or of its connection is due.
     fileprivate var nextWake: WireInstant? {
         let own = link == nil ? nil : wakeAt

@@ -74,48 +74,42 @@ struct Script: Sendable {
     private(set) var farewellAnswers: [Int] = []
     /// The tape's time at which the stream opened.
     let opened: UInt64
-    /// The session's entries, and which of them each step is.
-    private let entries: [RecordedSession.Entry]
-    private var entryOf: [Int32] = []
+    /// What the steps mean, hashed: for the digest.
+    private(set) var meanings: [UInt32] = []
+    private var messages: ScriptMessages
 
     init(_ session: RecordedSession, ignore: [IgnoreRule]) {
-        opened = session.opened ?? session.entries.first?.time ?? 0
-        entries = session.entries
-        var build = Build(ignore: ignore)
-        for (i, entry) in session.entries.enumerated() {
-            switch entry.what {
-            case .message(let message):
-                guard message.role != .keepalive, message.role != .ack else { continue }
-                add(message, entry, &build)
-            case .ending:
-                add(step(of: entry, nil, .toClient, &build), nil)
-            }
-            entryOf.append(Int32(clamping: i))
-        }
-        fillGroups()
-        build.keys.sort { ($0.hash, $0.step) < ($1.hash, $1.step) }
-        keys = build.keys.map(\.hash)
-        keyed = build.keys.map(\.step)
+        var builder = ScriptBuilder(keeping: session, ignore: ignore)
+        for entry in session.entries { builder.add(entry) }
+        self = builder.finish()
+    }
+
+    /// Without steps.
+    init(opened: UInt64, _ messages: ScriptMessages) {
+        self.opened = opened
+        self.messages = messages
     }
 
     // MARK: Looking
 
     /// The message of a step; nil for an ending.
-    func message(_ step: Int) -> Message? {
-        guard case .message(let message) = entries[Int(entryOf[step])].what else { return nil }
-        return message
-    }
+    func message(_ step: Int) -> Message? { messages.message(step, of: self) }
 
     /// The ending that a step is; nil for a message.
-    func ending(_ step: Int) -> RecordedSession.Ending? {
-        guard case .ending(let ending) = entries[Int(entryOf[step])].what else { return nil }
-        return ending
-    }
+    func ending(_ step: Int) -> RecordedSession.Ending? { messages.endings[Int32(clamping: step)] }
 
     /// Type and label of a step's message; nil for an ending.
     func name(_ step: Int) -> Name? {
         let index = Int(steps[step].nameIndex)
         return index < 0 ? nil : names[index]
+    }
+
+    /// Counts the names of its messages.
+    func count(into counts: inout [String: Int]) {
+        for (index, step) in steps.enumerated() {
+            guard let role = step.role, let name = name(index) else { continue }
+            RuleNames.count(role, name.type, name.label, into: &counts)
+        }
     }
 
     /// Steps of a group to the server, its request among them.
@@ -181,7 +175,7 @@ struct Script: Sendable {
 
 extension Script {
     /// What is needed only while a script is made.
-    private struct Build {
+    struct Build {
         let ignore: [IgnoreRule]
         var open: [Chain: ChainPlace] = [:]
         /// Chains that have ended, in order. What comes for one of them long after is of no chain.
@@ -206,7 +200,7 @@ extension Script {
         }
     }
 
-    private func step(
+    func step(
         of entry: RecordedSession.Entry, _ role: Role?, _ side: Direction, _ build: inout Build
     ) -> Step {
         var step = Step(
@@ -223,7 +217,9 @@ extension Script {
         return step
     }
 
-    private mutating func add(_ message: Message, _ entry: RecordedSession.Entry, _ build: inout Build) {
+    mutating func add(
+        _ message: Message, _ entry: RecordedSession.Entry, _ build: inout Build, meaning: UInt64
+    ) {
         let index = Int32(clamping: steps.count)
         let side = message.direction
         var step = step(of: entry, message.role, side, &build)
@@ -253,10 +249,10 @@ extension Script {
         if side == .toServer {
             build.keys.append((Script.key(message, at: step.place, ignore: build.ignore), index))
         }
-        add(step, message)
+        add(step, meaning: meaning)
     }
 
-    private mutating func add(_ step: Step, _ message: Message?) {
+    mutating func add(_ step: Step, meaning: UInt64) {
         let index = steps.count
         var step = step
         if step.direction == .toServer {
@@ -276,9 +272,19 @@ extension Script {
             if step.role == .handshake, serverHandshake == nil { serverHandshake = index }
         }
         steps.append(step)
+        meanings.append(UInt32(truncatingIfNeeded: meaning ^ meaning >> 32))
     }
 
-    /// Lists the steps of every group, once all are known.
+    /// Once all steps are known.
+    mutating func complete(_ build: consuming Build, _ messages: ScriptMessages) {
+        self.messages = messages
+        fillGroups()
+        build.keys.sort { ($0.hash, $0.step) < ($1.hash, $1.step) }
+        keys = build.keys.map(\.hash)
+        keyed = build.keys.map(\.step)
+    }
+
+    /// Lists the steps of every group.
     private mutating func fillGroups() {
         var server = [Int32](repeating: 0, count: groups.count)
         var client = server

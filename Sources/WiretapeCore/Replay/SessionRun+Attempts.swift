@@ -7,7 +7,7 @@ extension SessionRun {
 
     /// A request of the client while it has no connection.
     /// - Returns: whether an attempt begins with it.
-    mutating func beginAttempt(at now: WireInstant, origin: WireInstant) -> Bool {
+    func beginAttempt(at now: WireInstant, origin: WireInstant) -> Bool {
         guard openAttempt == nil else { return false }
         if !attempts.isEmpty { retries += 1 }
         attempts.append(
@@ -18,7 +18,7 @@ extension SessionRun {
     }
 
     /// What the request came to. A status that is no success ends the attempt.
-    mutating func addStep(_ step: Attempt.Step, failed by: String?, at now: WireInstant) {
+    func addStep(_ step: Attempt.Step, failed by: String?, at now: WireInstant) {
         guard let at = openAttempt else { return }
         attempts[at].steps.append(step)
         guard let by else { return }
@@ -28,7 +28,7 @@ extension SessionRun {
     }
 
     /// The protocol is ready: the attempt is a success.
-    mutating func connected() {
+    func connected() {
         guard let at = openAttempt else { return }
         attempts[at].outcome = .connected
         everConnected = true
@@ -36,7 +36,7 @@ extension SessionRun {
     }
 
     /// The connection ended.
-    mutating func ended(by: String, how: String, at now: WireInstant, origin: WireInstant) {
+    func ended(by: String, how: String, at now: WireInstant, origin: WireInstant) {
         guard let last = attempts.indices.last, attempts[last].ended == nil else { return }
         if attempts[last].outcome == nil { attempts[last].outcome = by == "client" ? .abandoned : .handshake }
         attempts[last].ended = Attempt.End(time: now.since(origin), by: by, how: how)

@@ -13,7 +13,7 @@ extension SessionRun {
     }
 
     /// The keepalive when it is due. The protocol's servers send them also when they are busy, and so does replay.
-    mutating func keepalive(at now: WireInstant, _ options: ReplayOptions) -> (payload: [UInt8], opcode: Opcode)? {
+    func keepalive(at now: WireInstant, _ options: ReplayOptions) -> (payload: [UInt8], opcode: Opcode)? {
         guard failure == nil, let ready = link?.readyAt, link?.isCut == false,
             let every = keepaliveInterval(options), let own = session.writer.keepalive
         else {

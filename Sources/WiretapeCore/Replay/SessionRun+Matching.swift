@@ -20,7 +20,7 @@ extension SessionRun {
 
     /// Finds the counterpart of a message of the client: among unmatched ones of equal meaning the one recorded first;
     /// after a reconnect an interrupted chain of equal opening goes before, a completed one after those.
-    mutating func match(_ message: Message, at now: WireInstant, _ options: ReplayOptions) -> Match {
+    func match(_ message: Message, at now: WireInstant, _ options: ReplayOptions) -> Match {
         link?.lastHeard = now
         switch message.role {
         case .keepalive, .ack:
@@ -47,7 +47,7 @@ extension SessionRun {
     /// Takes the message as that step, whatever it says.
     /// - Returns: whether the step was matched before.
     @discardableResult
-    mutating func accept(_ message: Message, as step: Int, at now: WireInstant, _ options: ReplayOptions) -> Bool {
+    func accept(_ message: Message, as step: Int, at now: WireInstant, _ options: ReplayOptions) -> Bool {
         let repeated = state[step] == .done
         bind(message, to: step)
         settle(step, at: now)
@@ -65,7 +65,7 @@ extension SessionRun {
         return link.chains[chain] ?? Script.ChainPlace(group: -1, slot: 0)
     }
 
-    private mutating func choose(_ key: UInt64) -> Int? {
+    private func choose(_ key: UInt64) -> Int? {
         let same = script.equals(key)
         guard let first = same.first else { return nil }
         if generation > 1,
@@ -104,7 +104,7 @@ extension SessionRun {
     }
 
     /// Recorded ⇄ live ids of the message and of what it opens.
-    private mutating func bind(_ message: Message, to step: Int) {
+    private func bind(_ message: Message, to step: Int) {
         guard let recorded = script.message(step), let place = script.steps[step].place else { return }
         if let from = recorded.chain, let to = message.chain, message.role == .request {
             link?.ids.bind(from, to: to.id)
@@ -117,7 +117,7 @@ extension SessionRun {
         }
     }
 
-    private mutating func settle(_ step: Int, at now: WireInstant) {
+    private func settle(_ step: Int, at now: WireInstant) {
         switch state[step] {
         case .waiting, .abandoned: matched += 1
         case .deferred:
@@ -138,21 +138,21 @@ extension SessionRun {
     }
 
     /// Something of the script happened: the client's time runs anew.
-    mutating func progressed(at now: WireInstant) {
+    func progressed(at now: WireInstant) {
         lastProgress = max(lastProgress, now)
         pingsSinceProgress = 0
         strangersSinceProgress = 0
     }
 
     /// What a newly matched message sets going.
-    private mutating func opened(_ step: Int, at now: WireInstant, _ options: ReplayOptions) {
+    private func opened(_ step: Int, at now: WireInstant, _ options: ReplayOptions) {
         if script.steps[step].role == .handshake { return serveHandshake(after: step, at: now, options) }
         guard let group = script.steps[step].group, script.groups[group].request == step else { return }
         if !script.toClient(in: group).isEmpty { openGroups.append(group) }
     }
 
     /// The protocol's opening is served on every connection anew.
-    private mutating func serveHandshake(after step: Int, at now: WireInstant, _ options: ReplayOptions) {
+    private func serveHandshake(after step: Int, at now: WireInstant, _ options: ReplayOptions) {
         guard let answer = script.serverHandshake else {
             link?.readyAt = now
             return
@@ -163,7 +163,7 @@ extension SessionRun {
 
     /// A repeated message: the handshake is served again, an interrupted chain goes on where it stopped, a completed one
     /// gets its recorded answer again.
-    private mutating func reopen(_ step: Int, at now: WireInstant, _ options: ReplayOptions) {
+    private func reopen(_ step: Int, at now: WireInstant, _ options: ReplayOptions) {
         if script.steps[step].role == .handshake { return serveHandshake(after: step, at: now, options) }
         guard let group = script.steps[step].group, script.groups[group].request == step else { return }
         let answers = script.toClient(in: group)

@@ -93,7 +93,7 @@ extension SessionRun {
 
     /// The push goes before what holds it back: client messages that hold pushes back no more, and are still awaited. What
     /// stands before the push waits on, aside.
-    mutating func postpone(until push: Int, at now: WireInstant) {
+    func postpone(until push: Int, at now: WireInstant) {
         for step in awaited(before: push) {
             state[step] = .deferred
             setAside(openedBy: step)
@@ -106,7 +106,7 @@ extension SessionRun {
     }
 
     /// These did not come in time. What waited for them goes on, except answers to requests that were never made.
-    mutating func forgive(_ blockers: [Int], at now: WireInstant) {
+    func forgive(_ blockers: [Int], at now: WireInstant) {
         for step in blockers {
             state[step] = .forgiven
             setAside(openedBy: step)
@@ -117,19 +117,19 @@ extension SessionRun {
     }
 
     /// All that the server says in a chain whose request this is.
-    private mutating func setAside(openedBy step: Int) {
+    private func setAside(openedBy step: Int) {
         guard let group = script.steps[step].group, script.groups[group].request == step else { return }
         for mine in script.toClient(in: group) where state[mine] == .waiting { setAside(mine) }
     }
 
-    private mutating func setAside(_ step: Int) {
+    private func setAside(_ step: Int) {
         state[step] = .dormant
         aside.append(step)
     }
 
     /// What was set aside and waits for nothing now is due again.
     /// - Parameter opened: a group that is about to be listed as open.
-    mutating func takeBack(except opened: Int?) {
+    func takeBack(except opened: Int?) {
         guard !aside.isEmpty else { return }
         var kept: [Int] = []
         var first: Int?

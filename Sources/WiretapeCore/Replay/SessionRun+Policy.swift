@@ -7,7 +7,7 @@ extension SessionRun {
 
     /// The client is back, on a connection of its own or one that goes on: what the policy takes away or gives again.
     /// - Parameter remembered: the protocol itself resends what was under way.
-    mutating func applyPolicy(_ options: ReplayOptions, remembered: Bool, at now: WireInstant) {
+    func applyPolicy(_ options: ReplayOptions, remembered: Bool, at now: WireInstant) {
         clockRanOn = options.onReconnect == .live
         switch options.onReconnect {
         case .lose(let count): lose(count)
@@ -18,7 +18,7 @@ extension SessionRun {
     }
 
     /// The next pushes are gone, those of interrupted streams among them.
-    private mutating func lose(_ count: Int) {
+    private func lose(_ count: Int) {
         var left = count
         // Items of interrupted streams stand before the head.
         var index = 0
@@ -41,7 +41,7 @@ extension SessionRun {
     }
 
     /// The last pushes come again: those of no chain, and those of streams whose end is still to come.
-    private mutating func rewind(_ count: Int) {
+    private func rewind(_ count: Int) {
         var first: Int?
         var left = count
         var seen: Set<Int32> = []
@@ -66,7 +66,7 @@ extension SessionRun {
 
     /// The session's clock ran on: pushes that became due without a connection are lost, and so are questions, with their
     /// answers, and endings.
-    private mutating func loseWhatWasDue(_ options: ReplayOptions, at now: WireInstant) {
+    private func loseWhatWasDue(_ options: ReplayOptions, at now: WireInstant) {
         while head < script.steps.count, firstGate > head {
             let step = script.steps[head]
             guard step.role != .reply, step.role != .handshake else { break }
@@ -83,10 +83,10 @@ extension SessionRun {
     }
 
     /// From the first message. What was said and sent so far stays in the report.
-    mutating func restart(at now: WireInstant) {
+    func restart(at now: WireInstant) {
         let count = script.steps.count
         state = Array(repeating: .waiting, count: count)
-        doneAt = Array(repeating: .zero, count: count)
+        doneAt = StepTimes(count: count)
         matchedIn = Array(repeating: 0, count: count)
         judged = Array(repeating: false, count: count)
         (head, firstGate, firstAwaited, anchoredSteps, anchoredGates) = (0, 0, 0, 0, 0)

@@ -7,7 +7,7 @@ extension SessionRun {
             matched == (hasHandshake ? 1 : 0), session.refusal == nil, !(link?.isCut ?? false),
             link.map({ session.writer.transports.contains($0.transport) }) ?? true, let places = places(in: script)
         else { return nil }
-        var other = SessionRun(session, script: script, run: run, at: claimedAt)
+        let other = SessionRun(session, script: script, run: run, at: claimedAt)
         other.transports = transports
         other.identities = identities
         other.assigned = assigned

@@ -1,7 +1,7 @@
 extension SessionRun {
     /// The client has a connection. What an earlier one left open is given up until its request comes again; a request of
     /// the server that was not answered is asked again.
-    mutating func attach(_ link: Link, at now: WireInstant, _ options: ReplayOptions) {
+    func attach(_ link: Link, at now: WireInstant, _ options: ReplayOptions) {
         self.link = link
         generation += 1
         awaitsUpgrade = false
@@ -24,14 +24,14 @@ extension SessionRun {
     }
 
     /// The session's time begins.
-    mutating func begin(at now: WireInstant) {
+    func begin(at now: WireInstant) {
         serverAnchor = Anchor(at: now, recorded: script.opened)
         gateAnchor = serverAnchor
         clientAnchor = serverAnchor
     }
 
     /// Chains that the lost connection interrupted: neither side says more of them until their request comes again.
-    private mutating func abandonOpenChains() {
+    private func abandonOpenChains() {
         for group in script.groups.indices {
             guard script.groups[group].origin == .toServer, let request = script.groups[group].request,
                 state[request] == .done
@@ -48,7 +48,7 @@ extension SessionRun {
     }
 
     /// The connection is gone, or is being ended by us. Messages that the kernel has not wholly taken were never sent.
-    mutating func detach(at now: WireInstant) {
+    func detach(at now: WireInstant) {
         guard let link else { return }
         restore(link.stepsUnderWay)
         self.link = nil
@@ -57,7 +57,7 @@ extension SessionRun {
     }
 
     /// The client never got those steps: they are due again.
-    mutating func restore(_ steps: [Int]) {
+    func restore(_ steps: [Int]) {
         let lost = Set(steps)
         guard !lost.isEmpty else { return }
         for step in lost {
@@ -76,7 +76,7 @@ extension SessionRun {
     }
 
     /// Steps that were lost are on their way again, by the protocol's own means.
-    mutating func deliverAgain(_ steps: [Int]) {
+    func deliverAgain(_ steps: [Int]) {
         for step in steps where state[step] == .waiting {
             state[step] = .done
             sent.append(Int32(clamping: step))
@@ -87,7 +87,7 @@ extension SessionRun {
     /// The client goes on over a new connection as if there had been no end of the old one. The time without a connection
     /// stood still.
     /// - Parameter hasLost: a connection; not so a client of long polling that gave one poll up and makes another.
-    mutating func goOn(_ link: Link, hasLost: Bool = true, at now: WireInstant, _ options: ReplayOptions) {
+    func goOn(_ link: Link, hasLost: Bool = true, at now: WireInstant, _ options: ReplayOptions) {
         let isLoss = !endedByScript && hasLost
         endedByScript = false
         self.link = link

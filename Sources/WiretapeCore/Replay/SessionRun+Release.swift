@@ -16,7 +16,7 @@ extension SessionRun {
     /// time holds back everything after it.
     /// - Parameter elsewhere: the line of the first client message that another session still waits for; with
     ///   `--causality tape` nothing recorded behind it leaves.
-    mutating func next(at now: WireInstant, elsewhere: Int32 = .max, _ options: ReplayOptions) -> Next {
+    func next(at now: WireInstant, elsewhere: Int32 = .max, _ options: ReplayOptions) -> Next {
         // Not `let link`: a copy of it for every message.
         guard failure == nil, !isStalled, link?.isCut == false else { return .idle }
         if link?.again.isEmpty == false, let first = link?.again.min(by: { $0.due < $1.due }),
@@ -56,7 +56,7 @@ extension SessionRun {
     }
 
     /// The earliest reply behind `held` whose chain is complete and has nothing unsent before it.
-    private mutating func firstPassingReply(after held: Int, _ elsewhere: Int32) -> Int? {
+    private func firstPassingReply(after held: Int, _ elsewhere: Int32) -> Int? {
         var found: Int?
         var stillOpen: [Int] = []
         for group in openGroups {
@@ -79,7 +79,7 @@ extension SessionRun {
     }
 
     /// The step went out, or was lost with a fault in its place.
-    mutating func sent(_ step: Int, at now: WireInstant, due: WireInstant) {
+    func sent(_ step: Int, at now: WireInstant, due: WireInstant) {
         // A loop's small delays must not add up; large ones (a stopped process) must not end in a burst.
         let moment = clockRanOn || now.since(due) < 20_000_000 ? due : now
         // What is sent a second time is nothing that others waited for.

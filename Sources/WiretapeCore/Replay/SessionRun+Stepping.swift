@@ -17,7 +17,7 @@ extension SessionRun {
     }
 
     /// The step left.
-    mutating func spend(_ step: Int) {
+    func spend(_ step: Int) {
         guard script.steps[step].role != .handshake else { return }
         switch allowance {
         case .steps(let left): allowance = .steps(max(0, left - 1))

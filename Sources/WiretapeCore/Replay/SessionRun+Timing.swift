@@ -1,12 +1,12 @@
 extension SessionRun {
     /// When the step is due: the recorded gap, divided by the speed, after the last thing (in actual time) that it waited
     /// for. While the session had no connection its time stood still, except under `live`.
-    mutating func due(_ index: Int, _ options: ReplayOptions) -> WireInstant {
+    func due(_ index: Int, _ options: ReplayOptions) -> WireInstant {
         max(naturalTime(of: index, options), quietTime(before: script.steps[index], options))
     }
 
     /// As ``due(_:_:)``, whether or not the client has only just come back.
-    mutating func naturalTime(of index: Int, _ options: ReplayOptions) -> WireInstant {
+    func naturalTime(of index: Int, _ options: ReplayOptions) -> WireInstant {
         let step = script.steps[index]
         advanceAnchors(to: index)
         var anchor = serverAnchor
@@ -45,7 +45,7 @@ extension SessionRun {
     private func anchor(_ step: Int) -> Anchor { Anchor(at: doneAt[step], recorded: script.steps[step].time) }
 
     /// Takes in what stands before the step: server messages that are out, and gates once all of them are matched.
-    private mutating func advanceAnchors(to index: Int) {
+    private func advanceAnchors(to index: Int) {
         let end = min(head, index)
         while anchoredSteps < end {
             let step = anchoredSteps

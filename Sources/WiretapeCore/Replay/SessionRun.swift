@@ -1,7 +1,7 @@
 /// A recorded session that a client has claimed: the script, what of it is done, and the client's connection when there is
 /// one. It outlives its connections. Inputs and outcomes are those of the extensions beside this file:
 /// matching, release, timing, patience, reconnects, stepping, attempts.
-struct SessionRun: Sendable {
+final class SessionRun {
     let script: Script
     let session: RecordedSession
     /// 1, 2, …: which run of the recorded session this is.
@@ -9,9 +9,9 @@ struct SessionRun: Sendable {
     let claimedAt: WireInstant
 
     /// The client's connection; nil while there is none.
-    var link: Link?
+    var link: Link? { didSet { noteChange() } }
     /// What a client may come back to without a new handshake.
-    var parked: ParkedLink?
+    var parked: ParkedLink? { didSet { noteChange() } }
     /// Connections so far.
     var generation = 0
     /// Over which it was connected, in the order of first use.
@@ -36,13 +36,16 @@ struct SessionRun: Sendable {
     var isStalled = false
     /// A reconnect that the policy did not give back to it: what is left of the script is nobody's.
     var isLeft = false
-    var wakeAt: WireInstant?
+    var wakeAt: WireInstant? { didSet { noteChange() } }
+    /// The table that finds the next wake-up, and whether it knows of a change.
+    var note: RunNote?
+    var isNoted = false
 
     // MARK: The script's state, indexed by step
 
     var state: [StepState]
     /// When each step was done.
-    var doneAt: [WireInstant]
+    var doneAt: StepTimes
     /// The connection on which a client message was matched last.
     var matchedIn: [UInt16]
     /// Steps that the fault rules have seen.
@@ -110,7 +113,7 @@ struct SessionRun: Sendable {
         lastProgress = now
         let count = script.steps.count
         state = Array(repeating: .waiting, count: count)
-        doneAt = Array(repeating: .zero, count: count)
+        doneAt = StepTimes(count: count)
         matchedIn = Array(repeating: 0, count: count)
         judged = Array(repeating: false, count: count)
         serverAnchor = Anchor(at: now, recorded: script.opened)
@@ -151,7 +154,7 @@ struct SessionRun: Sendable {
     var isOver: Bool { failure != nil || isStalled || isLeft || isComplete }
 
     /// Moves the positions over what is settled.
-    mutating func skipSettled() {
+    func skipSettled() {
         let count = script.steps.count
         while head < count {
             let step = script.steps[head]
@@ -169,7 +172,7 @@ struct SessionRun: Sendable {
     }
 
     /// After steps from `first` on went back to waiting.
-    mutating func rewindPositions(to first: Int = 0) {
+    func rewindPositions(to first: Int = 0) {
         head = min(head, first)
         firstGate = min(firstGate, first)
         firstAwaited = min(firstAwaited, first)

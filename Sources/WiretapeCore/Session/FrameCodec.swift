@@ -75,6 +75,9 @@ package protocol FrameCodec: Sendable {
     /// What the protocol keeps to go on after a lost connection without a new handshake. Asked after the client's handshake
     /// was read; nil: it keeps nothing.
     var memory: (any SessionMemory)? { get }
+    /// The same codec for single payloads out of their context: what it knows of the session as a whole (its hub protocol)
+    /// and nothing of the messages before.
+    func anew() -> Self
     /// The keepalive that a server sends, and how often it does, in nanoseconds. Nil: none.
     var keepalive: (payload: [UInt8], opcode: Opcode, every: UInt64)? { get }
     /// The protocol's own error to a request that has no counterpart on the tape; empty when the message wants no answer.
@@ -90,6 +93,7 @@ package enum Confidence: Int, Comparable, Hashable, Sendable {
 
 extension FrameCodec {
     package static var memberOrder: [String] { [] }
+    package func anew() -> Self { self }
     package static func encode(_ content: JSONValue, like message: Message) -> [UInt8]? { nil }
     package static func redirection(_ exchange: StreamOpening) -> Redirection? { nil }
     package static func redirect(_ request: RequestHead, recorded: StreamOpening) -> HTTPAnswer? { nil }

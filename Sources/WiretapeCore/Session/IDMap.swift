@@ -11,6 +11,14 @@ package struct IDMap: Hashable, Sendable {
         recorded[Chain(id, origin: chain.origin)] = chain.id
     }
 
+    /// Forgets that binding, unless either id has another by now.
+    package mutating func unbind(_ chain: Chain, from id: String) {
+        let other = Chain(id, origin: chain.origin)
+        guard live[chain] == id, recorded[other] == chain.id else { return }
+        live[chain] = nil
+        recorded[other] = nil
+    }
+
     /// The live id for a recorded chain; its own id when nothing was bound.
     package func live(_ chain: Chain) -> String { live[chain] ?? chain.id }
 

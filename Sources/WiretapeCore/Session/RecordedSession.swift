@@ -25,7 +25,10 @@ package struct RecordedSession: Sendable {
     package var serverIDs: ServerIDs?
     /// The tape's connections that carried it, in order.
     package var connections: [UInt32]
+    /// Empty when the session has been compiled.
     package var entries: [Entry]
+    /// The script, made while the tape was read.
+    var compiled: Script?
     /// A given name (`open.session`).
     package var name: String?
     /// When the stream opened (the time of the 101, of the event stream's head, of the first poll's answer), on the
@@ -50,6 +53,14 @@ package struct RecordedSession: Sendable {
         self.entries = entries
         self.name = name
         self.opened = opened
+    }
+
+    /// The same without its entries.
+    var bare: RecordedSession {
+        var bare = self
+        bare.entries = []
+        bare.compiled = nil
+        return bare
     }
 
     package struct Entry: Hashable, Sendable {

@@ -92,4 +92,18 @@ extension SessionReader {
                 event: place.event, line: place.line, time: place.time, connection: place.connection,
                 frame: building[index].frames, what))
     }
+
+    /// Whether a session has begun.
+    package var hasSessions: Bool { !building.isEmpty }
+
+    /// Takes the entries that sessions over WebSockets have gathered since the last time: nothing looks back at them.
+    /// - Parameter take: gets the session's index among those of ``finish()``, the session as far as it is known, and its
+    ///   new entries.
+    package mutating func takeEntries(_ take: (Int, RecordedSession, [RecordedSession.Entry]) -> Void) {
+        for i in building.indices where building[i].session.transport == .ws && !building[i].session.entries.isEmpty {
+            let entries = building[i].session.entries
+            building[i].session.entries = []
+            take(i, building[i].session, entries)
+        }
+    }
 }

@@ -59,6 +59,15 @@ package final class ReplayServer {
         return listener.address
     }
 
+    /// The tape was read: `driver` takes the place of the ``WaitingDriver`` that the server was made with, and hears what
+    /// clients have said meanwhile.
+    package func begin(_ driver: any ReplayDriver) {
+        guard let waiting = self.driver as? WaitingDriver else { return }
+        self.driver = driver
+        waiting.tell(&self.driver, into: &actions)
+        pump()
+    }
+
     /// Client connections that are open.
     package var count: Int { connections.count }
 

@@ -36,7 +36,48 @@ package struct ReplayCommand: Command {
     }
 
     package func run() throws -> Int32 {
-        let tape = try LoadedTape(path: path, log: log)
+        HeapMemory.returnLargeBlocks()
+        // JSON readers keep 53 bits of a number.
+        let seed = faults.seed ?? UInt64.random(in: 0..<1 << 53)
+        // What is asked of the whole tape has to be known before anybody connects.
+        let isWhole = try !options.names.isEmpty || options.causality == .tape || LoadedTape.isShort(path: path)
+        let tape = isWhole ? try LoadedTape(path: path, ignore: options.ignore, log: log) : nil
+        let driver: any ReplayDriver = try tape.map { try engine($0, seed) } ?? WaitingDriver(seed: seed)
+        let first = try tape.map { listeners.first($0.sessions) } ?? LoadedTape.firstSession(path: path)
+        try target?.prepare()
+        let actual = try target?.actualTape.map { try ActualTape(path: $0, of: LoadedTape.name(path)) }
+        let shell = try RunShell(arguments)
+        defer { shell.close() }
+        let connector = try UpstreamConnector(upstream.map { [$0] } ?? []).connect(on: shell.loop)
+        let server = ReplayServer(
+            shell.loop, driver: driver, timeScale: options.timeScale,
+            upstream: upstream.map { upstream in (upstream, { connector(upstream, $0, $1) }) })
+        if let actual { server.observe = { actual.append($0) } }
+        server.log = { [log] in log.warning($0) }
+        server.ended = { shell.finish() }
+        let ready = ReadyLine(
+            urls: try listeners.open(server, on: shell.loop), endpointPath: first?.endpoint ?? "", seed: seed)
+        ready.tell(arguments, log)
+        var failure: (any Error)?
+        let loading =
+            tape == nil
+            ? try load(server, seed, on: shell.loop) { error in
+                failure = error
+                shell.finish()
+            } : nil
+        defer { loading?.close() }
+        // What our own goodbye does to the clients is not part of the run.
+        var report: ReplayReport?
+        let end = try shell.run(ready) {
+            report = server.report()
+            server.stop { shell.workStopped() }
+        }
+        try actual?.finish()
+        if let failure { throw failure }
+        return try tell(report ?? server.report(), end)
+    }
+
+    private func engine(_ tape: LoadedTape, _ seed: UInt64) throws -> ReplayEngine {
         guard !tape.sessions.isEmpty || !tape.exchanges.isEmpty else {
             throw Failure("\(tape.name) has no session that could be played", .missing)
         }
@@ -47,34 +88,33 @@ package struct ReplayCommand: Command {
             throw arguments.error(error.message)
         }
         for error in faults.plan.unknownNames(in: tape.sessions, tapeName: tape.name) { log.warning(error.description) }
-        // JSON readers keep 53 bits of a number.
-        let seed = faults.seed ?? UInt64.random(in: 0..<1 << 53)
-        let engine = ReplayEngine(
+        return ReplayEngine(
             sessions: tape.sessions, exchanges: tape.exchanges, tapeName: tape.name, options: options,
             faults: faults.plan, seed: seed)
-        try target?.prepare()
-        let actual = try target?.actualTape.map { try ActualTape(path: $0, of: tape.name) }
-        let shell = try RunShell(arguments)
-        defer { shell.close() }
-        let connector = try UpstreamConnector(upstream.map { [$0] } ?? []).connect(on: shell.loop)
-        let server = ReplayServer(
-            shell.loop, driver: engine, timeScale: options.timeScale,
-            upstream: upstream.map { upstream in (upstream, { connector(upstream, $0, $1) }) })
-        if let actual { server.observe = { actual.append($0) } }
-        server.log = { [log] in log.warning($0) }
-        server.ended = { shell.finish() }
-        let ready = ReadyLine(
-            urls: try listeners.open(server, on: shell.loop),
-            endpointPath: listeners.first(tape.sessions)?.endpoint ?? "", seed: seed)
-        ready.tell(arguments, log)
-        // What our own goodbye does to the clients is not part of the run.
-        var report: ReplayReport?
-        let end = try shell.run(ready) {
-            report = server.report()
-            server.stop { shell.workStopped() }
+    }
+
+    /// Reads the tape behind the listeners.
+    /// - Returns: the timer that looks for the result.
+    private func load(
+        _ server: ReplayServer, _ seed: UInt64, on loop: any Loop, failed: @escaping (any Error) -> Void
+    ) throws -> any LoopTimer {
+        let loading = try TapeLoading(path: path, ignore: options.ignore, log: log)
+        var timer: (any LoopTimer)?
+        let made = loop.timer {
+            guard let result = loading.result else {
+                return timer?.arm(at: loop.now.advanced(by: TapeLoading.look)) ?? ()
+            }
+            timer?.close()
+            timer = nil
+            do {
+                server.begin(try engine(try result.get(), seed))
+            } catch {
+                failed(error)
+            }
         }
-        try actual?.finish()
-        return try tell(report ?? server.report(), end)
+        timer = made
+        made.arm(at: loop.now.advanced(by: TapeLoading.look))
+        return made
     }
 
     private func tell(_ report: ReplayReport, _ end: RunEnd) throws -> Int32 {

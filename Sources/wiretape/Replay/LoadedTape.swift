@@ -13,27 +13,48 @@ struct LoadedTape {
     /// Files from this size on get a progress bar.
     private static let longFile: UInt64 = 8 << 20
 
-    /// Reads all of it.
+    /// Reads all of it. Of a long tape the messages are not kept.
+    /// - Parameter ignore: what takes no part in matching.
     /// - Throws: `TapeError` when it is no tape or is damaged.
-    init(path: String, log: Log) throws {
-        name = path.split(separator: "/").last.map(String.init) ?? path
+    init(path: String, ignore: [IgnoreRule], log: Log) throws {
+        name = LoadedTape.name(path)
         var reader = try TapeReader(path: path)
         var decoder = SessionReader(codecs: Codecs.all, header: reader.header)
         var bar = ProgressBar(name, isWanted: log.level == .info && reader.progress.size > Self.longFile)
         defer { bar.clear() }
+        var long = LongTape(isCompressed: reader.isCompressed, ignore: ignore)
         var messages: [DecodedMessage] = []
         while let next = try reader.next() {
             decoder.read(
                 next.event, number: next.number, line: next.line, isUnframed: next.isUnframed, into: &messages)
             messages.removeAll(keepingCapacity: true)
+            long.add(next, &decoder)
+            guard next.number % 1_024 == 0 else { continue }
             let (read, size) = reader.progress
             bar.show(read, of: size)
         }
-        sessions = decoder.finish()
+        sessions = long.finish(&decoder, reader)
         exchanges = decoder.exchanges
         if reader.isTruncated {
             log.warning(
                 "\(name) is cut off within its last event, as a recorder that was killed leaves it; the rest is used")
         }
     }
+
+    static func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    /// The first session of a tape, as far as its beginning tells; nil when it does not.
+    static func firstSession(path: String) throws -> RecordedSession? {
+        var reader = try TapeReader(path: path)
+        var decoder = SessionReader(codecs: Codecs.all, header: reader.header)
+        var messages: [DecodedMessage] = []
+        while !decoder.hasSessions, reader.number < 1_000, let next = try reader.next() {
+            decoder.read(
+                next.event, number: next.number, line: next.line, isUnframed: next.isUnframed, into: &messages)
+        }
+        return decoder.finish().first
+    }
+
+    /// Whether the tape is read in no time.
+    static func isShort(path: String) throws -> Bool { try TapeReader(path: path).progress.size <= 64 << 10 }
 }

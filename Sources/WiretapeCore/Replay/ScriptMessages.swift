@@ -1,0 +1,42 @@
+/// The messages of a script: kept, or read again from the tape when they are asked for.
+struct ScriptMessages: Sendable {
+    /// By step; those that ``tape`` does not have.
+    var kept: [Int32: Message] = [:]
+    /// By step; nil for a script that keeps all of its messages.
+    var all: [Message?]?
+    var endings: [Int32: RecordedSession.Ending] = [:]
+    /// The events that carried the steps.
+    var events: [UInt32] = []
+    var tape: (any PayloadSource)?
+    /// Reads a payload out of its context.
+    var codec: (any FrameCodec)?
+
+    func message(_ step: Int, of script: Script) -> Message? {
+        if let all { return all[step] }
+        if let message = kept[Int32(clamping: step)] { return message }
+        guard let role = script.steps[step].role else { return nil }
+        return read(step, role, of: script)
+    }
+
+    private func read(_ step: Int, _ role: Role, of script: Script) -> Message {
+        let direction = script.steps[step].direction
+        let lost = Message.opaque([], direction, reason: "the tape could not be read again")
+        guard let payload = tape?.payload(of: UInt64(events[step])), var codec else { return lost }
+        let bytes = payload.isUnframed ? type(of: codec).framed(payload.bytes) : payload.bytes
+        var decoded: [Message] = []
+        codec.decode(bytes.span, payload.opcode, direction, into: &decoded)
+        // A payload's keepalives and acknowledgements are no steps.
+        decoded.removeAll { $0.role == .keepalive || $0.role == .ack }
+        var first = step
+        while first > 0, events[first - 1] == events[step] { first -= 1 }
+        guard step - first < decoded.count else { return lost }
+        var message = decoded[step - first]
+        // What only the messages before it tell.
+        message.role = role
+        message.label = script.name(step)?.label
+        if let chain = message.chain, let group = script.steps[step].group, role != .handshake {
+            message.chain = Chain(chain.id, origin: script.groups[group].origin)
+        }
+        return message
+    }
+}

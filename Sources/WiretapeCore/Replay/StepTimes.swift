@@ -1,0 +1,27 @@
+/// When steps of a script were done. Of a long script only the last ones: gaps are counted from what has just happened.
+struct StepTimes: Sendable {
+    private static let most = 1 << 16
+
+    private var times: [WireInstant]
+    /// Whose time it is; empty when every step has a place of its own.
+    private var owners: [Int32]
+
+    init(count: Int) {
+        let places = min(count, StepTimes.most)
+        times = Array(repeating: .zero, count: places)
+        owners = count > places ? Array(repeating: -1, count: places) : []
+    }
+
+    /// Zero when it is not done, or was long ago.
+    subscript(step: Int) -> WireInstant {
+        get {
+            let place = step % StepTimes.most
+            return owners.isEmpty || owners[place] == Int32(clamping: step) ? times[place] : .zero
+        }
+        set {
+            let place = step % StepTimes.most
+            times[place] = newValue
+            if !owners.isEmpty { owners[place] = Int32(clamping: step) }
+        }
+    }
+}

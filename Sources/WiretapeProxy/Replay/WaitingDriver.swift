@@ -1,0 +1,63 @@
+package import WiretapeCore
+
+/// Stands for the real driver while the tape is still being read: keeps what clients say and answers nothing. With
+/// ``ReplayServer/begin(_:)`` the real one hears all of it in order.
+///
+/// Its clients can only have asked something, or gone: nothing else is said before the first answer.
+package struct WaitingDriver: ReplayDriver {
+    enum Input {
+        case opened(ConnectionID, Address?, name: String?, WireInstant)
+        case request(ConnectionID, RequestHead, [UInt8], WireInstant)
+        case closed(ConnectionID, ClientEnd, WireInstant)
+    }
+
+    private(set) var inputs: [Input] = []
+    private let seed: UInt64
+
+    /// - Parameter seed: what a report says that is asked for before the tape was read.
+    package init(seed: UInt64) { self.seed = seed }
+
+    package mutating func opened(_ c: ConnectionID, from: Address?, name: String?, at now: WireInstant) {
+        inputs.append(.opened(c, from, name: name, now))
+    }
+
+    package mutating func request(
+        _ c: ConnectionID, _ head: RequestHead, body: [UInt8], at now: WireInstant, into out: inout [ReplayAction]
+    ) {
+        inputs.append(.request(c, head, body, now))
+    }
+
+    package mutating func clientClosed(
+        _ c: ConnectionID, _ how: ClientEnd, at now: WireInstant, into out: inout [ReplayAction]
+    ) {
+        inputs.append(.closed(c, how, now))
+    }
+
+    package mutating func message(
+        _ c: ConnectionID, _ opcode: Opcode, _ payload: Span<UInt8>, at now: WireInstant,
+        into out: inout [ReplayAction]
+    ) {}
+    package mutating func controlFrame(_ c: ConnectionID, isPing: Bool, at now: WireInstant) {}
+    package mutating func handedOver(
+        _ c: ConnectionID, ticket: UInt64, at now: WireInstant, into out: inout [ReplayAction]
+    ) {}
+    package mutating func acknowledged(
+        _ c: ConnectionID, ticket: UInt64, complete: Bool, at now: WireInstant, into out: inout [ReplayAction]
+    ) {}
+    package mutating func wake(at now: WireInstant, into out: inout [ReplayAction]) {}
+    package var nextWake: WireInstant? { nil }
+    package var shouldEnd: Bool { false }
+
+    package mutating func finish(at now: WireInstant) -> ReplayReport { ReplayReport.empty(seed: seed) }
+
+    /// Tells `driver` what has come.
+    func tell(_ driver: inout any ReplayDriver, into out: inout [ReplayAction]) {
+        for input in inputs {
+            switch input {
+            case .opened(let c, let from, let name, let now): driver.opened(c, from: from, name: name, at: now)
+            case .request(let c, let head, let body, let now): driver.request(c, head, body: body, at: now, into: &out)
+            case .closed(let c, let how, let now): driver.clientClosed(c, how, at: now, into: &out)
+            }
+        }
+    }
+}

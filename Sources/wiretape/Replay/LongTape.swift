@@ -1,0 +1,51 @@
+internal import WiretapeCore
+internal import WiretapeTape
+
+/// What is kept of a tape that is too long to be kept: the scripts of its sessions without their messages, and where on the
+/// tape the messages are.
+struct LongTape {
+    /// Events from which on a tape is long.
+    static let limit: UInt64 = 50_000
+    /// Events between two times that entries are taken out of the decoder.
+    private static let stride: UInt64 = 4_096
+
+    private let ignore: [IgnoreRule]
+    private var index: TapeIndex
+    private var builders: [Int: ScriptBuilder] = [:]
+    /// Events that carry pieces of messages, which cannot be read again alone.
+    private var pieces: Set<UInt64> = []
+
+    init(isCompressed: Bool, ignore: [IgnoreRule]) {
+        index = TapeIndex(isCompressed: isCompressed)
+        self.ignore = ignore
+    }
+
+    /// Takes in the event that `decoder` has just read.
+    mutating func add(_ event: NumberedEvent, _ decoder: inout SessionReader) {
+        index.add(event)
+        if case .part = event.event.kind { pieces.insert(event.number) }
+        if event.number >= LongTape.limit, event.number % LongTape.stride == 0 { drain(&decoder) }
+    }
+
+    private mutating func drain(_ decoder: inout SessionReader) {
+        decoder.takeEntries { index, session, entries in
+            // Taken out, so that the script grows in place.
+            var builder = builders.removeValue(forKey: index) ?? ScriptBuilder(session, ignore: ignore)
+            for entry in entries { builder.add(entry, isWhole: !pieces.contains(entry.event)) }
+            builders[index] = builder
+        }
+    }
+
+    /// The sessions of the decoder, those that were long without their entries.
+    mutating func finish(_ decoder: inout SessionReader, _ reader: borrowing TapeReader) -> [RecordedSession] {
+        guard !builders.isEmpty else { return decoder.finish() }
+        drain(&decoder)
+        let payloads = TapePayloads(TapeLookup(path: reader.name, header: reader.header, index: index))
+        var sessions = decoder.finish()
+        for i in sessions.indices {
+            guard let builder = builders.removeValue(forKey: i) else { continue }
+            sessions[i] = builder.finish(sessions[i], from: payloads)
+        }
+        return sessions
+    }
+}

@@ -1,0 +1,22 @@
+internal import WiretapeCore
+internal import WiretapeNet
+internal import WiretapeSystem
+
+/// A tape that is read on a thread of its own while clients can connect already.
+final class TapeLoading: Sendable {
+    /// Between two looks for the result.
+    static let look: UInt64 = 2_000_000
+
+    private let outcome = Gate<Result<LoadedTape, any Error>?>(nil)
+
+    init(path: String, ignore: [IgnoreRule], log: Log) throws(SystemError) {
+        _ = try Thread(name: "tape") { [outcome] in
+            let result = Result { try LoadedTape(path: path, ignore: ignore, log: log) }
+            HeapMemory.trim()
+            outcome.update { $0 = result }
+        }
+    }
+
+    /// Nil until the tape was read.
+    var result: Result<LoadedTape, any Error>? { outcome.withLock { $0 } }
+}
