@@ -52,8 +52,10 @@ extension SessionRun {
     /// and `grace`.
     private func grace(_ options: ReplayOptions, from start: WireInstant) -> (at: WireInstant, what: Expiry)? {
         guard link?.readyAt != nil, let heard = link?.lastHeard, let push = heldPush else { return nil }
-        guard let first = firstAwaitedStep, first < push, !awaited(before: push).contains(where: { causes($0, push) })
-        else { return nil }
+        let holding = awaited(before: push)
+        guard let first = holding.first, !holding.contains(where: { causes($0, push) }) else { return nil }
+        // Something must be left to postpone: what other sessions hold back does not go out for it.
+        guard head < push || holding.contains(where: { state[$0] == .waiting }) else { return nil }
         let time = script.steps[first].time
         let server = before(first)
         var at = start.advanced(by: time > server ? time - server : 0)
