@@ -82,7 +82,12 @@ extension SignalRCodec {
     }
 
     static func takesEvents(_ request: RequestHead) -> Bool {
-        request.headers.all("Accept").contains { $0.contains("text/event-stream") }
+        request.headers.all("Accept").contains { list in
+            list.utf8.split(separator: UInt8(ascii: ",")).contains { item in
+                let type = Substring(item.prefix { $0 != UInt8(ascii: ";") })
+                return equalIgnoringCase(type.trimmingBlanks(), "text/event-stream")
+            }
+        }
     }
 
     /// All values of a query item; the server reads its name without case.

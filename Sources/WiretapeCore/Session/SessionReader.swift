@@ -128,24 +128,40 @@ package struct SessionReader: Sendable {
 
     /// The sessions in the order of their numbers. Messages that are not whole by now are left out.
     package func finish() -> [RecordedSession] {
-        building.indices.map { i in
-            var session = building[i].session
-            session.writer = building[i].codec
-            if let doubtful = building[i].doubtfulEnding, doubtful < session.entries.count {
+        var sessions = building.map { one in
+            var session = one.session
+            session.writer = one.codec
+            if let doubtful = one.doubtfulEnding, doubtful < session.entries.count {
                 session.entries.removeSubrange((doubtful + 1)...)
             }
-            if building[i].isGuessed { adopt(&session, at: i) }
             return session
         }
+        var guessed = building.indices.filter { building[$0].isGuessed }
+        if !guessed.isEmpty {
+            adopt(&guessed, building.indices.reversed(), &sessions)
+            adopt(&guessed, Array(building.indices), &sessions)
+        }
+        return sessions
     }
 
-    /// A refused WebSocket that no codec knew by its request is of the codec that has sessions on that route.
-    private func adopt(_ session: inout RecordedSession, at i: Int) {
-        let route = session.route
-        func fits(_ other: Building) -> Bool { !other.isGuessed && other.session.route == route }
-        guard let other = building[i...].first(where: fits) ?? building[..<i].last(where: fits) else { return }
-        session.codec = other.session.codec
-        session.writer = session.codec.type.init(session.opening)
+    /// A refused WebSocket that no codec knew by its request is of the codec that the session before it in `order` on its
+    /// route has. Takes those out of `guessed` that have found one.
+    private func adopt(_ guessed: inout [Int], _ order: [Int], _ sessions: inout [RecordedSession]) {
+        var spoken: [String: CodecEntry] = [:]
+        var found: Set<Int> = []
+        let wanted = Set(guessed)
+        for i in order {
+            let route = sessions[i].route
+            guard building[i].isGuessed else {
+                spoken[route] = sessions[i].codec
+                continue
+            }
+            guard wanted.contains(i), let codec = spoken[route] else { continue }
+            sessions[i].codec = codec
+            sessions[i].writer = codec.type.init(sessions[i].opening)
+            found.insert(i)
+        }
+        guessed.removeAll(where: found.contains)
     }
 
     /// Ordinary exchanges in the order of their requests; empty unless entries are kept.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import WiretapeCore
+import WiretapeTape
 import wiretape
 
 /// Formats against golden files. After a wanted change, write the new text over the file and look at the difference.
@@ -47,6 +48,32 @@ import wiretape
         for line in text.split(separator: "\n") {
             #expect(try JSONValue(parsing: String(line)).members?.map(\.name) == names)
         }
+    }
+
+    /// A real session over each transport; js sends its messages on whatever connection is free.
+    @Test func messagesOverHTTP() throws {
+        var reader = try TapeReader(
+            path: Binary.root.appending(path: "Tests/Fixtures/signalr/aspnet10-js-redirect-token.tape").path)
+        var events: [TapeEvent] = []
+        while let next = try reader.next() { events.append(next.event) }
+        let rows = InspectRun.rows(events)
+        let requests = rows.filter { $0.request != nil }
+        #expect(requests.count == 23)
+        // A request or answer keeps its row, and the messages in its body follow it.
+        for (row, next) in zip(rows, rows.dropFirst()) where next.message != nil && next.message?.transport == .lp {
+            #expect(row.event == next.event && (row.message == nil || row.message?.frame == next.message?.frame))
+        }
+        let messages = try InspectRun.text(JSONFormat(), events).split(separator: "\n").map {
+            try JSONValue(parsing: String($0))
+        }
+        for (number, transport, count) in [(1, "ws", 21), (2, "sse", 8), (3, "lp", 8)] {
+            let own = messages.filter { $0["session"]?.int == number }
+            #expect(own.count == count && own.allSatisfy { $0["transport"]?.string == transport })
+        }
+        let text = InspectRun.text(SequenceFormat(), events)
+        let lines = text.split(separator: "\n")
+        #expect(lines.filter { $0.contains("the client comes back") }.count == 2)
+        #expect(lines.contains { $0.contains("--- Completion 1 -> 42 ---") && $0.contains("<---") })
     }
 
     @Test func runsAreFoldedFromTheFourthOn() {
