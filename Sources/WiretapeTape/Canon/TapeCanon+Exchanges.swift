@@ -102,18 +102,17 @@ extension TapeCanon {
             let carrier = carrier(of: key, c)
             for (one, payload, _) in said {
                 let number = newExchange()
-                let isFarewell = one.message.role == .close
+                // The client's farewell races with its DELETE, or with the end of its event stream, which say the same.
+                guard one.message.role != .close else { continue }
                 exchange.items += sent(exchange.head, payload, key, number, carrier, exchange.time)
-                if isFarewell { holdFarewell(&exchange, key) }
             }
-            // A send with nothing but a keepalive leaves no trace, nor does a farewell that waits.
+            // A send with nothing but a keepalive leaves no trace.
             if exchange.items.isEmpty, let slot = exchange.slot {
                 fill(slot, [])
                 exchange.slot = nil
             }
         case .end(let key):
             keys[key]?.isEnded = true
-            dropFarewell(key)
         default: break
         }
         connections[c]?.exchanges[x] = exchange
@@ -150,24 +149,6 @@ extension TapeCanon {
     mutating func canonical(_ head: ResponseHead) -> ResponseHead {
         ResponseHead(
             status: head.status, reason: head.reason, version: head.version, headers: names.headers(head.headers))
-    }
-
-    // MARK: Farewells
-
-    /// The client's farewell races with its DELETE, or with the end of its event stream: it waits until one of them shows
-    /// that it is not needed, or the tape ends.
-    mutating func holdFarewell(_ exchange: inout Exchange, _ key: Key) {
-        let items = Array(exchange.items.suffix(2))
-        exchange.items.removeLast(2)
-        guard keys[key]?.isEnded == false, keys[key]?.farewell == nil else { return }
-        let slot = reserve()
-        keys[key]?.farewell = (slot, items)
-    }
-
-    mutating func dropFarewell(_ key: Key) {
-        guard let farewell = keys[key]?.farewell else { return }
-        keys[key]?.farewell = nil
-        fill(farewell.slot, [])
     }
 
     // MARK: Answers
@@ -357,7 +338,6 @@ extension TapeCanon {
         guard let carrier = exchange.carrier else { return }
         if case .stream(let key) = exchange.role {
             keys[key]?.isEnded = true
-            dropFarewell(key)
         }
         let kind = TapeEvent.Kind.end(x: 0, .toClient, trailers: [])
         put([CanonItem(time: event.time, what: .event(kind, on: carrier, exchange: exchange.number, json: nil))])

@@ -53,10 +53,7 @@ extension TapeCanon {
                 x: 0, canonical(head), exchange.responseBody.isEmpty ? .none : .whole(exchange.responseBody),
                 interim: false, coding: exchange.coding, proxy: exchange.isProxys)
             poll(kind, json: nil)
-            if isServersEnd {
-                keys[key]?.isEnded = true
-                dropFarewell(key)
-            }
+            if isServersEnd { keys[key]?.isEnded = true }
         }
         put(items)
     }
@@ -102,8 +99,8 @@ extension TapeCanon {
             if let slot = exchange.slot { fill(slot, exchange.items) }
         case .stream(let key) where exchange.carrier != nil:
             keys[key]?.isEnded = true
-            dropFarewell(key)
-            if let farewell { put([farewell]) }
+            // A client leaves its stream when it is done, which the recorder may or may not live to see.
+            if let farewell, gone?.by == .server { put([farewell]) }
         default:
             if exchange.carrier != nil {
                 if let farewell { put([farewell]) }

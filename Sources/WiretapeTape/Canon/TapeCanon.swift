@@ -55,8 +55,6 @@ package struct TapeCanon {
         var hasPolled = false
         var isEnded = false
         var clientFarewell = false
-        /// The client's farewell waits here until it shows whether it has another one.
-        var farewell: (slot: Int, items: [CanonItem])?
         var pending = 0
     }
 
@@ -88,7 +86,6 @@ package struct TapeCanon {
     /// The end of the tape: what waits is settled.
     package mutating func finish(into lines: inout [TapeNewLine]) {
         for c in connections.keys.sorted() { cut(c, nil) }
-        for farewell in keys.values.compactMap(\.farewell) { fill(farewell.slot, farewell.items) }
         for i in slots.indices { slots[i].isReady = true }
         flush(into: &lines)
     }
