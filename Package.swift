@@ -71,6 +71,10 @@ let package = Package(
                 "WiretapeCore", "WiretapeBytes", "WiretapeSystem",
             ],
             swiftSettings: settings),
+        .executableTarget(
+            name: "simulate",
+            dependencies: ["WiretapeSimulation", "WiretapeCodecs", "WiretapeCore", "WiretapeSystem"],
+            swiftSettings: settings),
         .executableTarget(name: "sample-hub", dependencies: ["WiretapeSamples"], swiftSettings: settings),
         .executableTarget(name: "sample-client", dependencies: ["WiretapeSamples"], swiftSettings: settings),
         .testTarget(
@@ -92,7 +96,8 @@ let package = Package(
         .testTarget(
             name: "WiretapeReplayTests",
             dependencies: [
-                "WiretapeCodecs", "WiretapeSettings", "WiretapeTape", "WiretapeCore", "WiretapeBytes", "WiretapeSystem",
+                "WiretapeSimulation", "WiretapeCodecs", "WiretapeSettings", "WiretapeTape", "WiretapeCore",
+                "WiretapeBytes", "WiretapeSystem",
             ],
             swiftSettings: settings),
         .testTarget(

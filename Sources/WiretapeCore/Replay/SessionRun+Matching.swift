@@ -167,6 +167,8 @@ extension SessionRun {
         if script.steps[step].role == .handshake { return serveHandshake(after: step, at: now, options) }
         guard let group = script.steps[step].group, script.groups[group].request == step else { return }
         let answers = script.toClient(in: group)
+        for unsaid in script.toServer(in: group) where state[unsaid] == .abandoned { state[unsaid] = .waiting }
+        rewindPositions(to: step)
         if let last = answers.last, state[last] == .done {
             guard script.steps[last].role == .reply else { return }
             let gap = scaled(from: script.steps[step].time, to: script.steps[last].time, options)
@@ -174,7 +176,6 @@ extension SessionRun {
             return
         }
         for unsent in answers where state[unsent] == .abandoned { state[unsent] = .waiting }
-        for unsaid in script.toServer(in: group) where state[unsaid] == .abandoned { state[unsaid] = .waiting }
         rewindPositions(to: step)
         groupHead[group] = nil
         if !answers.isEmpty { openGroups.append(group) }

@@ -56,10 +56,14 @@ extension SessionRun {
         wakeAt = nil
     }
 
-    /// The client never got those steps: they are due again.
+    /// The client never got those steps: they are due again, and so is the ending behind them that was on its way.
     func restore(_ steps: [Int]) {
-        let lost = Set(steps)
-        guard !lost.isEmpty else { return }
+        var lost = Set(steps)
+        guard let first = lost.min() else { return }
+        for step in sent.lazy.map(Int.init) where step > first && script.steps[step].role == nil {
+            lost.insert(step)
+            endedByScript = false
+        }
         for step in lost {
             state[step] = .waiting
             if let group = script.steps[step].group { groupHead[group] = nil }

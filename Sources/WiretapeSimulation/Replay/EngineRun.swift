@@ -1,0 +1,147 @@
+package import WiretapeCore
+
+/// What became of an ``EngineScenario``.
+package struct EngineRun: Sendable {
+    /// What broke a rule; empty for a good run.
+    package private(set) var problems: [String] = []
+    package let report: ReplayReport
+    /// Of every byte, with the time and the connection.
+    package let bytes: UInt64
+    /// Nanoseconds of virtual time, wake-ups of the engine, events in all.
+    package let elapsed: UInt64
+    package let wakes: Int
+    package let events: Int
+
+    private static let second: UInt64 = 1_000_000_000
+
+    /// - Parameter trace: hears everything that happens, for people.
+    package init(_ scenario: EngineScenario, trace: ((String) -> Void)? = nil) {
+        let engine = ReplayEngine(
+            sessions: scenario.tape.sessions, tapeName: "drawn.tape", options: scenario.options,
+            faults: scenario.faults, seed: scenario.seed)
+        let start = WireInstant(nanoseconds: EngineRun.second)
+        let clients = zip(scenario.tape.clients, scenario.habits).enumerated().map { k, pair in
+            ModelClient("client-\(k)", pair.0, pair.1, seed: scenario.seed &+ UInt64(k), start: start)
+        }
+        let stage = EngineStage(
+            engine, clients, weather: scenario.weather, timing: EngineRun.timing(scenario), seed: scenario.seed)
+        stage.trace = trace
+        if let mischief = scenario.habits.first?.mischief {
+            stage.referees[0][0].expectsRefusals = true
+            switch mischief.what {
+            case .double: break
+            default: stage.referees[0][0].forgiven = Set(stage.referees[0][0].talk.lines.indices)
+            }
+        }
+        let bound = EngineRun.bound(scenario)
+        let isEnded = stage.run(until: start.advanced(by: bound))
+        report = stage.finish()
+        bytes = stage.digest.value
+        elapsed = stage.now.since(start)
+        wakes = stage.wakes
+        events = stage.events
+        problems += stage.problems
+        if !isEnded { problems.append("not over after \(bound / EngineRun.second) s") }
+        // Beside keepalives a wake-up has a cause.
+        let most = 100 + 3 * events + Int(elapsed / (5 * EngineRun.second))
+        if wakes > most { problems.append("\(wakes) wake-ups for \(events) events") }
+        for (k, client) in clients.enumerated() {
+            problems += client.violations.map { "client \(k): \($0)" }
+            for (s, play) in client.plays.enumerated() {
+                let lost = takenAway(play.talk, scenario.faults)
+                // What was forgiven may be passed by anything.
+                let isForgiven = !stage.referees[k][s].forgiven.isEmpty
+                stage.referees[k][s].finish(takenAway: isForgiven ? Set(play.talk.lines.indices) : lost)
+                check(play, stage.referees[k][s], client, lost, "client \(k) session \(s)")
+            }
+        }
+        if let mischief = scenario.habits.first?.mischief {
+            checkMischief(mischief, clients[0])
+        } else if scenario.kind != .mischief {
+            checkVerdict(clients, scenario)
+        }
+    }
+
+    /// What a client does wrong is told; what only comes late or out of turn may be forgiven.
+    private mutating func checkMischief(_ mischief: ClientHabits.Mischief, _ client: ModelClient) {
+        guard client.wasMischievous else { return }
+        switch mischief.what {
+        case .drop, .double, .alter:
+            if report.verdict != .diverged { problems.append("\(mischief) is not told: \(report.verdict)") }
+            if report.sessions.allSatisfy({ $0.missing.isEmpty && $0.unexpected.isEmpty }) {
+                problems.append("\(mischief) is named nowhere")
+            }
+        case .late, .swap, .afterNextPush, .extra: break
+        }
+    }
+
+    private mutating func check(
+        _ play: ClientPlay, _ referee: Referee, _ client: ModelClient, _ takenAway: Set<Int>, _ who: String
+    ) {
+        problems += referee.problems.map { "\(who): \($0)" }
+        problems += play.strange.map { "\(who) got \($0)" }
+        guard client.habits.mischief == nil, !client.hasGivenUp, client.phase == .over else { return }
+        for line in play.talk.lines.indices where play.talk.lines[line].direction == .toClient {
+            let step = play.talk.lines[line]
+            guard !step.isOptional, referee.effective(line) == 0 else { continue }
+            if let opener = step.opener, play.givenUp.contains(opener) { continue }
+            if takenAway.contains(line) { continue }
+            problems.append("\(who): \(referee.name(line)) was never sent")
+        }
+    }
+
+    /// Lines that rules took away instead of letting them pass; an ending that a rule came before.
+    private func takenAway(_ talk: Conversation, _ faults: FaultPlan) -> Set<Int> {
+        let lines = talk.lines.indices.filter { talk.lines[$0].direction == .toClient }
+        let instead = Set(faults.rules.filter { $0.place == .instead }.map(\.name))
+        let fired = report.faults.filter { $0.session == talk.session.number }
+        var taken = Set(fired.filter { instead.contains($0.rule) }.compactMap(\.message).map { lines[$0 - 1] })
+        if !faults.rules.isEmpty { taken.formUnion(lines.filter { talk.lines[$0].ending != nil }) }
+        return taken
+    }
+
+    private mutating func checkVerdict(_ clients: [ModelClient], _ scenario: EngineScenario) {
+        for (k, client) in clients.enumerated() {
+            if client.phase != .over {
+                problems.append("client \(k) is \(client.phase) in session \(client.current): \(client.wants)")
+            }
+            if client.hasGivenUp {
+                problems.append("client \(k) gave up session \(client.current): \(client.wants) \(client.refusals)")
+            }
+        }
+        if report.verdict != .pass { problems.append("verdict \(report.verdict): \(report.reasons)") }
+        // An end that a rule made is taken for the tape's: then the tape's is still to come.
+        let cut = Set(report.faults.map(\.session))
+        for session in report.sessions where !session.finished && !cut.contains(session.session) {
+            problems.append("session \(session.session) is not finished")
+        }
+        if !report.unclaimed.isEmpty { problems.append("unclaimed: \(report.unclaimed)") }
+    }
+
+    private static func timing(_ scenario: EngineScenario) -> Referee.Timing? {
+        guard scenario.kind == .calm, scenario.habits.allSatisfy({ $0.transport != .lp }) else { return nil }
+        if case .factor(let speed) = scenario.options.speed {
+            return Referee.Timing(speed: speed, idleCap: scenario.options.idleCap)
+        }
+        return Referee.Timing(speed: 0)
+    }
+
+    /// No run takes longer than the tape, all thinking and waiting one after the other, and patience once a session.
+    private static func bound(_ scenario: EngineScenario) -> UInt64 {
+        var bound = 10 * second
+        for (sessions, habits) in zip(scenario.tape.clients, scenario.habits) {
+            for session in sessions {
+                let length = (session.entries.last?.time ?? 0) - (session.opened ?? 0)
+                var speed = 1.0
+                if case .factor(let factor) = scenario.options.speed { speed = factor }
+                let waits = habits.think.upperBound + 4 * scenario.weather.latency.upperBound
+                bound += UInt64(Double(length) / speed) + UInt64(session.entries.count) * waits
+                bound += scenario.options.patience + 20 * second
+            }
+            // What comes late, and what a client says after a grace.
+            if habits.mischief != nil { bound += 200 * second }
+            bound += UInt64(habits.attempts + habits.cuts.count + 4) * ((habits.delays.max() ?? 0) + second)
+        }
+        return bound
+    }
+}

@@ -1,0 +1,127 @@
+package import WiretapeCore
+
+/// One run of the simulation, as a seed draws it: a tape, the options of the replay, its clients and the weather. The same
+/// seed is the same scenario everywhere.
+package struct EngineScenario: Sendable {
+    package enum Kind: String, Sendable, CaseIterable {
+        /// One connection a session, nothing in the way: times are exact.
+        case calm
+        /// Latencies, a slow kernel, slow clients.
+        case slow
+        /// Clients that cut themselves off and come back.
+        case cut
+        /// Rules that cut connections and refuse attempts.
+        case faults
+        /// A client that does one thing wrong.
+        case mischief
+    }
+
+    package let seed: UInt64
+    package let kind: Kind
+    package private(set) var tape: DrawnTape
+    package private(set) var options = ReplayOptions()
+    package private(set) var faults = FaultPlan()
+    package private(set) var habits: [ClientHabits] = []
+    package private(set) var weather = EngineStage.Weather()
+
+    /// - Parameter kinds: among which the seed draws; the list is a part of what is drawn. Not empty.
+    package init(seed: UInt64, _ codec: CodecEntry, kinds: [Kind]) {
+        self.seed = seed
+        var random = SplitMix64(seed: seed)
+        kind = kinds[random.below(kinds.count)]
+        var limits = DrawnTape.Limits()
+        limits.hasEquals = kind == .calm || kind == .slow
+        if kind == .mischief {
+            limits.clients = 1...1
+            limits.sessions = 1...1
+            limits.hasEquals = false
+        }
+        if random.below(12) == 0 { limits.gap = 20_000_000_000 }
+        tape = DrawnTape(&random, codec, limits: limits)
+        options.speed = [.instant, .factor(1), .factor(1), .factor(10), .factor(0.5)][random.below(5)]
+        // A client that thinks is none that does not answer.
+        options.grace = 20_000_000_000
+        for k in tape.clients.indices { habits.append(drawnHabits(k, &random)) }
+        if kind == .mischief { drawMischief(&random) }
+        switch kind {
+        case .calm: break
+        case .slow, .cut, .faults:
+            weather.latency = 0...(random.below(2) == 0 ? 1_000_000 : 40_000_000)
+            weather.taking = 0...(random.below(2) == 0 ? 0 : 30_000_000)
+        case .mischief: weather.latency = 0...1_000_000
+        }
+        if kind == .faults { drawFaults(&random) }
+    }
+
+    private func drawnHabits(_ k: Int, _ random: inout SplitMix64) -> ClientHabits {
+        var habits = ClientHabits()
+        habits.order = [.recorded, .swapped, .eager, .pipelined][random.below(4)]
+        habits.ids = [.counter(0), .counter(1), .restarting(1), .opaque][random.below(4)]
+        habits.think = 0...[0, 1_000_000, 200_000_000, 3_000_000_000][random.below(4)]
+        habits.joins = random.below(3) == 0
+        habits.negotiateVersion = [1, 1, 1, 0][random.below(4)]
+        if random.below(4) == 0 { habits.pings = 15_000_000_000 }
+        if kind == .calm || kind == .slow {
+            habits.transport = [.ws, .ws, .sse, .lp][random.below(4)]
+        }
+        guard kind == .cut || kind == .faults else { return habits }
+        habits.delays = [[0], [100_000_000], [2_000_000_000, 10_000_000_000]][random.below(3)].map { $0 + 100_000_000 }
+        habits.givesUpOneIn = random.below(2) * 4
+        guard kind == .cut else { return habits }
+        for _ in 0...random.below(3) {
+            let how: [ClientHabits.Cut.How] = [.fin, .reset, .reset, .closeFrame]
+            habits.cuts.append(ClientHabits.Cut(after: 1 + random.below(12), how: how[random.below(4)]))
+        }
+        return habits
+    }
+
+    private mutating func drawMischief(_ random: inout SplitMix64) {
+        guard let session = tape.clients.first?.first else { return }
+        let talk = Conversation(session)
+        let lines = talk.lines.indices.filter {
+            [.request, .send].contains(talk.lines[$0].role) && talk.lines[$0].direction == .toServer
+        }
+        guard !lines.isEmpty else { return }
+        let what: [ClientHabits.Mischief.What] = [
+            .drop, .double, .alter, .late(2_000_000_000), .late(100_000_000_000), .swap, .afterNextPush,
+        ]
+        habits[0].attempts = 1
+        habits[0].mischief = ClientHabits.Mischief(
+            line: lines[random.below(lines.count)], what: what[random.below(what.count)])
+        switch habits[0].mischief?.what {
+        case .drop, .double, .alter: break
+        default: options.grace = 500_000_000
+        }
+    }
+
+    private mutating func drawFaults(_ random: inout SplitMix64) {
+        for _ in 0...random.below(2) {
+            let n = 1 + random.below(8)
+            let action = ["reset", "disconnect", "close(1011)"][random.below(3)]
+            let place = ["after", "before", "on"][random.below(3)]
+            let text: String
+            switch random.below(4) {
+            case 0: text = "respond(503) on connect[retry=1..\(1 + random.below(2))]"
+            case 1: text = "\(action) \(place) Tick[\(n)]"
+            default: text = "\(action) \(place) message[direction=toClient, \(n)]"
+            }
+            guard let rule = try? FaultRule(parsing: text, from: RuleSource(file: "--fault")) else { continue }
+            faults.append(rule)
+        }
+        for i in faults.rules.indices { faults.rules[i].optional = true }
+    }
+
+    /// The same conversation without thinking, gaps and weather, said in recorded order: whatever is compared with it must
+    /// have the same digest.
+    package var plain: EngineScenario {
+        var plain = self
+        plain.options.speed = .instant
+        plain.weather = EngineStage.Weather()
+        for k in plain.habits.indices {
+            plain.habits[k].order = .recorded
+            plain.habits[k].think = 0...0
+            plain.habits[k].joins = false
+        }
+        return plain
+    }
+}

@@ -1,0 +1,221 @@
+package import WiretapeCore
+
+/// A replay engine and its clients in virtual time, without a byte of HTTP or WebSocket framing: every connection has its
+/// own latency and a kernel that takes what is sent after a while. It does the engine's actions, holds them to what a server
+/// can do, and tells ``Referee``s what passes.
+package final class EngineStage {
+    package internal(set) var engine: ReplayEngine
+    package let clients: [ModelClient]
+    /// By client and session.
+    package internal(set) var referees: [[Referee]]
+    package internal(set) var problems: [String] = []
+    package internal(set) var logs: [String] = []
+    /// Everything that was sent to clients, when and where.
+    package internal(set) var digest = StableHash()
+    package internal(set) var now = WireInstant(nanoseconds: 1_000_000_000)
+    package private(set) var wakes = 0
+    package private(set) var events = 0
+    package internal(set) var lastEvent = WireInstant.zero
+
+    /// Hears everything that happens, for people.
+    package var trace: ((String) -> Void)?
+
+    let weather: Weather
+    var random: SplitMix64
+    var queue = StageQueue<StageEvent>()
+    var wires: [StageWire] = []
+    var slots: [[Int: ConnectionID]]
+    var actions: [ReplayAction] = []
+    /// What has been told about a session that explains an end that is not the tape's.
+    var divergences = 0
+    let hasFaults: Bool
+
+    /// How the connections between the clients and the engine behave.
+    package struct Weather: Sendable {
+        /// Nanoseconds one way, drawn for every connection.
+        package var latency: ClosedRange<UInt64>
+        /// Nanoseconds until the kernel has a message, drawn for every message.
+        package var taking: ClosedRange<UInt64>
+
+        package init(latency: ClosedRange<UInt64> = 0...0, taking: ClosedRange<UInt64> = 0...0) {
+            self.latency = latency
+            self.taking = taking
+        }
+    }
+
+    package init(
+        _ engine: ReplayEngine, _ clients: [ModelClient], weather: Weather, timing: Referee.Timing?, seed: UInt64
+    ) {
+        self.engine = engine
+        self.clients = clients
+        self.weather = weather
+        random = SplitMix64(seed: seed)
+        slots = Array(repeating: [:], count: clients.count)
+        hasFaults = !engine.faults.rules.isEmpty
+        referees = clients.map { client in
+            client.plays.map { play in
+                var referee = Referee(play.talk.session)
+                referee.timing = timing
+                referee.seesTurns = client.habits.transport != .lp
+                return referee
+            }
+        }
+    }
+
+    /// Runs until every client is over and the engine asks for nothing but keepalives, or until `end`.
+    /// - Returns: whether it came to its end by itself.
+    package func run(until end: WireInstant, limit: Int = 200_000) -> Bool {
+        for k in clients.indices { arm(k) }
+        var idle = 0
+        while events < limit {
+            let wake = engine.nextWake
+            let next = min(queue.next ?? .init(nanoseconds: .max), wake ?? .init(nanoseconds: .max))
+            guard next.nanoseconds != .max else { return clients.allSatisfy { $0.phase == .over } }
+            guard next <= end else { return false }
+            idle = next > now ? 0 : idle + 1
+            if idle > 2_000 {
+                problems.append("nothing but wake-ups at one moment")
+                return false
+            }
+            now = max(now, next)
+            events += 1
+            if let wake, wake <= now, queue.next.map({ $0 > now }) ?? true {
+                wakes += 1
+                engine.wake(at: now, into: &actions)
+                perform()
+            } else if let event = queue.removeNext() {
+                lastEvent = now
+                happen(event)
+            }
+            if clients.allSatisfy({ $0.phase == .over }), queue.next == nil, engine.isFinished { return true }
+        }
+        problems.append("more than \(limit) events")
+        return false
+    }
+
+    package func finish() -> ReplayReport { engine.finish(at: now) }
+
+    // MARK: Events
+
+    private func happen(_ event: StageEvent) {
+        switch event {
+        case .wake(let k):
+            guard let wake = clients[k].nextWake, wake <= now else { return arm(k) }
+            var out: [ClientAction] = []
+            clients[k].wake(at: now, into: &out)
+            act(k, out)
+        case .up(let c, let action, let order): arrive(c, action, order)
+        case .taken(let c): take(c)
+        case .delivered(let c, let item): deliver(c, item)
+        case .acknowledged(let c, let ticket, let complete):
+            engine.acknowledged(c, ticket: ticket, complete: complete, at: now, into: &actions)
+            perform()
+        }
+    }
+
+    /// Wakes the client when it wants to be.
+    func arm(_ k: Int) {
+        guard let wake = clients[k].nextWake else { return }
+        queue.add(.wake(client: k), at: max(wake, now))
+    }
+
+    /// What the client did.
+    func act(_ k: Int, _ actions: [ClientAction]) {
+        for action in actions {
+            let c = connection(k, action.slot)
+            wires[Int(c)].say(action, at: now, &random, &queue, c)
+            if case .end = action { leave(c) }
+            if case .closeFrame = action { leave(c) }
+        }
+        arm(k)
+    }
+
+    private func connection(_ k: Int, _ slot: Int) -> ConnectionID {
+        if let c = slots[k][slot] { return c }
+        let c = ConnectionID(wires.count)
+        wires.append(StageWire(client: k, slot: slot, latency: random.draw(in: weather.latency)))
+        slots[k][slot] = c
+        return c
+    }
+
+    /// The client hears nothing more there: what is on its way is lost to it.
+    private func leave(_ c: ConnectionID) {
+        guard wires[Int(c)].isHeard else { return }
+        wires[Int(c)].isHeard = false
+    }
+
+    // MARK: Towards the engine
+
+    private func arrive(_ c: ConnectionID, _ action: ClientAction, _ order: Int) {
+        let i = Int(c)
+        let k = wires[i].client
+        let said = action.sayings
+        guard order >= wires[i].dropsBefore, !wires[i].isOver else {
+            tell { "\(k) > \(c) LOST \(action.words)" }
+            lose(k, said)
+            if case .end = action, !wires[i].isTold { told(c, .fin) }
+            return
+        }
+        if !wires[i].isOpened {
+            wires[i].isOpened = true
+            engine.opened(c, from: Address(host: "10.0.0.\(k + 1)", port: 5_000), at: now)
+        }
+        for saying in said {
+            referees[k][saying.session].arrived(saying, at: now)
+            wires[i].session = saying.session
+        }
+        tell { "\(k) > \(c) \(action.words)" }
+        switch action {
+        case .request(_, let head, let body, _):
+            if wires[i].isAsked { problems.append("a request before the answer to the one before") }
+            wires[i].isAsked = true
+            wires[i].asked = head
+            engine.request(c, head, body: body, at: now, into: &actions)
+        case .message(_, let opcode, let bytes, _):
+            engine.message(c, opcode, bytes.span, at: now, into: &actions)
+        case .closeFrame(_, let code):
+            wires[i].saidClose = true
+            engine.clientClosed(c, .closeFrame(code: code, reason: ""), at: now, into: &actions)
+            neverTaken(c)
+        case .end(_, let reset):
+            told(c, reset ? .rst("reset") : .fin)
+        }
+        perform()
+    }
+
+    private func told(_ c: ConnectionID, _ how: ClientEnd) {
+        let i = Int(c)
+        wires[i].isTold = true
+        wires[i].isOver = true
+        engine.clientClosed(c, how, at: now, into: &actions)
+        perform()
+        neverTaken(c)
+    }
+
+    func tell(_ text: () -> String) {
+        guard let trace else { return }
+        let ms = Double(now.nanoseconds - 1_000_000_000) / 1e6
+        trace("\(ms) ms: client \(text())")
+    }
+
+    private func lose(_ k: Int, _ sayings: [Saying]) {
+        for saying in sayings {
+            guard let line = saying.line else { continue }
+            clients[k].lost(.said([line]), session: saying.session)
+        }
+    }
+
+    /// What the kernel has not taken by the end of a connection is lost, and is to be sent again; but what was queued before
+    /// an end of our own has been given away.
+    func neverTaken(_ c: ConnectionID) {
+        let i = Int(c)
+        for item in wires[i].untaken where !item.lines.isEmpty {
+            if wires[i].isEnding {
+                for line in item.lines { clients[wires[i].client].lost(.heard(line), session: wires[i].session) }
+            } else {
+                referees[wires[i].client][wires[i].session].neverTaken(item.lines)
+            }
+        }
+        wires[i].untaken = []
+    }
+}

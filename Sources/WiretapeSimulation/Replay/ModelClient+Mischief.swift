@@ -1,0 +1,64 @@
+internal import WiretapeCore
+
+/// What a client does wrong on purpose: one line of one session.
+extension ModelClient {
+    private func mischief(_ line: Int) -> ClientHabits.Mischief.What? {
+        guard let mischief = habits.mischief, mischief.session == current, mischief.line == line else { return nil }
+        return mischief.what
+    }
+
+    func isAltered(_ line: Int) -> Bool { mischief(line) == .alter }
+    func lateness(_ line: Int) -> UInt64 {
+        guard case .late(let by)? = mischief(line) else { return 0 }
+        return by
+    }
+
+    /// Whether the line may be said although something holds it back.
+    func mayMischievouslySay(_ line: Int) -> Bool {
+        guard mischief(line) == .afterNextPush else { return true }
+        if heldLine == nil { heldLine = (line, play.pushes) }
+        return play.pushes > heldLine?.pushes ?? 0
+    }
+
+    /// What is said instead of a line that is due: nothing, the line, or it and another.
+    func mischiefs(_ line: Int) -> [Int] {
+        guard !wasMischievous, let what = mischief(line) else { return [line] }
+        wasMischievous = true
+        switch what {
+        case .drop:
+            skip(line)
+            return []
+        case .double: return [line, line]
+        case .swap:
+            let position = play.order.firstIndex(of: line) ?? 0
+            guard position + 1 < play.order.count else { return [line] }
+            play.order.swapAt(position, position + 1)
+            play.waiting.remove(play.order[position])
+            return []
+        case .extra, .alter, .late, .afterNextPush: return [line]
+        }
+    }
+
+    /// As if it had been said.
+    private func skip(_ line: Int) {
+        play.said[line] = true
+        if let i = play.questions.firstIndex(where: { $0.answer == line }) {
+            play.questions.remove(at: i)
+        } else {
+            play.at += 1
+        }
+    }
+
+    /// The same message with another argument, item or result: every digit of its values is changed.
+    static func altered(_ bytes: [UInt8]) -> [UInt8] {
+        let members = JSONMembers(of: bytes)
+        var bytes = bytes
+        for place in members.places where ["arguments", "item", "result", "error", "target"].contains(place.name) {
+            for i in place.value where (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[i]) {
+                bytes[i] = bytes[i] == UInt8(ascii: "9") ? UInt8(ascii: "8") : bytes[i] + 1
+            }
+            if place.name == "target", let last = place.value.dropLast().last { bytes[last] = UInt8(ascii: "X") }
+        }
+        return bytes
+    }
+}

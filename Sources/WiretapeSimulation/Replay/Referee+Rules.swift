@@ -1,0 +1,107 @@
+internal import WiretapeCore
+
+/// The rules, each written down from the page and not from the engine.
+extension Referee {
+    /// A line of the server leaves now.
+    mutating func check(_ line: Int, at now: WireInstant) {
+        checkCauses(line)
+        if effective(line) > 0 { checkRepetition(line) } else { checkTurn(line) }
+        if sends[line] == 0, !talk.lines[line].isOptional { checkTime(line, at: now) }
+        sends[line] += 1
+        sentAt[line] = now
+        sentIn[line] = generation
+        order.append(line)
+    }
+
+    private func isThere(_ cause: Int) -> Bool { arrivedAt[cause] != nil || forgiven.contains(cause) }
+
+    /// Nothing is sent before its causes.
+    private mutating func checkCauses(_ line: Int) {
+        for cause in talk.lines[line].causes where !isThere(cause) {
+            complain("\(name(line)) left before \(name(cause)) had come")
+        }
+    }
+
+    /// Nothing is sent twice, unless the client asked twice or lost what a question was.
+    private mutating func checkRepetition(_ line: Int) {
+        let step = talk.lines[line]
+        switch step.role {
+        case .handshake where sentIn[line] < generation: return
+        case .reply where step.opener.map({ asked[$0] > effective(line) }) ?? false: return
+        case .request where sentIn[line] < generation && !hasAnswer(line): return
+        default: complain("\(name(line)) was sent twice")
+        }
+    }
+
+    private func hasAnswer(_ question: Int) -> Bool {
+        talk.lines.indices.contains {
+            talk.lines[$0].direction == .toServer && talk.lines[$0].opener == question && isThere($0)
+        }
+    }
+
+    /// Recorded order, but a reply whose chain is complete may pass what waits for the client.
+    private mutating func checkTurn(_ line: Int) {
+        if talk.lines[line].isOptional || !seesTurns { return }
+        var isHeld = false
+        var heldChains: Set<Int> = []
+        for i in talk.lines.indices.prefix(line) where isDue(i) {
+            let step = talk.lines[i]
+            let isBehind = step.opener.map { heldChains.contains($0) } ?? false
+            let waits = isBehind || step.causes.contains { !isThere($0) } || (isHeld && step.role != .reply)
+            isHeld = isHeld || waits
+            if waits, let opener = step.opener { heldChains.insert(opener) }
+            if step.opener != nil, step.opener == talk.lines[line].opener {
+                return suspect(i, "\(name(line)) passed \(name(i)) of its own chain")
+            }
+            // What waits for nobody, or for time only, holds back everything after it. What waits for the client holds back
+            // pushes and its own chain, and lets replies pass.
+            guard waits else {
+                return suspect(i, "\(name(line)) passed \(name(i)), which waited for nothing but time")
+            }
+            guard talk.lines[line].role == .reply else {
+                return complain("\(name(line)) passed \(name(i)) and is no reply")
+            }
+        }
+    }
+
+    /// A line that was passed: wrong unless a rule has taken it away.
+    private mutating func suspect(_ passed: Int, _ text: String) {
+        if passedBy[passed] == nil { passedBy[passed] = text }
+    }
+
+    /// Whether a line of the server is still to be sent on this connection.
+    private func isDue(_ line: Int) -> Bool {
+        let step = talk.lines[line]
+        guard step.direction == .toClient, !step.isOptional, step.role != .handshake, effective(line) == 0 else {
+            return false
+        }
+        guard let opener = step.opener, talk.lines[opener].direction == .toServer else { return true }
+        return epoch <= 1 || arrivedIn[opener] >= epoch
+    }
+
+    /// The recorded gap since the last thing that it waited for, in actual time, divided by the speed.
+    private mutating func checkTime(_ line: Int, at now: WireInstant) {
+        guard let timing else { return }
+        let step = talk.lines[line]
+        var last = (at: openedAt, recorded: talk.opened)
+        func take(_ at: WireInstant?, _ recorded: UInt64) {
+            guard let at, (at, recorded) > last else { return }
+            last = (at, recorded)
+        }
+        for cause in step.causes { take(arrivedAt[cause], talk.lines[cause].time) }
+        for i in talk.lines.indices.prefix(line) where talk.lines[i].direction == .toClient && sends[i] > 0 {
+            take(sentAt[i], talk.lines[i].time)
+        }
+        var due = last.at.advanced(by: timing.scaled(from: last.recorded, to: step.time))
+        // It waits until what goes before it is acknowledged, and 20 ms.
+        if step.ending == .reset { due = due.advanced(by: 20_000_000) }
+        if due != now {
+            complain("\(name(line)) left at \(now.nanoseconds) ns instead of \(due.nanoseconds)")
+        }
+    }
+
+    /// For people.
+    package func name(_ line: Int) -> String {
+        "line \(line) (\(talk.lines[line].message?.title ?? "\(talk.lines[line].ending.map { "\($0)" } ?? "-")"))"
+    }
+}

@@ -1,0 +1,170 @@
+package import WiretapeCore
+
+/// Watches one session of a replay, as the server's side of the wire sees it, and holds it to the rules of
+/// `docs/replay.md`: nothing leaves before its causes, replies go to the id that asked, nothing is sent twice, nothing out of
+/// turn, nothing early or late.
+package struct Referee: Sendable {
+    package let talk: Conversation
+    package private(set) var problems: [String] = []
+    /// When each line of the client first arrived, and on which connection it did last.
+    var arrivedAt: [WireInstant?]
+    var arrivedIn: [Int]
+    /// On how many connections each line arrived.
+    var asked: [Int]
+    /// When each line of the server was handed to its connection last, and how often it was.
+    package internal(set) var sentAt: [WireInstant?]
+    package internal(set) var sends: [Int]
+    var sentIn: [Int]
+    /// Of those, the ones that the kernel never took before the connection was gone: they count for nothing.
+    var lostSends: [Int]
+    /// The live ids of this connection.
+    var openers: [String: Int] = [:]
+    var generation = 0
+    /// The connection on which the protocol's own state began.
+    var epoch = 0
+    var ear: any FrameCodec
+    /// When the first connection opened.
+    var openedAt = WireInstant.zero
+    /// Lines of the client that replay has given up waiting for, by its own report.
+    package var forgiven: Set<Int> = []
+    /// Whether the client may be told that what it says is on no tape.
+    package var expectsRefusals = false
+    /// Whether turns can be told: what a poll brings has gathered since the one before.
+    package var seesTurns = true
+    /// Nil: times are not looked at.
+    package var timing: Timing?
+    /// Lines in the order of sending.
+    package internal(set) var order: [Int] = []
+    package internal(set) var refusals = 0
+    /// Lines that others passed although they waited for nothing, and the first that did.
+    var passedBy: [Int: String] = [:]
+
+    /// How recorded gaps are played.
+    package struct Timing: Sendable {
+        /// Their divisor; 0: no gaps at all.
+        package var speed: Double
+        package var idleCap: UInt64?
+
+        package init(speed: Double, idleCap: UInt64? = nil) {
+            self.speed = speed
+            self.idleCap = idleCap
+        }
+
+        func scaled(from earlier: UInt64, to later: UInt64) -> UInt64 {
+            guard later > earlier, speed > 0 else { return 0 }
+            let gap = UInt64(Double(later - earlier) / speed)
+            return min(gap, idleCap ?? gap)
+        }
+    }
+
+    package init(_ session: RecordedSession) {
+        talk = Conversation(session)
+        let count = talk.lines.count
+        arrivedAt = Array(repeating: nil, count: count)
+        arrivedIn = Array(repeating: 0, count: count)
+        asked = Array(repeating: 0, count: count)
+        sentAt = Array(repeating: nil, count: count)
+        sends = Array(repeating: 0, count: count)
+        sentIn = Array(repeating: 0, count: count)
+        lostSends = Array(repeating: 0, count: count)
+        ear = session.codec.type.init(session.opening)
+    }
+
+    package mutating func complain(_ text: String) {
+        if problems.count < 20 { problems.append("session \(talk.session.number): \(text)") }
+    }
+
+    /// The end of the run.
+    /// - Parameter takenAway: lines that a rule let nobody have.
+    package mutating func finish(takenAway: Set<Int>) {
+        for line in passedBy.keys.sorted() where !takenAway.contains(line) {
+            complain(passedBy[line, default: ""])
+        }
+    }
+
+    /// Sends that count.
+    package func effective(_ line: Int) -> Int { sends[line] - lostSends[line] }
+
+    // MARK: The client's side
+
+    /// The first connection is open.
+    package mutating func connected(at now: WireInstant) {
+        if generation == 0 { openedAt = now }
+    }
+
+    package mutating func arrived(_ saying: Saying, at now: WireInstant) {
+        if saying.generation > generation {
+            generation = saying.generation
+            if !saying.isResumed {
+                epoch = generation
+                openers = [:]
+            }
+        }
+        guard let line = saying.line else { return }
+        if let chain = saying.chain, talk.lines[line].role == .request { openers[chain.id] = line }
+        if arrivedAt[line] == nil { arrivedAt[line] = now }
+        if arrivedIn[line] != saying.generation { asked[line] += 1 }
+        arrivedIn[line] = saying.generation
+        guard talk.lines[line].role == .handshake, let bytes = talk.lines[line].message?.bytes else { return }
+        var seen: [Message] = []
+        ear.decode(bytes.span, .text, .toServer, into: &seen)
+    }
+
+    // MARK: The server's side
+
+    /// One payload for the client.
+    /// - Returns: the lines that it carries.
+    package mutating func sent(_ bytes: [UInt8], _ opcode: Opcode, at now: WireInstant) -> [Int] {
+        var messages: [Message] = []
+        ear.decode(bytes.span, opcode, .toClient, into: &messages)
+        return messages.compactMap { judge($0, at: now) }
+    }
+
+    /// The kernel never took them: the connection was gone.
+    package mutating func neverTaken(_ lines: [Int]) {
+        for line in lines { lostSends[line] += 1 }
+    }
+
+    /// The server ended the connection, and no fault, divergence or farewell made it do so.
+    /// - Parameter ending: nil where the transport has no way to tell one from another.
+    package mutating func ended(_ ending: RecordedSession.Ending?, at now: WireInstant) {
+        guard let line = talk.lines.indices.first(where: { talk.lines[$0].ending != nil && sends[$0] == 0 }) else {
+            return complain("ended the connection, which is not on the tape")
+        }
+        if let ending, talk.lines[line].ending != ending { complain("ended with \(ending) instead of \(name(line))") }
+        check(line, at: now)
+    }
+
+    private mutating func judge(_ message: Message, at now: WireInstant) -> Int? {
+        if message.role == .keepalive || message.role == .ack { return nil }
+        if message.meaning["error"]?.string?.hasPrefix("wiretape:") == true {
+            refusals += 1
+            if !expectsRefusals { complain("refused: \(message.title)") }
+            return nil
+        }
+        guard let line = message.role == .handshake ? talk.serverHandshake : identify(message) else { return nil }
+        check(line, at: now)
+        return line
+    }
+
+    /// The line that the message plays: the first of that meaning and chain that is still to be sent, else the last.
+    private mutating func identify(_ message: Message) -> Int? {
+        let key = message.matchKey
+        var opener: Int?
+        if let chain = message.chain, chain.origin == .toServer {
+            guard let found = openers[chain.id] else {
+                complain("\(message.title): nobody asked under that id on this connection")
+                return nil
+            }
+            opener = found
+        }
+        var earlier: Int?
+        for (i, line) in talk.lines.enumerated() where line.direction == .toClient && line.key == key {
+            guard line.opener == opener || (opener == nil && line.opener == i) else { continue }
+            if effective(i) == 0 { return i }
+            earlier = i
+        }
+        if earlier == nil { complain("\(message.title) is not on the tape there") }
+        return earlier
+    }
+}

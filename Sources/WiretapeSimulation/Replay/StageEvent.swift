@@ -1,0 +1,31 @@
+internal import WiretapeCore
+
+/// What happens on an ``EngineStage``.
+enum StageEvent: Sendable {
+    case wake(client: Int)
+    /// Something of the client reaches the server; `order` counts what it sent on that connection.
+    case up(ConnectionID, ClientAction, order: Int)
+    /// The kernel takes the next thing that the server sent.
+    case taken(ConnectionID)
+    case delivered(ConnectionID, StageItem)
+    case acknowledged(ConnectionID, ticket: UInt64, complete: Bool)
+}
+
+/// Something on its way to a client.
+struct StageItem: Sendable {
+    /// Nil: only the wish to know when everything before it is there.
+    var event: ClientEvent?
+    /// Of the send, or of that wish.
+    var ticket: UInt64?
+    /// The lines of the conversation that it carries.
+    var lines: [Int] = []
+}
+
+extension ClientAction {
+    var sayings: [Saying] {
+        switch self {
+        case .request(_, _, _, let sayings), .message(_, _, _, let sayings): sayings
+        case .closeFrame, .end: []
+        }
+    }
+}
