@@ -16,7 +16,7 @@ extension SignalRCodec {
         case 8, 9: return try acknowledgement(frame, type == 8 ? "Ack" : "Sequence")
         default: throw SignalRFault("unknown message type \(type)")
         }
-        if counters.isRepeated(frame.direction) {
+        if tellsRepetitions, counters.isRepeated(frame.direction) {
             message.role = .ack
             message.opens = []
             message.summary = Summary.line("\(message.summary) (sent again)")

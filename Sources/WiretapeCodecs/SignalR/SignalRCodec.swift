@@ -22,6 +22,8 @@ package struct SignalRCodec: FrameCodec {
     var version = 0
     var chains = SignalRChains()
     var counters = SignalRCounters()
+    /// Whether the counters tell repetitions.
+    private(set) var tellsRepetitions = true
 
     var hubProtocol: HubProtocol { named ?? .json }
 
@@ -102,6 +104,8 @@ package struct SignalRCodec: FrameCodec {
         fresh.counters = SignalRCounters()
         return fresh
     }
+
+    package mutating func leaveRepetitions() { tellsRepetitions = false }
 
     package var keepalive: (payload: [UInt8], opcode: Opcode, every: UInt64)? {
         switch hubProtocol {

@@ -60,7 +60,8 @@ struct SignalRMemory: SessionMemory {
 
     mutating func receiving(_ message: Message, at now: WireInstant) -> Bool {
         if message.type == "Sequence" {
-            guard let number = message.meaning["sequenceId"]?.int.map(UInt64.init), violation == nil else {
+            guard let number = message.meaning["sequenceId"]?.int.flatMap({ UInt64(exactly: $0) }), violation == nil
+            else {
                 return false
             }
             guard number <= expected else {
@@ -73,7 +74,7 @@ struct SignalRMemory: SessionMemory {
         }
         guard !awaitsSequence, violation == nil else { return false }
         if message.type == "Ack" {
-            guard let number = message.meaning["sequenceId"]?.int.map(UInt64.init) else { return false }
+            guard let number = message.meaning["sequenceId"]?.int.flatMap({ UInt64(exactly: $0) }) else { return false }
             while first < kept.count, kept[first].number <= number { dropFirst() }
             compact()
             return true
@@ -85,6 +86,13 @@ struct SignalRMemory: SessionMemory {
         highest = number
         if acknowledgeAt == nil { acknowledgeAt = now.advanced(by: SignalRMemory.pace) }
         return true
+    }
+
+    mutating func lost(_ message: Message) {
+        guard SignalRMemory.counted.contains(message.type), highest > 0, highest == expected - 1 else { return }
+        expected -= 1
+        highest -= 1
+        if highest <= acknowledged { acknowledgeAt = nil }
     }
 
     mutating func reopened(at now: WireInstant) -> [(payload: [UInt8], opcode: Opcode)] {

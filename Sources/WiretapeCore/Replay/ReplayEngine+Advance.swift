@@ -66,7 +66,10 @@ extension ReplayEngine {
         let hit = judge(step, message, of: r)
         if let hit, hit.place != .after {
             flush(&batch, of: r, into: &out)
-            if hit.place == .instead { runs[r].sent(step, at: now, due: due) }
+            if hit.place == .instead {
+                keep(step, message, of: r)
+                runs[r].sent(step, at: now, due: due)
+            }
             cut(r, Link.Ending(verdict: hit.action.verdict, hit: hit), following: false, into: &out)
             return false
         }
@@ -78,6 +81,14 @@ extension ReplayEngine {
         flush(&batch, of: r, into: &out)
         cut(r, Link.Ending(verdict: hit.action.verdict, hit: hit), following: true, into: &out)
         return false
+    }
+
+    /// What is lost with its connection counts as sent where the protocol itself sends such messages again.
+    private mutating func keep(_ step: Int, _ message: Message, of r: Int) {
+        guard runs[r].link?.memory != nil else { return }
+        var lost = Batch()
+        append(step, message, of: r, &lost)
+        runs[r].link?.memory?.sending([message], lost.bytes, lost.opcode)
     }
 
     private mutating func judge(_ step: Int, _ message: Message, of r: Int) -> FaultHit? {

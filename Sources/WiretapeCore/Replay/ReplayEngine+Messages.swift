@@ -29,6 +29,7 @@ extension ReplayEngine {
             take(message, of: r, into: &out)
             if message.role == .handshake, let link = runs[r].link, link.memory == nil {
                 runs[r].link?.memory = link.codec.memory
+                if runs[r].link?.memory != nil { runs[r].link?.codec.leaveRepetitions() }
             }
         }
         advance(r, into: &out)
@@ -50,6 +51,7 @@ extension ReplayEngine {
             faults.rules.isEmpty || !isOwn || isCut
             ? nil : faultEngine.message(message, ordinal: runs[r].clientMessages, moment(of: r))
         if let hit, hit.place != .after {
+            runs[r].link?.memory?.lost(message)
             let ending = Link.Ending(verdict: hit.action.verdict, hit: hit, silences: .toServer)
             return cut(r, ending, following: false, into: &out)
         }

@@ -78,6 +78,8 @@ package protocol FrameCodec: Sendable {
     /// The same codec for single payloads out of their context: what it knows of the session as a whole (its hub protocol)
     /// and nothing of the messages before.
     func anew() -> Self
+    /// From here on ``memory`` tells which messages of the client are repetitions: this value reads each as a new one.
+    mutating func leaveRepetitions()
     /// The keepalive that a server sends, and how often it does, in nanoseconds. Nil: none.
     var keepalive: (payload: [UInt8], opcode: Opcode, every: UInt64)? { get }
     /// The protocol's own error to a request that has no counterpart on the tape; empty when the message wants no answer.
@@ -103,4 +105,5 @@ extension FrameCodec {
     package static func event(_ payload: Span<UInt8>, into out: inout [UInt8]) {}
     package static var polling: Polling? { nil }
     package var memory: (any SessionMemory)? { nil }
+    package mutating func leaveRepetitions() {}
 }

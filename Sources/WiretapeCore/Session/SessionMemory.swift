@@ -6,6 +6,8 @@ package protocol SessionMemory: Sendable {
     /// A message of the client.
     /// - Returns: false when it is a repetition, or may not be read yet: it is dropped.
     mutating func receiving(_ message: Message, at now: WireInstant) -> Bool
+    /// The message that was received last never arrived after all: the connection was lost with it.
+    mutating func lost(_ message: Message)
     /// The client has a new connection: what goes out first, in order.
     mutating func reopened(at now: WireInstant) -> [(payload: [UInt8], opcode: Opcode)]
     /// When an acknowledgement is due; nil: none is.

@@ -18,6 +18,7 @@ private final class Remembered {
         memory.sending(messages, payload, opcode)
     }
     func receiving(_ message: Message, at now: WireInstant) -> Bool { memory.receiving(message, at: now) }
+    func lost(_ message: Message) { memory.lost(message) }
     func reopened(at now: WireInstant) -> [(payload: [UInt8], opcode: Opcode)] { memory.reopened(at: now) }
     func acknowledgement() -> (payload: [UInt8], opcode: Opcode)? { memory.acknowledgement() }
 }
@@ -166,5 +167,25 @@ private final class Remembered {
         #expect(
             memory.reopened(at: WireInstant(nanoseconds: 0)).map(\.payload)
                 == [Array(("{\"type\":9,\"sequenceId\":3}\u{1e}" + records[2]).utf8)])
+    }
+
+    /// A message that a fault took away is not counted: the client sends it again, and then it is new.
+    @Test func lostMessagesAreNotCounted() throws {
+        var talk = Self.talk("json")
+        let memory = try #require(Remembered(talk.codec.memory))
+        let now = WireInstant(nanoseconds: 0)
+        let messages = talk.toServer(
+            #"{"type":1,"target":"A","arguments":[1]}"#, #"{"type":1,"target":"A","arguments":[2]}"#, #"{"type":6}"#)
+        #expect(memory.receiving(messages[0], at: now))
+        memory.lost(messages[0])
+        #expect(memory.acknowledgeAt == nil)
+        memory.lost(messages[0])
+        #expect(memory.receiving(messages[0], at: now) && memory.receiving(messages[1], at: now))
+        memory.lost(messages[1])
+        memory.lost(messages[2])
+        #expect(memory.acknowledgeAt != nil)
+        #expect(memory.acknowledgement()?.payload == Array("{\"type\":8,\"sequenceId\":1}\u{1e}".utf8))
+        _ = memory.reopened(at: now)
+        #expect(memory.receiving(sequence(2, "json"), at: now) && memory.receiving(messages[1], at: now))
     }
 }
