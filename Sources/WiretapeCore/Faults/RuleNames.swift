@@ -47,6 +47,7 @@ extension FaultRule {
         var counts: [String: Int] = [:]
         for session in sessions {
             if let script = session.compiled { script.count(into: &counts) }
+            for (name, count) in session.names { counts[name, default: 0] += count }
             for case .message(let message) in session.entries.lazy.map(\.what) {
                 RuleNames.count(message.role, message.type, message.label, into: &counts)
             }

@@ -5,16 +5,29 @@ struct Overture: Hashable, Sendable {
     /// Nil: the client said nothing more.
     var first: UInt64?
 
+    /// Nothing more of the client matters.
+    private var isOver = false
+
+    init() {}
+
     init(_ session: RecordedSession, ignore: [IgnoreRule]) {
-        for message in session.clientMessages {
-            switch message.role {
-            case .keepalive, .ack: continue
-            case .handshake: handshake = Overture.key(message, ignore)
-            case .close: return
-            default:
-                first = Overture.key(message, ignore)
-                return
-            }
+        if let known = session.overture {
+            self = known
+            return
+        }
+        for message in session.clientMessages where !isOver { add(message, ignore) }
+    }
+
+    /// The next message of the client.
+    mutating func add(_ message: Message, _ ignore: [IgnoreRule]) {
+        guard !isOver else { return }
+        switch message.role {
+        case .keepalive, .ack: break
+        case .handshake: handshake = Overture.key(message, ignore)
+        case .close: isOver = true
+        default:
+            first = Overture.key(message, ignore)
+            isOver = true
         }
     }
 

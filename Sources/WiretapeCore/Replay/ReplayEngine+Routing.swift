@@ -123,7 +123,7 @@ extension ReplayEngine {
     /// Compiled once for all runs of the session.
     mutating func script(of session: Int) -> Script {
         if let known = scripts[session] { return known }
-        let script = sessions[session].compiled ?? Script(sessions[session], ignore: options.ignore)
+        let script = sessions[session].compiled ?? Script(sessions[session].whole, ignore: options.ignore)
         scripts[session] = script
         return script
     }

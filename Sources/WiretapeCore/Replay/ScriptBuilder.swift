@@ -4,12 +4,16 @@ package struct ScriptBuilder: Sendable {
     private var build: Script.Build
     private var messages = ScriptMessages()
     private let readsAgain: Bool
+    private let ignore: [IgnoreRule]
+    private var overture = Overture()
+    private var start: UInt64?
     /// Without its entries.
     private let session: RecordedSession
 
     /// Keeps the messages.
     init(keeping session: RecordedSession, ignore: [IgnoreRule]) {
         self.session = session.bare
+        self.ignore = ignore
         script = Script(opened: session.opened ?? session.entries.first?.time ?? 0, messages)
         build = Script.Build(ignore: ignore)
         messages.all = []
@@ -19,6 +23,7 @@ package struct ScriptBuilder: Sendable {
     /// For a session over a WebSocket whose messages are read again from the tape when they are sent.
     package init(_ session: RecordedSession, ignore: [IgnoreRule]) {
         self.session = session.bare
+        self.ignore = ignore
         script = Script(opened: session.opened ?? session.entries.first?.time ?? 0, messages)
         build = Script.Build(ignore: ignore)
         readsAgain = true
@@ -30,6 +35,8 @@ package struct ScriptBuilder: Sendable {
         switch entry.what {
         case .message(let message):
             guard message.role != .keepalive, message.role != .ack else { return }
+            start = start ?? entry.time
+            if message.direction == .toServer { overture.add(message, ignore) }
             script.add(message, entry, &build, meaning: meaning(of: message))
             if !readsAgain {
                 messages.all?.append(message)
@@ -77,5 +84,27 @@ package struct ScriptBuilder: Sendable {
         session.writer = session.writer.anew()
         session.compiled = script
         return session
+    }
+
+    /// Whether the session can be read again from its events alone.
+    package var canBeCold: Bool {
+        readsAgain && start != nil && messages.kept.isEmpty && script.steps.count < 4_096 && session.redirects.isEmpty
+    }
+
+    /// What is kept of it then. `names` counts what its messages are called.
+    package func cold(names: inout [String: Int]) -> ColdPart {
+        script.count(into: &names)
+        var part = ColdPart(overture: overture, start: start ?? 0)
+        for (i, step) in script.steps.enumerated() {
+            if let ending = messages.endings[Int32(clamping: i)] {
+                let entry = RecordedSession.Entry(
+                    event: UInt64(messages.events[i]), line: Int(step.line), time: step.time, connection: 0,
+                    frame: Int(step.frame), .ending(ending))
+                part.endings.append((part.events.count, entry))
+            } else {
+                part.events.append(messages.events[i])
+            }
+        }
+        return part
     }
 }

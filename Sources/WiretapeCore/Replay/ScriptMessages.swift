@@ -21,10 +21,12 @@ struct ScriptMessages: Sendable {
     private func read(_ step: Int, _ role: Role, of script: Script) -> Message {
         let direction = script.steps[step].direction
         let lost = Message.opaque([], direction, reason: "the tape could not be read again")
-        guard let payload = tape?.payload(of: UInt64(events[step])), var codec else { return lost }
-        let bytes = payload.isUnframed ? type(of: codec).framed(payload.bytes) : payload.bytes
+        guard let found = tape?.event(UInt64(events[step])), var codec,
+            case .message(_, let opcode, let payload, _, _) = found.event.kind
+        else { return lost }
+        let bytes = found.isUnframed ? type(of: codec).framed(payload) : payload
         var decoded: [Message] = []
-        codec.decode(bytes.span, payload.opcode, direction, into: &decoded)
+        codec.decode(bytes.span, opcode, direction, into: &decoded)
         // A payload's keepalives and acknowledgements are no steps.
         decoded.removeAll { $0.role == .keepalive || $0.role == .ack }
         var first = step

@@ -29,6 +29,12 @@ package struct RecordedSession: Sendable {
     package var entries: [Entry]
     /// The script, made while the tape was read.
     var compiled: Script?
+    /// Where the entries can be read again.
+    var cold: ColdEntries?
+    /// How its client begins, when that was found while the tape was read.
+    var overture: Overture?
+    /// Names of messages on the tape that are counted in no script.
+    var names: [String: Int] = [:]
     /// A given name (`open.session`).
     package var name: String?
     /// When the stream opened (the time of the 101, of the event stream's head, of the first poll's answer), on the
@@ -60,7 +66,17 @@ package struct RecordedSession: Sendable {
         var bare = self
         bare.entries = []
         bare.compiled = nil
+        bare.cold = nil
         return bare
+    }
+
+    /// The same with its entries, read again if need be.
+    var whole: RecordedSession {
+        guard let cold else { return self }
+        var whole = self
+        whole.entries = cold.read(self)
+        whole.cold = nil
+        return whole
     }
 
     package struct Entry: Hashable, Sendable {

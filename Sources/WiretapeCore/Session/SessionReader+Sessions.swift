@@ -106,4 +106,14 @@ extension SessionReader {
             take(i, building[i].session, entries)
         }
     }
+
+    /// Whether no connection of the session is open, and no later one can go on with what its codec knows: that is
+    /// forgotten then.
+    package mutating func isOver(_ i: Int) -> Bool {
+        guard building[i].codec.memory == nil,
+            building[i].session.connections.allSatisfy({ connections[$0] == nil })
+        else { return false }
+        building[i].codec = building[i].codec.anew()
+        return true
+    }
 }

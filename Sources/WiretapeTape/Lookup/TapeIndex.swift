@@ -1,5 +1,5 @@
 /// Where the events of a tape stand, roughly: of each member, or each MiB of a plain tape, the first event. Made from what
-/// ``TapeReader`` reads; 16 bytes an entry.
+/// ``TapeReader`` reads; 20 bytes an entry.
 package struct TapeIndex: Sendable {
     /// Plain tapes: bytes between two entries.
     static let stride: UInt64 = 1 << 20
@@ -7,20 +7,18 @@ package struct TapeIndex: Sendable {
     let isCompressed: Bool
     private var numbers: [UInt64] = []
     private var offsets: [UInt64] = []
+    private var lines: [UInt32] = []
 
     package init(isCompressed: Bool) { self.isCompressed = isCompressed }
 
     /// Takes in the next event of the tape.
     package mutating func add(_ event: NumberedEvent) {
-        guard let last = offsets.last else { return add(event.number, event.offset) }
-        if isCompressed ? event.offset != last : event.offset - last >= TapeIndex.stride {
-            add(event.number, event.offset)
+        if let last = offsets.last {
+            guard isCompressed ? event.offset != last : event.offset - last >= TapeIndex.stride else { return }
         }
-    }
-
-    private mutating func add(_ number: UInt64, _ offset: UInt64) {
-        numbers.append(number)
-        offsets.append(offset)
+        numbers.append(event.number)
+        offsets.append(event.offset)
+        lines.append(UInt32(clamping: event.line))
     }
 
     package var count: Int { numbers.count }
@@ -29,19 +27,23 @@ package struct TapeIndex: Sendable {
     struct Place: Hashable, Sendable {
         var offset: UInt64
         var first: UInt64
+        /// The first event's line.
+        var line: UInt32
     }
 
     /// Where the event stands; nil when it is before the first.
     func place(of number: UInt64) -> Place? {
         let at = count(upTo: number)
-        return at > 0 ? Place(offset: offsets[at - 1], first: numbers[at - 1]) : nil
+        return at > 0 ? place(at - 1) : nil
     }
 
     /// The place behind the one whose first event that is.
     func place(after first: UInt64) -> Place? {
         let at = count(upTo: first)
-        return at < numbers.count ? Place(offset: offsets[at], first: numbers[at]) : nil
+        return at < numbers.count ? place(at) : nil
     }
+
+    private func place(_ at: Int) -> Place { Place(offset: offsets[at], first: numbers[at], line: lines[at]) }
 
     private func count(upTo number: UInt64) -> Int {
         var low = 0

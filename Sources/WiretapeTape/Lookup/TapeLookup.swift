@@ -6,6 +6,8 @@ internal import WiretapeSystem
 /// places that were used last, so that several readers that go forward cost one inflated member (a MiB of a plain tape)
 /// each time they come to a new one.
 package final class TapeLookup: Sendable {
+    package typealias Found = (event: TapeEvent, line: Int, isUnframed: Bool)
+
     private static let kept = 4
 
     private let source: Source
@@ -32,12 +34,12 @@ package final class TapeLookup: Sendable {
         self.index = index
     }
 
-    /// The event of that number, and whether its payload came as `json`; nil when the tape has none.
+    /// The event of that number with its line, and whether its payload came as `json`; nil when the tape has none.
     /// - Throws: when the file cannot be read any more, or is not what it was.
-    package func event(_ number: UInt64) throws(TapeError) -> (event: TapeEvent, isUnframed: Bool)? {
+    package func event(_ number: UInt64) throws(TapeError) -> Found? {
         guard let place = index.place(of: number) else { return nil }
         return try chunks.withLock {
-            (chunks: inout [TapeChunk]) throws(TapeError) -> (event: TapeEvent, isUnframed: Bool)? in
+            (chunks: inout [TapeChunk]) throws(TapeError) -> Found? in
             if let at = chunks.firstIndex(where: { $0.first == place.first }) {
                 if at > 0 { chunks.insert(chunks.remove(at: at), at: 0) }
             } else {

@@ -5,13 +5,16 @@ internal import WiretapeTape
 /// tape the messages are.
 struct LongTape {
     /// Events from which on a tape is long.
-    static let limit: UInt64 = 50_000
+    static let limit: UInt64 = 16_384
     /// Events between two times that entries are taken out of the decoder.
-    private static let stride: UInt64 = 4_096
+    private static let stride: UInt64 = 2_048
 
     private let ignore: [IgnoreRule]
     private var index: TapeIndex
     private var builders: [Int: ScriptBuilder] = [:]
+    /// Short sessions that are over, and what their messages are called.
+    private var parts: [Int: ColdPart] = [:]
+    private var names: [String: Int] = [:]
     /// Events that carry pieces of messages, which cannot be read again alone.
     private var pieces: Set<UInt64> = []
 
@@ -34,17 +37,33 @@ struct LongTape {
             for entry in entries { builder.add(entry, isWhole: !pieces.contains(entry.event)) }
             builders[index] = builder
         }
+        for (index, builder) in builders where builder.canBeCold && decoder.isOver(index) { cool(index, builder) }
+    }
+
+    private mutating func cool(_ index: Int, _ builder: ScriptBuilder) {
+        let part = builder.cold(names: &names)
+        if parts[index] == nil { parts[index] = part } else { parts[index]?.append(part) }
+        builders[index] = nil
     }
 
     /// The sessions of the decoder, those that were long without their entries.
     mutating func finish(_ decoder: inout SessionReader, _ reader: borrowing TapeReader) -> [RecordedSession] {
-        guard !builders.isEmpty else { return decoder.finish() }
+        guard !builders.isEmpty || !parts.isEmpty else { return decoder.finish() }
         drain(&decoder)
         let payloads = TapePayloads(TapeLookup(path: reader.name, header: reader.header, index: index))
         var sessions = decoder.finish()
         for i in sessions.indices {
-            guard let builder = builders.removeValue(forKey: i) else { continue }
-            sessions[i] = builder.finish(sessions[i], from: payloads)
+            if let builder = builders[i] {
+                if parts[i] == nil {
+                    sessions[i] = builder.finish(sessions[i], from: payloads)
+                    builders[i] = nil
+                } else {
+                    cool(i, builder)
+                }
+            }
+            guard let part = parts.removeValue(forKey: i) else { continue }
+            sessions[i] = part.finish(sessions[i], from: payloads, names: names)
+            names = [:]
         }
         return sessions
     }
