@@ -34,7 +34,7 @@ extension SignalRCodec {
         }
     }
 
-    package static func event(_ payload: Span<UInt8>, into out: inout [UInt8]) {
+    package static func frame(_ payload: Span<UInt8>, on transport: Transport, into out: inout [UInt8]) {
         var from = 0
         while true {
             var end = from

@@ -1,7 +1,6 @@
 /// A client's attachment to a session over one transport. On long polling it outlives TCP connections; on WebSockets it
 /// does so when the protocol remembers what was sent.
 struct Link: Sendable {
-    /// `ws`, `sse` or `lp`.
     let transport: Transport
     /// Where what goes to the client goes out now: the WebSocket, the event stream, the poll that waits; nil between polls.
     var connection: ConnectionID?

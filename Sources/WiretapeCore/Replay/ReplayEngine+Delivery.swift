@@ -21,16 +21,16 @@ extension ReplayEngine {
         let ticket = ticket()
         runs[r].link?.gave(ticket, steps, bytes: payload.count)
         switch transport {
-        case .sse:
-            guard let connection else { return }
-            var event: [UInt8] = []
-            runs[r].session.codec.type.event(payload.span, into: &event)
-            out.append(.piece(connection, event, ticket: ticket))
         case .lp:
             runs[r].link?.polls.queue.append(.init(bytes: payload, opcode: opcode, ticket: ticket))
-        default:
+        case .ws:
             guard let connection else { return }
             out.append(.send(connection, opcode, payload, ticket: ticket))
+        case .sse, .stream, .multipart, .http:
+            guard let connection else { return }
+            var piece: [UInt8] = []
+            runs[r].session.codec.type.frame(payload.span, on: transport, into: &piece)
+            out.append(.piece(connection, piece, ticket: ticket))
         }
     }
 

@@ -120,8 +120,11 @@ extension ReplayEngine {
             case .lp:
                 let head = link.polls.waiting ?? runs[r].session.opening.request
                 finishPoll(of: r, with: runs[r].session.codec.type.answer(.pollEnd, to: head), into: &out)
-            case .sse: out.append(.endStream(c))
-            default: out.append(.closeFrame(c, code: code, reason: ReplayEngine.closeReason(reason)))
+            case .sse, .stream, .multipart, .http:
+                let last = runs[r].session.codec.type.closing(link.transport)
+                if !last.isEmpty { out.append(.piece(c, last, ticket: ticket())) }
+                out.append(.endStream(c))
+            case .ws: out.append(.closeFrame(c, code: code, reason: ReplayEngine.closeReason(reason)))
             }
             if link.transport != .ws { return true }
         }

@@ -1,15 +1,16 @@
 extension ReplayEngine {
-    /// The GET of an event stream.
+    /// The request whose answer is streamed.
     mutating func stream(
         _ c: ConnectionID, _ head: RequestHead, _ key: String, of r: Int, into out: inout [ReplayAction]
     ) {
         let codec = runs[r].session.codec
+        let transport = codec.type.transport(head)
         if let link = runs[r].link {
             guard link.token == key else { return refuse(c, head, .unknownID, codec, into: &out) }
-            return refuse(c, head, link.transport == .sse ? .conflict : .wrongTransport, codec, into: &out)
+            return refuse(c, head, link.transport == transport ? .conflict : .wrongTransport, codec, into: &out)
         }
-        guard case .goesOn(let after) = open(.sse, .stream, c, head, of: r, into: &out) else { return }
-        let link = Link(.sse, on: c, token: key, codec: codec.type.init(StreamOpening(request: head)), at: now)
+        guard case .goesOn(let after) = open(transport, .stream, c, head, of: r, into: &out) else { return }
+        let link = Link(transport, on: c, token: key, codec: codec.type.init(StreamOpening(request: head)), at: now)
         attach(link, c, head, .stream, to: r)
         out.append(.beginStream(c, withCORS(codec.type.answer(.stream, to: head), for: head)))
         if let after {
@@ -29,14 +30,15 @@ extension ReplayEngine {
             takeUp(r, .send)
         }
         let opcode = opcode(of: head)
+        let payload = codec.type.payload(of: StreamOpening(request: head, requestBody: body))
         guard let link = runs[r].link, link.token == key else {
             if let failure = runs[r].failure { return refuse(c, head, 409, failure, into: &out) }
             guard runs[r].link == nil, tokens[key]?.isUsed == false,
-                runs[r].early.reduce(body.count, { $0 + $1.body.count }) <= EarlySend.limit
+                runs[r].early.reduce(payload.count, { $0 + $1.body.count }) <= EarlySend.limit
             else { return refuse(c, head, .unknownID, codec, into: &out) }
             let hit = judge(head, .send, opensAttempt: false, of: r)
             if let hit, hit.place != .after { return carryOut(hit, on: c, head, .send, of: r, into: &out) }
-            runs[r].early.append(EarlySend(token: key, body: body, opcode: opcode))
+            runs[r].early.append(EarlySend(token: key, body: payload, opcode: opcode))
             out.append(.respond(c, withCORS(codec.type.answer(.sent, to: head), for: head), thenClose: false))
             if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
             return
@@ -46,7 +48,7 @@ extension ReplayEngine {
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, .send, of: r, into: &out) }
         out.append(.respond(c, withCORS(codec.type.answer(.sent, to: head), for: head), thenClose: false))
         if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
-        hear(body.span, opcode, from: r, into: &out)
+        hear(payload.span, opcode, from: r, into: &out)
     }
 
     private func opcode(of head: RequestHead) -> Opcode {

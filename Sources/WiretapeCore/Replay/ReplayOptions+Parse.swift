@@ -118,7 +118,7 @@ extension ReplayOptions {
         var found: [Transport] = []
         for word in text.split(separator: ",", omittingEmptySubsequences: false) {
             let transport: Transport = try choose(
-                word.trimmingBlanks(), "--transports", [("ws", .ws), ("sse", .sse), ("lp", .lp)])
+                word.trimmingBlanks(), "--transports", Transport.allCases.map { ($0.rawValue, $0) })
             if !found.contains(transport) { found.append(transport) }
         }
         return found

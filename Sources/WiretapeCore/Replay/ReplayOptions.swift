@@ -18,7 +18,7 @@ package struct ReplayOptions: Hashable, Sendable {
     /// Names of sessions for this listener (`--session alice,bob`); empty: order of arrival.
     package var names: [String] = []
     /// What negotiations offer at most; the protocol and the session narrow it further.
-    package var transports: [Transport] = [.ws, .sse, .lp]
+    package var transports = Transport.allCases
     /// How many times faster the client's clock runs than ours. Every duration but recorded gaps is in the client's time.
     package var timeScale: Double = 1
     /// The longest recorded gap that is played, nil: any.

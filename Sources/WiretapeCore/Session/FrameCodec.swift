@@ -68,8 +68,18 @@ package protocol FrameCodec: Sendable {
     /// What a request of an HTTP transport gets, in the protocol's own words and headers; lengths, dates and CORS are
     /// added by others.
     static func answer(_ what: CarrierAnswer, to request: RequestHead) -> HTTPAnswer
-    /// Appends one payload as an event of an event stream.
-    static func event(_ payload: Span<UInt8>, into out: inout [UInt8])
+    /// Over which transport a request of kind `poll` or `stream` carries its session.
+    static func transport(_ request: RequestHead) -> Transport
+    /// How the answer to a request of kind `stream` makes payloads. Nil: it is no stream.
+    static func framing(_ opening: StreamOpening) -> BodyFraming?
+    /// The payload of an event.
+    static func payload(of event: SSEEvent) -> [UInt8]
+    /// The payload that a request of kind `send` carries; empty: none.
+    static func payload(of request: StreamOpening) -> [UInt8]
+    /// Appends one payload as it goes over a streamed answer: as an event, a part, or bytes with the protocol's framing.
+    static func frame(_ payload: Span<UInt8>, on transport: Transport, into out: inout [UInt8])
+    /// The last bytes of a streamed answer before its proper end.
+    static func closing(_ transport: Transport) -> [UInt8]
     /// How the protocol's long polling works; nil: it has none.
     static var polling: Polling? { get }
     /// What the protocol keeps to go on after a lost connection without a new handshake. Asked after the client's handshake
@@ -102,7 +112,15 @@ extension FrameCodec {
     package static func answer(_ what: CarrierAnswer, to request: RequestHead) -> HTTPAnswer {
         HTTPAnswer(status: 404)
     }
-    package static func event(_ payload: Span<UInt8>, into out: inout [UInt8]) {}
+    package static func transport(_ request: RequestHead) -> Transport { kind(request) == .stream ? .sse : .lp }
+    package static func framing(_ opening: StreamOpening) -> BodyFraming? {
+        guard let type = opening.response?.headers.first("Content-Type") else { return nil }
+        return type.lowercased().hasPrefix("text/event-stream") ? .events : nil
+    }
+    package static func payload(of event: SSEEvent) -> [UInt8] { event.data }
+    package static func payload(of request: StreamOpening) -> [UInt8] { request.requestBody }
+    package static func frame(_ payload: Span<UInt8>, on transport: Transport, into out: inout [UInt8]) {}
+    package static func closing(_ transport: Transport) -> [UInt8] { [] }
     package static var polling: Polling? { nil }
     package var memory: (any SessionMemory)? { nil }
     package mutating func leaveRepetitions() {}

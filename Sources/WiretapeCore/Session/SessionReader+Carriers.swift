@@ -4,17 +4,13 @@ internal import WiretapeBytes
 extension SessionReader {
     /// A request that may open such a session, or keep it open.
     mutating func noteOpening(_ exchange: Exchange) {
-        let transport: Transport
-        guard let name = known(exchange.names) ?? exchange.names.first else { return }
-        switch name.kind {
-        case .stream: transport = .sse
-        case .poll: transport = .lp
-        default: return
-        }
+        guard let name = known(exchange.names) ?? exchange.names.first, name.kind == .stream || name.kind == .poll
+        else { return }
+        let transport = name.codec.type.transport(exchange.opening.request)
         // A fresh negotiation of the same name is of the session to come.
         if prospects[name.key] == nil, let index = session(named: name.key) {
             building[index].carrier.latest = exchange.event
-            if transport == .sse { building[index].clientEnded = false }
+            if transport != .lp { building[index].clientEnded = false }
             return
         }
         let isStranger = prospects[name.key] == nil
@@ -42,10 +38,9 @@ extension SessionReader {
             let name = known(exchange.names) ?? exchange.names.first
         else { return }
         guard name.kind == .stream || name.kind == .poll else { return }
-        if name.kind == .stream, (200..<300).contains(head.status),
-            head.headers.first("Content-Type")?.hasPrefix("text/event-stream") ?? false
-        {
-            connections[place.connection]?.exchanges[x]?.isEventStream = true
+        if name.kind == .stream, (200..<300).contains(head.status) {
+            let framing = name.codec.type.framing(exchange.opening)
+            connections[place.connection]?.exchanges[x]?.framing = framing
         }
         if let index = session(named: name.key), building[index].carrier.openingEvent == exchange.event {
             // Its first message was written before the head of the stream.
@@ -85,7 +80,7 @@ extension SessionReader {
 
     private mutating func sent(_ x: UInt32, _ name: Name, at place: Place, into out: inout [DecodedMessage]) {
         guard let exchange = connections[place.connection]?.exchanges[x] else { return }
-        let payload = framed(exchange.opening.requestBody, name.codec, at: place)
+        let payload = framed(name.codec.type.payload(of: exchange.opening), name.codec, at: place)
         guard !payload.isEmpty || exchange.isCut else { return }
         guard let index = session(of: name, exchange.opening, first: payload, at: place) else { return }
         deliver(payload, .toServer, isCut: exchange.isCut, to: index, at: place, into: &out)
@@ -97,7 +92,7 @@ extension SessionReader {
         switch name.kind {
         case .poll where (200..<300).contains(status): polled(exchange, name, at: place, into: &out)
         case .stream where (200..<300).contains(status):
-            if exchange.isEventStream { streamEnded(exchange, name, .close(code: 1000, reason: ""), at: place) }
+            if exchange.framing != nil { streamEnded(exchange, name, .close(code: 1000, reason: ""), at: place) }
         case .poll, .stream, .upgrade:
             if let index = session(named: name.key), prospects[name.key] == nil {
                 if name.kind == .poll { failed(exchange, index, .disconnect, at: place) }
@@ -125,21 +120,22 @@ extension SessionReader {
         deliver(payload, .toClient, isCut: exchange.isCut, to: index, at: place, into: &out)
     }
 
-    /// A piece of an event stream. False when the stream is nobody's yet: no server speaks first, so that what is kept of
+    /// A piece of a streamed answer. False when the stream is nobody's yet: no server speaks first, so that what is kept of
     /// it until then is little.
-    mutating func events(_ x: UInt32, _ bytes: [UInt8], at place: Place, into out: inout [DecodedMessage]) -> Bool {
-        guard let names = connections[place.connection]?.exchanges[x]?.names, let name = known(names) else {
-            return false
-        }
-        if connections[place.connection]?.exchanges[x]?.events == nil {
-            connections[place.connection]?.exchanges[x]?.events = SSEReader(limit: SessionReader.messageLimit)
+    mutating func streamed(_ x: UInt32, _ bytes: [UInt8], at place: Place, into out: inout [DecodedMessage]) -> Bool {
+        guard let exchange = connections[place.connection]?.exchanges[x], let framing = exchange.framing,
+            let name = known(exchange.names)
+        else { return false }
+        if exchange.body == nil {
+            let reader = BodyReader(framing, limit: SessionReader.messageLimit)
+            connections[place.connection]?.exchanges[x]?.body = reader
             if let before = connections[place.connection]?.exchanges[x]?.opening.responseBody, !before.isEmpty {
                 connections[place.connection]?.exchanges[x]?.opening.responseBody = []
                 feed(before, name, x, at: place, into: &out)
             }
         }
         if place.isUnframed {
-            event(name, x, name.codec.type.framed(bytes), at: place, into: &out)
+            piece(name, x, name.codec.type.framed(bytes), at: place, into: &out)
         } else {
             feed(bytes, name, x, at: place, into: &out)
         }
@@ -150,28 +146,28 @@ extension SessionReader {
         _ bytes: [UInt8], _ name: Name, _ x: UInt32, at place: Place, into out: inout [DecodedMessage]
     ) {
         var at = 0
-        while let found = connections[place.connection]?.exchanges[x]?.events?.feed(bytes.span, from: at) {
+        let codec = name.codec.type
+        while let found = connections[place.connection]?.exchanges[x]?.body?.feed(bytes, from: at, of: codec) {
             switch found {
             case .more: return
-            case .comment(_, let next), .retry(_, let next): at = next
-            case .event(let one, let next):
+            case .payload(let payload, let next):
                 at = next
-                event(name, x, one.data, at: place, into: &out)
+                piece(name, x, payload, at: place, into: &out)
             case .tooLong(let next):
                 at = next
-                event(name, x, nil, at: place, into: &out)
+                piece(name, x, nil, at: place, into: &out)
             }
         }
     }
 
-    /// - Parameter data: nil when the event was too long.
-    private mutating func event(
-        _ name: Name, _ x: UInt32, _ data: [UInt8]?, at place: Place, into out: inout [DecodedMessage]
+    /// - Parameter payload: nil when it was too long.
+    private mutating func piece(
+        _ name: Name, _ x: UInt32, _ payload: [UInt8]?, at place: Place, into out: inout [DecodedMessage]
     ) {
         guard let opening = connections[place.connection]?.exchanges[x]?.opening,
             let index = session(of: name, opening, first: [], at: place)
         else { return }
-        deliver(data ?? [], .toClient, isCut: data == nil, opcode: .text, to: index, at: place, into: &out)
+        deliver(payload ?? [], .toClient, isCut: payload == nil, opcode: .text, to: index, at: place, into: &out)
     }
 
     private mutating func streamEnded(
@@ -188,7 +184,7 @@ extension SessionReader {
     /// The connection of a request ended, by the server or for want of one, before the answer was whole.
     mutating func lost(_ exchange: Exchange, _ ending: RecordedSession.Ending, at place: Place) {
         guard let name = known(exchange.names) else { return }
-        if exchange.isEventStream {
+        if exchange.framing != nil {
             streamEnded(exchange, name, ending, at: place)
         } else if name.kind == .poll, let index = session(named: name.key), prospects[name.key] == nil {
             failed(exchange, index, ending, at: place)
@@ -197,7 +193,7 @@ extension SessionReader {
 
     /// The client has left its request.
     mutating func left(_ exchange: Exchange) {
-        guard exchange.isEventStream, let name = known(exchange.names), let index = session(named: name.key),
+        guard exchange.framing != nil, let name = known(exchange.names), let index = session(named: name.key),
             building[index].carrier.latest == exchange.event
         else { return }
         building[index].clientEnded = true
@@ -269,7 +265,7 @@ extension SessionReader {
         let prospect = prospects[name.key] ?? Prospect()
         let carrier = prospect.carrier
         let index = begin(
-            name.codec, carrier.transport ?? (name.kind == .stream ? .sse : .lp), carrier.opening ?? opening,
+            name.codec, carrier.transport ?? name.codec.type.transport(opening.request), carrier.opening ?? opening,
             opened: carrier.opened, key: name.key, at: place)
         building[index].carrier = carrier
         return index

@@ -50,8 +50,8 @@ extension SessionReader {
     mutating func chunk(
         _ x: UInt32, _ direction: Direction, _ bytes: [UInt8], at place: Place, into out: inout [DecodedMessage]
     ) {
-        if direction == .toClient, connections[place.connection]?.exchanges[x]?.isEventStream ?? false,
-            events(x, bytes, at: place, into: &out)
+        if direction == .toClient, connections[place.connection]?.exchanges[x]?.framing != nil,
+            streamed(x, bytes, at: place, into: &out)
         {
             return
         }

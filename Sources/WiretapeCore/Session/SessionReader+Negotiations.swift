@@ -74,8 +74,7 @@ extension SessionReader {
             guard let prospect = prospects[name.key] else { return }
             let transport: Transport =
                 switch name.kind {
-                case .stream: .sse
-                case .poll: .lp
+                case .stream, .poll: name.codec.type.transport(exchange.opening.request)
                 default: .ws
                 }
             return refuse(name.codec, transport, exchange.opening, prospect, at: place)

@@ -24,7 +24,7 @@ extension SessionReader {
 
     /// The requests that keep a session over HTTP open.
     struct Carrier: Sendable {
-        /// `sse` or `lp`; nil before the first.
+        /// Nil before the first.
         var transport: Transport?
         /// The first of them and its event.
         var opening: StreamOpening?

@@ -24,9 +24,9 @@ extension SessionReader {
         var isRequestWhole = false
         /// A body is longer than what is kept of it.
         var isCut = false
-        /// The answer is an event stream; its reader once the stream is known to be a session's.
-        var isEventStream = false
-        var events: SSEReader?
+        /// The answer is a stream; its reader once the stream is known to be a session's.
+        var framing: BodyFraming?
+        var body: BodyReader?
         /// Bytes of its bodies that count as held.
         var held = 0
 

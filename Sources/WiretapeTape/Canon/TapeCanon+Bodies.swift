@@ -30,10 +30,11 @@ extension TapeCanon {
         let said = conversation(clientFarewell: &farewell)
         keys[key]?.clientFarewell = farewell
         let type = codecs.first { $0.id == key.codec }?.type
+        let transport = type?.transport(exchange.head) ?? .sse
         put(
             said.map { one, payload, _ in
                 var bytes: [UInt8] = []
-                if payload.json == nil { type?.event(payload.bytes.span, into: &bytes) }
+                if payload.json == nil { type?.frame(payload.bytes.span, on: transport, into: &bytes) }
                 return CanonItem(
                     time: event.time,
                     what: .event(

@@ -49,8 +49,11 @@ extension ReplayCommand {
                 "What a client gets when every recorded session is taken: 404, all of them again, or the last again."),
             OptionSpec(
                 "transports", "LIST",
-                checked(["ws", "sse", "lp", "ws,sse,lp"]) { _ = try ReplayOptions.transports(parsing: $0) },
-                default: "ws,sse,lp", "What negotiations offer at most, whatever was recorded."),
+                checked(Transport.allCases.map(\.rawValue) + ["ws,sse,lp"]) {
+                    _ = try ReplayOptions.transports(parsing: $0)
+                },
+                default: "ws,sse,lp,stream,multipart,http",
+                "What is served at most, whatever was recorded."),
             OptionSpec(
                 switch: "fresh-ids", "Make all ids of the server anew, also where the recorded ones could be kept."),
         ])

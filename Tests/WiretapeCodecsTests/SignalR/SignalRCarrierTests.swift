@@ -78,13 +78,13 @@ import WiretapeCore
     ])
     func events(_ payload: String, _ framed: String) {
         var out = Array("before ".utf8)
-        SignalRCodec.event(Array(payload.utf8).span, into: &out)
+        SignalRCodec.frame(Array(payload.utf8).span, on: .sse, into: &out)
         #expect(String(decoding: out, as: UTF8.self) == "before " + framed)
     }
 
     @Test func eventsReadBack() {
         var out = Array(":\r\n".utf8)
-        SignalRCodec.event(Array("{\"type\":6}\u{1e}{}\u{1e}".utf8).span, into: &out)
+        SignalRCodec.frame(Array("{\"type\":6}\u{1e}{}\u{1e}".utf8).span, on: .sse, into: &out)
         var reader = SSEReader()
         guard case .comment(_, let next) = reader.feed(out.span, from: 0) else { return #expect(Bool(false)) }
         #expect(

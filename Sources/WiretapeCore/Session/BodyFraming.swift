@@ -1,0 +1,7 @@
+/// How the pieces of a streamed answer make payloads.
+package enum BodyFraming: Hashable, Sendable {
+    /// Server-sent events: one payload an event (``FrameCodec/payload(of:)-(SSEEvent)``).
+    case events
+    /// The protocol's own: the codec gets the bytes as they arrive and keeps what is not whole.
+    case bytes
+}

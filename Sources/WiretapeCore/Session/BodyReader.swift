@@ -1,0 +1,48 @@
+/// Cuts a streamed answer into payloads, in any split.
+struct BodyReader: Sendable {
+    private var kind: Kind
+
+    private enum Kind: Sendable {
+        case events(SSEReader)
+        case bytes
+    }
+
+    /// - Parameter limit: most bytes of a payload.
+    init(_ framing: BodyFraming, limit: Int) {
+        switch framing {
+        case .events: kind = .events(SSEReader(limit: limit))
+        case .bytes: kind = .bytes
+        }
+    }
+
+    /// What was found. `next` is where the following call starts.
+    enum Outcome {
+        /// All bytes are taken; more are needed.
+        case more
+        case payload([UInt8], next: Int)
+        /// A payload exceeded the limit and is dropped.
+        case tooLong(next: Int)
+    }
+
+    /// Looks at `bytes` from `from` on and returns the next thing found. Call again with `next` until `.more`.
+    mutating func feed(_ bytes: [UInt8], from: Int, of codec: any FrameCodec.Type) -> Outcome {
+        switch kind {
+        case .events(var reader):
+            // The enum lets go of the reader, so that it changes in place.
+            kind = .bytes
+            defer { kind = .events(reader) }
+            var at = from
+            while true {
+                switch reader.feed(bytes.span, from: at) {
+                case .more: return .more
+                case .comment(_, let next), .retry(_, let next): at = next
+                case .event(let event, let next): return .payload(codec.payload(of: event), next: next)
+                case .tooLong(let next): return .tooLong(next: next)
+                }
+            }
+        case .bytes:
+            guard from < bytes.count else { return .more }
+            return .payload(from == 0 ? bytes : Array(bytes[from...]), next: bytes.count)
+        }
+    }
+}
