@@ -5,6 +5,7 @@ package enum Codecs {
     /// In the order in which they are asked; `raw` is last because it takes every WebSocket.
     package static let all: [CodecEntry] = [
         CodecEntry(SignalRCodec.self),
+        CodecEntry(GraphQLCodec.self),
         CodecEntry(RawCodec.self),
     ]
 

@@ -20,7 +20,7 @@ enum DivergenceText {
             return text + "    recorded  \(recorded.title), once\n    received  \(received), again"
         }
         text += "    recorded  \(recorded.title)\n"
-        let pointers = recorded.type == message.type ? differences(recorded.meaning, message.meaning) : []
+        let pointers = recorded.kind == message.kind ? differences(recorded.meaning, message.meaning) : []
         guard let first = pointers.first else { return text + "    received  \(received)" }
         let padding = String(repeating: " ", count: max(4, 41 - received.count))
         let shown = pointers.prefix(most).map { $0.isEmpty ? "(whole message)" : $0 }.joined(separator: " ")

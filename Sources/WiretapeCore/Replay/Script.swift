@@ -156,7 +156,7 @@ struct Script: Sendable {
         for rule in ignore where rule.applies(to: message) { meaning = rule.removed(from: meaning) }
         var hash = StableHash()
         hash.combine(message.role.rawValue)
-        hash.combine(message.type)
+        hash.combine(message.kind)
         hash.combine(meaning.canonicalText)
         switch message.role {
         case .part, .cancel, .reply:

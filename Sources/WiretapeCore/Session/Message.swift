@@ -4,13 +4,15 @@ package struct Message: Hashable, Sendable {
     package var role: Role
     /// The protocol's name of its type: `Invocation`, `Completion`, `next` …
     package var type: String
+    /// What matching takes for the type: dialects of a protocol may have different names for the same message.
+    package var kind: String
     /// Target, event, operation or channel: what rules name. Nil when the type has none.
     package var label: String?
     package var chain: Chain?
     /// Further chains that this message opens (upload streams of a SignalR invocation).
     package var opens: [Chain]
     /// What is compared: everything that matters and nothing that legally varies (ids, order of members, tokens).
-    /// Two messages match when the canonical texts are equal and their roles and types are.
+    /// Two messages match when the canonical texts are equal and their roles and kinds are.
     package var meaning: JSONValue
     /// The message as data, for JSON pointers of rules and for `fields` of `inspect`.
     package var content: JSONValue
@@ -29,6 +31,7 @@ package struct Message: Hashable, Sendable {
         self.direction = direction
         self.role = role
         self.type = type
+        kind = type
         self.label = label
         self.chain = chain
         self.opens = opens
@@ -45,7 +48,7 @@ package struct Message: Hashable, Sendable {
     }
 
     /// Equal for messages of equal meaning.
-    package var matchKey: String { "\(role.rawValue) \(type) \(meaning.canonicalText)" }
+    package var matchKey: String { "\(role.rawValue) \(kind) \(meaning.canonicalText)" }
 
     /// Without chain or label: bytes that could not be decoded. Its meaning is the bytes themselves.
     package static func opaque(

@@ -1,0 +1,75 @@
+internal import WiretapeBytes
+package import WiretapeCore
+
+/// GraphQL operations over WebSockets in their three subprotocols. `docs/protocols/graphql.md` is the reference.
+///
+/// A value sees both directions of a session in their order and keeps what later messages need to be understood: the
+/// subprotocol where the server's answer does not name it, and what the open operations are called. Bad input is never more
+/// than one `.opaque` message.
+package struct GraphQLCodec: FrameCodec {
+    package static let id = "graphql"
+
+    /// Nil until it is known.
+    var dialect: GraphQLDialect?
+    var operations = GraphQLOperations()
+    /// The server has accepted the connection.
+    var isAcknowledged = false
+    /// The server was seen to send keepalives.
+    var hasKeepalives = false
+    /// AWS AppSync: payloads of its own within ``GraphQLDialect/legacy``.
+    var isAppSync: Bool
+
+    package init(_ opening: StreamOpening) {
+        let offered = GraphQLDialect.offered(opening.request)
+        dialect = GraphQLDialect(opening) ?? (offered.count == 1 ? offered[0] : nil)
+        isAppSync = GraphQLCodec.isAppSync(opening.request)
+    }
+
+    package mutating func decode(
+        _ payload: Span<UInt8>, _ opcode: Opcode, _ direction: Direction, into out: inout [Message]
+    ) {
+        var bytes: [UInt8] = []
+        bytes.append(copying: payload)
+        do throws(GraphQLFault) {
+            let object = try GraphQLCodec.object(of: payload)
+            out.append(
+                try read(GraphQLFrame(object: object, bytes: bytes, opcode: opcode, direction: direction)))
+        } catch {
+            out.append(.opaque(bytes, direction, opcode: opcode, reason: error.reason))
+        }
+    }
+
+    static func object(of payload: Span<UInt8>) throws(GraphQLFault) -> JSONValue {
+        let object: JSONValue
+        do throws(JSONError) {
+            object = try JSONValue(parsing: payload)
+        } catch {
+            throw GraphQLFault("not JSON: \(error)")
+        }
+        guard object.members != nil else { throw GraphQLFault("not a JSON object") }
+        return object
+    }
+
+    /// One message. What both dialects call the same is read before the dialect is known.
+    private mutating func read(_ frame: GraphQLFrame) throws(GraphQLFault) -> Message {
+        guard let type = frame.field("type")?.string else { throw GraphQLFault("type is missing") }
+        dialect = dialect ?? GraphQLDialect.using(type)
+        let kind = dialect?.kind(of: type) ?? type
+        if let message = handshake(frame, kind) { return message }
+        switch dialect {
+        case .transportWS?, nil: return try transportMessage(frame, kind)
+        case .legacy?, .older?: return try legacyMessage(frame, kind)
+        }
+    }
+
+    package var transports: [Transport] { [.ws] }
+
+    package var obstacle: String? { nil }
+
+    package func anew() -> Self {
+        var fresh = self
+        fresh.operations = GraphQLOperations()
+        fresh.isAcknowledged = false
+        return fresh
+    }
+}
