@@ -16,7 +16,7 @@ extension ReplayEngine {
         let hit = judge(head, .negotiate, opensAttempt: opensAttempt, of: r)
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, .negotiate, of: r, into: &out) }
         let (answer, by) = negotiation(head, codec, of: r, into: &out)
-        runs[r].addStep(.init(request: "negotiate", status: answer.status, time: elapsed), failed: by, at: now)
+        runs[r].addStep(.init(request: "negotiate", answer, time: elapsed), failed: by, at: now)
         out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
         if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
     }

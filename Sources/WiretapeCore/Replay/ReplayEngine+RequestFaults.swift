@@ -25,10 +25,11 @@ extension ReplayEngine {
         into out: inout [ReplayAction]
     ) {
         record(hit, moment(of: r), cut: false)
-        var status: Int?
+        var step = Attempt.Step(request: kind.rawValue, transport: transport(kind, head, of: r), time: elapsed)
         switch hit.action.verdict {
         case .respond(let answer):
-            status = answer.status
+            step.status = answer.status
+            step.retryAfter = Attempt.Step.retryAfter(answer.headers)
             out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
         case .reset:
             peers[c]?.isOver = true
@@ -41,9 +42,17 @@ extension ReplayEngine {
             // What the client negotiates next is a second try, not a second client.
             runs[r].awaitsUpgrade = false
         }
-        let step = Attempt.Step(request: kind.rawValue, status: status, time: elapsed)
-        let failed = status.map { $0 < 200 || $0 >= 300 } ?? true
+        let failed = step.status.map { $0 < 200 || $0 >= 300 } ?? true
         runs[r].addStep(step, failed: failed ? "fault:\(hit.name)" : nil, at: now)
+    }
+
+    /// Over which transport the request would have opened or carried the session.
+    private func transport(_ kind: ExchangeKind, _ head: RequestHead, of r: Int) -> Transport? {
+        switch kind {
+        case .upgrade: .ws
+        case .stream, .poll: runs[r].session.codec.type.transport(head)
+        default: nil
+        }
     }
 
     /// Ends the connection once the client has the answer.

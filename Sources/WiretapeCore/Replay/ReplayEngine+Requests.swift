@@ -84,8 +84,7 @@ extension ReplayEngine {
             return .goesOn(after: hit)
         }
         runs[r].addStep(
-            .init(request: kind.rawValue, status: answer.status, transport: transport, time: elapsed), failed: by,
-            at: now)
+            .init(request: kind.rawValue, answer, transport: transport, time: elapsed), failed: by, at: now)
         out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
         return .answered
     }

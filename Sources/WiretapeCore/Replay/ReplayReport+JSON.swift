@@ -51,11 +51,12 @@ extension Attempt {
 
 extension Attempt.Step {
     fileprivate var json: JSONValue {
-        .object([
-            .init("request", .string(request)), .init("status", status.map { .number($0) } ?? .null),
-            .init("transport", transport.map { .string($0.rawValue) } ?? .null),
-            .init("t_ms", .milliseconds(time)),
-        ])
+        .object(
+            [
+                .init("request", .string(request)), .init("status", status.map { .number($0) } ?? .null),
+                .init("transport", transport.map { .string($0.rawValue) } ?? .null),
+                .init("t_ms", .milliseconds(time)),
+            ] + (retryAfter.map { [.init("retry_after_ms", .milliseconds($0))] } ?? []))
     }
 }
 
@@ -81,7 +82,7 @@ extension ReplayReport.Unfired {
     }
 }
 
-extension ReplayReport.Judgement {
+extension Judgement {
     fileprivate var json: JSONValue {
         .object([
             .init("policy", .string(policy)), .init("session", .number(session)), .init("met", .bool(met)),

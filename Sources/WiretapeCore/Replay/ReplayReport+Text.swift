@@ -3,8 +3,10 @@ extension ReplayReport {
     ///
     /// ```
     /// session 1 (signalr over ws), 14 client messages matched, finished
-    ///   1      0.0 ms   first     connected   negotiate 200, upgrade 101   cut after 812.4 ms by fault 'cut': reset
-    ///   2    815.0 ms   +2.6 ms   status      negotiate 503                by fault '503 once': 503
+    ///   1     0.0 ms    first  connected  negotiate 200, upgrade 101  ended at 812.4 ms by fault:cut: reset
+    ///   2   815.0 ms  +2.6 ms  status     negotiate 503               ended at 815.4 ms by fault:503 once: 503
+    ///   1 ━━━━━━━━━━━━━━━╳
+    ///   2                ╳
     /// ```
     package var text: String {
         var lines: [String] = []
@@ -35,7 +37,7 @@ extension ReplayReport {
         for judgement in expectations {
             let met = judgement.met ? "met" : "not met"
             let session = judgement.session == 0 ? "" : ", session \(judgement.session)"
-            lines.append("expected \(judgement.policy)\(session): \(met), delays \(judgement.actual)")
+            lines.append("expected \(judgement.policy)\(session): \(met), got \(judgement.actual)")
         }
         lines += reasons
         if onDivergence == .ignore, !divergences.isEmpty {
@@ -67,7 +69,7 @@ extension ReplayReport.Session {
     /// - Parameter runs: how many runs of the recorded session the report has.
     fileprivate func lines(of runs: Int) -> [String] {
         let head = "session \(session)\(runs > 1 ? " run \(run)" : "") (\(carried)), \(state)"
-        return [head] + table(attempts.map(\.columns))
+        return [head] + table(attempts.map(\.columns)) + AttemptTimeline(attempts).lines
     }
 
     var carried: String {

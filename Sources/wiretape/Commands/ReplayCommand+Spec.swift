@@ -139,11 +139,12 @@ extension ReplayCommand {
         [
             OptionSpec(
                 "expect", "POLICY", checked { _ = try Expectation.parse($0) }, repeatable: true,
-                "A policy that every client is held to: 'delays(0s, 2s, 10s, 30s)'."),
+                "A policy that every client is held to: "
+                    + Expectation.forms.map { "'\($0.example)'" }.joined(separator: ", ") + "."),
             OptionSpec(
                 "report", "PATH", .file,
-                "Write the report as JSON to a .json file, as text to a .txt file, both into a directory; - is standard "
-                    + "output."),
+                "Write the report as JSON to a .json file, as JUnit XML to a .xml file, as text to a .txt file, all of them "
+                    + "into a directory; - is standard output."),
         ])
 
     private static func checked(

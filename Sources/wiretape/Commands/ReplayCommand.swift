@@ -118,7 +118,7 @@ package struct ReplayCommand: Command {
     }
 
     private func tell(_ report: ReplayReport, _ end: RunEnd) throws -> Int32 {
-        try target?.write(report)
+        try target?.write(report, suite: String(path.split(separator: "/").last ?? "replay"))
         if log.level == .info { Console.error.write(report.text) }
         let word: Verdict.Word =
             switch report.verdict {

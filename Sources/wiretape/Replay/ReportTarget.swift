@@ -6,8 +6,9 @@ internal import WiretapeTape
 enum ReportTarget: Hashable, Sendable {
     case json(String)
     case text(String)
+    case junit(String)
     case output
-    /// `report.json`, `report.txt` and `actual.tape`, what really passed.
+    /// `report.json`, `report.txt`, `report.xml` and `actual.tape`, what really passed.
     case folder(String)
 
     init?(_ arguments: ParsedArguments) throws(UsageError) {
@@ -21,11 +22,12 @@ enum ReportTarget: Hashable, Sendable {
         case "json"?: self = .json(path)
         case "txt"?: self = .text(path)
         case nil: self = .folder(path)
-        case "xml"?, "html"?:
-            throw arguments.error("--report \(path): .\(suffix ?? "") reports are not built yet; write .json or .txt")
+        case "xml"?: self = .junit(path)
+        case "html"?:
+            throw arguments.error("--report \(path): .html reports are not built yet; write .json, .xml or .txt")
         case let other?:
             throw arguments.error(
-                "--report \(path): '.\(other)' is no kind of report; write .json, .txt, a folder, or - for standard output"
+                "--report \(path): '.\(other)' is no kind of report; write .json, .xml, .txt, a folder, or - for standard output"
             )
         }
     }
@@ -40,16 +42,19 @@ enum ReportTarget: Hashable, Sendable {
         if case .folder(let path) = self { path + (path.hasSuffix("/") ? "" : "/") + "actual.tape" } else { nil }
     }
 
-    func write(_ report: ReplayReport) throws {
+    /// - Parameter suite: how JUnit names the run.
+    func write(_ report: ReplayReport, suite: String) throws {
         let json = report.json.text + "\n"
         switch self {
         case .output: Console.output.write(json)
         case .json(let path): try Self.write(json, to: path)
         case .text(let path): try Self.write(report.text, to: path)
+        case .junit(let path): try Self.write(report.junit(suite: suite), to: path)
         case .folder(let path):
             let folder = path + (path.hasSuffix("/") ? "" : "/")
             try Self.write(json, to: folder + "report.json")
             try Self.write(report.text, to: folder + "report.txt")
+            try Self.write(report.junit(suite: suite), to: folder + "report.xml")
         }
     }
 

@@ -76,6 +76,8 @@ import WiretapeCore
                 session 1 (signalr over ws), 1 client messages matched, finished
                   1  0.0 ms    first  connected  negotiate 200, upgrade 101  ended at 9.0 ms by fault:disconnect on Tick: fin
                   2  2.01 s  +2.00 s  status     negotiate 404               ended at 2.01 s by replay: 404
+                  1 ╳
+                  2 \(String(repeating: "·", count: 60))╳
                 fault 'disconnect on Tick' fired after 9.0 ms, session 1, attempt 1 at message 2
                 wiretape: rule 'respond(503) on connect[3]' (--fault) never fired: its conditions were never met. Exit 5; 'optional: true' allows it.
                 digest \(report.digest), seed 1

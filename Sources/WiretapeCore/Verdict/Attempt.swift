@@ -41,12 +41,33 @@ package struct Attempt: Hashable, Sendable {
         package var status: Int?
         package var transport: Transport?
         package var time: UInt64
+        /// What the answer's `Retry-After` asked for, in nanoseconds.
+        package var retryAfter: UInt64?
 
-        package init(request: String, status: Int? = nil, transport: Transport? = nil, time: UInt64) {
+        package init(
+            request: String, status: Int? = nil, transport: Transport? = nil, time: UInt64, retryAfter: UInt64? = nil
+        ) {
             self.request = request
             self.status = status
             self.transport = transport
             self.time = time
+            self.retryAfter = retryAfter
+        }
+
+        /// An answer of an HTTP server.
+        package init(request: String, _ answer: HTTPAnswer, transport: Transport? = nil, time: UInt64) {
+            self.init(
+                request: request, status: answer.status, transport: transport, time: time,
+                retryAfter: Step.retryAfter(answer.headers))
+        }
+
+        /// Whole seconds only: a date says nothing without the server's clock.
+        static func retryAfter(_ headers: [HeaderField]) -> UInt64? {
+            guard let seconds = headers.first("Retry-After").flatMap({ UInt64($0.trimmingBlanks()) }) else {
+                return nil
+            }
+            let (time, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+            return overflow ? nil : time
         }
     }
 

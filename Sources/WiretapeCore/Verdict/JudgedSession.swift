@@ -1,0 +1,61 @@
+/// What is known of a session when its client is judged, live or replayed. Times are nanoseconds of the client's clock
+/// since the run began.
+package struct JudgedSession: Hashable, Sendable {
+    package var session: Int
+    package var run: Int
+    package var attempts: [Attempt]
+    /// Nothing more is owed: the script has come to its end.
+    package var finished: Bool
+    /// Server messages that were never sent because their request was not repeated after a reconnect.
+    package var abandoned: Int
+    /// When rules made the connection of an attempt go silent.
+    package var silences: [Silence]
+    /// When the run ended.
+    package var elapsed: UInt64
+
+    /// A stall, or keepalives that stopped.
+    package struct Silence: Hashable, Sendable {
+        package var time: UInt64
+        package var attempt: Int
+
+        package init(time: UInt64, attempt: Int) {
+            self.time = time
+            self.attempt = attempt
+        }
+    }
+
+    package init(
+        session: Int, run: Int, attempts: [Attempt], finished: Bool = false, abandoned: Int = 0,
+        silences: [Silence] = [], elapsed: UInt64
+    ) {
+        self.session = session
+        self.run = run
+        self.attempts = Attempt.joined(attempts)
+        self.finished = finished
+        self.abandoned = abandoned
+        self.silences = silences
+        self.elapsed = elapsed
+    }
+
+    /// What a policy sees at each end: the attempt that ended, and the one that followed, if one did.
+    var ends: [(state: RetryState, next: Attempt?)] {
+        var hasConnected = false
+        var alike = 0
+        var retry = 0
+        var request: String?
+        var ends: [(RetryState, Attempt?)] = []
+        for (i, attempt) in attempts.enumerated() {
+            if attempt.outcome == .connected {
+                (hasConnected, alike, retry, request) = (true, 0, 0, nil)
+            } else {
+                alike = attempt.steps.last?.request == request ? alike + 1 : 1
+                request = attempt.steps.last?.request
+            }
+            retry += 1
+            let next = i + 1 < attempts.count ? attempts[i + 1] : nil
+            guard attempt.ended != nil || next != nil else { continue }
+            ends.append((RetryState(last: attempt, retry: retry, hasConnected: hasConnected, alike: alike), next))
+        }
+        return ends
+    }
+}

@@ -1,0 +1,63 @@
+/// The arguments of a policy: `0s, 2s, early=50ms`.
+struct PolicyArguments {
+    let policy: String
+    /// Without names, in order.
+    private(set) var plain: [String] = []
+    private var named: [(name: String, value: String)] = []
+
+    init(_ text: Substring, of policy: String) {
+        self.policy = policy
+        for argument in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                .map { $0.trimmingBlanks() }
+            if parts.count == 2 {
+                named.append((parts[0], parts[1]))
+            } else if !parts[0].isEmpty || text.contains(",") {
+                plain.append(parts[0])
+            }
+        }
+    }
+
+    /// The first argument without a name.
+    mutating func takePlain() -> String? { plain.isEmpty ? nil : plain.removeFirst() }
+
+    mutating func take(_ name: String) -> String? {
+        guard let i = named.firstIndex(where: { $0.name == name }) else { return nil }
+        return named.remove(at: i).value
+    }
+
+    mutating func takeDuration(_ name: String) throws(OptionError) -> UInt64? {
+        guard let text = take(name) else { return nil }
+        return try Self.duration(text)
+    }
+
+    /// `early` and `late`.
+    mutating func takeTolerance() throws(OptionError) -> Expectation.Tolerance {
+        var tolerance = Expectation.Tolerance()
+        if let early = try takeDuration("early") { tolerance.early = early }
+        tolerance.late = try takeDuration("late")
+        return tolerance
+    }
+
+    /// Nothing may be left.
+    func finish(knowing names: [String]) throws(OptionError) {
+        if let left = named.first {
+            throw OptionError("\(policy) has no '\(left.name)'\(NearestName.hint(left.name, among: names))")
+        }
+        if let left = plain.first { throw OptionError("\(policy) does not take '\(left)'") }
+    }
+
+    static func duration(_ text: String) throws(OptionError) -> UInt64 {
+        guard let duration = DurationText.parse(text) else {
+            throw OptionError("'\(text)' is not a duration such as 250ms, 2s or 1m")
+        }
+        return duration
+    }
+
+    static func count(_ text: String, _ name: String) throws(OptionError) -> Int {
+        guard let count = Int(text), count >= 0 else {
+            throw OptionError("'\(name)' is a whole number, not '\(text)'")
+        }
+        return count
+    }
+}

@@ -1,0 +1,25 @@
+extension ClientPreset {
+    /// EventflitSwift: n² seconds before the attempt with n failures behind it (0, 1, 4, 9, 16 …), at most 120 s, for
+    /// ever, whatever the code.
+    static let eventflitSwift = ClientPreset(
+        "eventflit-swift", "EventflitSwift: 0, 1, 4, 9, 16 … 120 s, for ever"
+    ) { state, _ in
+        let n = UInt64(min(max(0, state.retry - 1), 100))
+        return .after(min(n * n, 120) * second)
+    }
+
+    /// eventflit-js 1.0: a lost connection is opened again after 1 s, for ever, whatever the code. Before it was connected
+    /// the code decides: 4000 to 4099 and those above 4299 end it, 4200 to 4299 come at once, others after 1 s.
+    static let eventflitJS = ClientPreset(
+        "eventflit-js", "eventflit-js 1.0: 1 s, for ever; codes decide before it was connected"
+    ) { state, _ in
+        guard !state.wasLost, let code = state.closeCode else { return .after(second) }
+        switch code {
+        case 4000: return .after(0)
+        case 4001..<4100: return .none("code \(code) ends it")
+        case 4200..<4300: return .after(0)
+        case 4300...: return .none("code \(code) ends it")
+        default: return .after(second)
+        }
+    }
+}
