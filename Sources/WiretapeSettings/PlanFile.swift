@@ -20,28 +20,13 @@ package enum PlanFile {
     private static func load(
         _ file: String, within: [String], read: (String) throws(PlanError) -> [UInt8]
     ) throws(PlanError) -> FaultPlan {
-        var plan = FaultPlan()
-        guard let root = try YAMLReader.read(try read(file), file: file) else { return plan }
-        for (_, name, value) in try root.pairs("a plan", known: ["seed", "rules", "include"]) {
-            switch name {
-            case "seed":
-                guard let seed = value.text.flatMap(UInt64.init) else {
-                    throw value.error("a seed is a whole number from 0, found \(value.description)")
-                }
-                plan.seed = seed
-            case "rules":
-                for rule in try list(value, "rules") { plan.append(try PlanRule.read(rule)) }
-            default:
-                for include in try list(value, "include") {
-                    plan.append(try included(include, from: file, within: within + [file], read: read))
-                }
-            }
+        try FaultPlan(try YAMLReader.read(try read(file), file: file)) { node throws(PlanError) in
+            try included(node, from: file, within: within + [file], read: read)
         }
-        return plan
     }
 
     private static func included(
-        _ node: YAMLNode, from file: String, within: [String], read: (String) throws(PlanError) -> [UInt8]
+        _ node: PlanNode, from file: String, within: [String], read: (String) throws(PlanError) -> [UInt8]
     ) throws(PlanError) -> FaultPlan {
         guard let name = node.text, !name.isEmpty else {
             throw node.error("a file name is a text, found \(node.description)")
@@ -55,14 +40,6 @@ package enum PlanFile {
         } catch {
             // A file that cannot be read is shown where it is named.
             throw error.source == RuleSource(file: path) ? node.error(error.message) : error
-        }
-    }
-
-    private static func list(_ node: YAMLNode, _ what: String) throws(PlanError) -> [YAMLNode] {
-        switch node.kind {
-        case .list(let items): return items
-        case .scalar("", isQuoted: false): return []
-        default: throw node.error("'\(what)' is a list, found \(node.description)")
         }
     }
 }

@@ -48,7 +48,7 @@ package struct SettingsFile: Sendable {
         }
     }
 
-    private static func defaults(_ node: YAMLNode) throws(PlanError) -> [Default] {
+    private static func defaults(_ node: PlanNode) throws(PlanError) -> [Default] {
         var defaults: [Default] = []
         for (key, command, options) in try node.pairs("'defaults'", known: nil) {
             for (place, option, value) in try options.pairs("'\(command)'", known: nil) {
@@ -62,7 +62,7 @@ package struct SettingsFile: Sendable {
     }
 
     /// A text or a list of texts.
-    private static func values(_ node: YAMLNode, _ what: String) throws(PlanError) -> [Value] {
+    private static func values(_ node: PlanNode, _ what: String) throws(PlanError) -> [Value] {
         switch node.kind {
         case .scalar(let text, _): return [Value(text: text, source: node.source)]
         case .list(let items):
@@ -77,7 +77,7 @@ package struct SettingsFile: Sendable {
     }
 
     /// `{ A: B }`, or a list of `A=B`.
-    private static func assignments(_ node: YAMLNode, _ what: String) throws(PlanError) -> [Value] {
+    private static func assignments(_ node: PlanNode, _ what: String) throws(PlanError) -> [Value] {
         guard case .map(let pairs) = node.kind else { return try values(node, what) }
         var values: [Value] = []
         for (key, value) in pairs {

@@ -11,7 +11,7 @@ struct YAMLReader {
     private var nodes = 0
 
     /// The one document of `bytes`; nil when there is none.
-    static func read(_ bytes: [UInt8], file: String) throws(PlanError) -> YAMLNode? {
+    static func read(_ bytes: [UInt8], file: String) throws(PlanError) -> PlanNode? {
         guard bytes.count <= sizeLimit else {
             throw PlanError("larger than \(sizeLimit >> 20) MiB", at: RuleSource(file: file))
         }
@@ -24,8 +24,8 @@ struct YAMLReader {
         self.file = file
     }
 
-    private mutating func document() throws(PlanError) -> YAMLNode? {
-        var root: YAMLNode?
+    private mutating func document() throws(PlanError) -> PlanNode? {
+        var root: PlanNode?
         while true {
             let event = try parser.next()
             switch event.kind {
@@ -39,7 +39,7 @@ struct YAMLReader {
         }
     }
 
-    private mutating func node(_ event: YAMLEvent, depth: Int) throws(PlanError) -> YAMLNode {
+    private mutating func node(_ event: YAMLEvent, depth: Int) throws(PlanError) -> PlanNode {
         nodes += 1
         guard depth < YAMLReader.depthLimit else { throw error("nested too deeply", event) }
         guard nodes <= YAMLReader.nodeLimit else { throw error("too many values", event) }
@@ -47,25 +47,25 @@ struct YAMLReader {
         switch event.kind {
         case .scalar(let text, let isQuoted, let hasAnchor):
             guard !hasAnchor else { throw error("anchors and aliases are not read", event) }
-            return YAMLNode(kind: .scalar(text, isQuoted: isQuoted), source: source)
+            return PlanNode(kind: .scalar(text, isQuoted: isQuoted), source: source)
         case .sequenceStart(let hasAnchor):
             guard !hasAnchor else { throw error("anchors and aliases are not read", event) }
-            var items: [YAMLNode] = []
+            var items: [PlanNode] = []
             while true {
                 let next = try parser.next()
-                if next.kind == .sequenceEnd { return YAMLNode(kind: .list(items), source: source) }
+                if next.kind == .sequenceEnd { return PlanNode(kind: .list(items), source: source) }
                 items.append(try node(next, depth: depth + 1))
             }
         case .mappingStart(let hasAnchor):
             guard !hasAnchor else { throw error("anchors and aliases are not read", event) }
-            return YAMLNode(kind: .map(try pairs(depth: depth)), source: source)
+            return PlanNode(kind: .map(try pairs(depth: depth)), source: source)
         case .alias: throw error("anchors and aliases are not read", event)
         default: throw error("unexpected part", event)
         }
     }
 
-    private mutating func pairs(depth: Int) throws(PlanError) -> [(key: YAMLNode, value: YAMLNode)] {
-        var pairs: [(key: YAMLNode, value: YAMLNode)] = []
+    private mutating func pairs(depth: Int) throws(PlanError) -> [(key: PlanNode, value: PlanNode)] {
+        var pairs: [(key: PlanNode, value: PlanNode)] = []
         var seen: Set<String> = []
         while true {
             let next = try parser.next()

@@ -18,8 +18,9 @@ package struct FaultPlan: Hashable, Sendable {
     package mutating func append(_ rule: FaultRule) {
         var rule = rule
         let name = rule.name
+        let taken = Set(rules.lazy.map(\.name).filter { $0.hasPrefix(name) })
         var n = 1
-        while rules.contains(where: { $0.name == rule.name }) {
+        while taken.contains(rule.name) {
             n += 1
             rule.name = "\(name)#\(n)"
         }

@@ -20,7 +20,7 @@ package struct Selector: Hashable, Sendable {
     /// Whether the message is meant, its ordinal left aside. A label means the messages that bring it (calls, events, items
     /// of a stream), not the answers to them; a type means all messages of that type. `message` leaves out handshakes,
     /// keepalives and acknowledgements; `handshake` is the server's answer unless a direction is named.
-    package func matches(_ message: Message) -> Bool {
+    package func matches(_ message: Message, _ context: SelectorContext = SelectorContext()) -> Bool {
         switch subject {
         case .point(.message):
             guard ![.handshake, .keepalive, .ack].contains(message.role) else { return false }
@@ -28,23 +28,34 @@ package struct Selector: Hashable, Sendable {
             guard message.role == .handshake else { return false }
             let namesDirection = conditions.contains { if case .direction = $0 { true } else { false } }
             guard namesDirection || message.direction == .toClient else { return false }
+        case .point(.subscribe): guard context.subscribes else { return false }
         case .point: return false
         case .label(let label):
             let brings = ![.reply, .part, .cancel].contains(message.role)
             guard (brings && message.label == label) || message.type == label else { return false }
         }
-        return conditions.allSatisfy { $0.holds(for: message) }
+        return conditions.allSatisfy { $0.holds(for: message, context) }
     }
 
     /// Whether the request is meant, its ordinal left aside.
-    /// - Parameter opensAttempt: whether an attempt begins with it.
-    package func matches(_ request: RequestHead, _ kind: ExchangeKind, opensAttempt: Bool) -> Bool {
+    package func matches(_ request: RequestHead, _ kind: ExchangeKind, _ context: SelectorContext) -> Bool {
         guard case .point(let point) = subject else { return false }
         switch point {
-        case .connect: guard opensAttempt else { return false }
+        case .connect: guard context.opensAttempt else { return false }
         case .request: break
         default: guard point.exchange == kind else { return false }
         }
-        return conditions.allSatisfy { $0.holds(for: request) }
+        return conditions.allSatisfy { $0.holds(for: request, context) }
+    }
+
+    /// Whether the point is meant, where it has neither a message nor a request.
+    package func matches(_ point: FaultPoint, _ context: SelectorContext) -> Bool {
+        subject == .point(point) && conditions.allSatisfy { $0.holds(in: context) }
+    }
+
+    /// Whether it can only mean messages of one direction, and which.
+    package var direction: Direction? {
+        for case .direction(let direction) in conditions { return direction }
+        return subject == .point(.handshake) ? .toClient : subject == .point(.subscribe) ? .toServer : nil
     }
 }

@@ -20,7 +20,7 @@ struct ExchangeBook: Sendable {
         var connection: ConnectionID
         var answer: HTTPAnswer
         var hit: FaultHit?
-        var moment: FaultEngine.Moment
+        var moment: FaultMoment
     }
 
     /// What the tape has for a request.

@@ -70,7 +70,7 @@ extension ReplayEngine {
                 keep(step, message, of: r)
                 runs[r].sent(step, at: now, due: due)
             }
-            cut(r, Link.Ending(verdict: hit.action.verdict, hit: hit), following: false, into: &out)
+            cut(r, Link.Ending(verdict: hit.ending ?? .reset, hit: hit), following: false, into: &out)
             return false
         }
         if batch.frame != Int(runs[r].script.steps[step].frame) { flush(&batch, of: r, into: &out) }
@@ -79,7 +79,7 @@ extension ReplayEngine {
         if message.role == .handshake || runs[r].script.clientHandshake == nil { runs[r].connected() }
         guard let hit else { return true }
         flush(&batch, of: r, into: &out)
-        cut(r, Link.Ending(verdict: hit.action.verdict, hit: hit), following: true, into: &out)
+        cut(r, Link.Ending(verdict: hit.ending ?? .reset, hit: hit), following: true, into: &out)
         return false
     }
 
@@ -95,6 +95,7 @@ extension ReplayEngine {
         guard !faults.rules.isEmpty, !runs[r].judged[step] || message.role == .handshake else { return nil }
         runs[r].judged[step] = true
         return faultEngine.message(message, ordinal: Int(runs[r].script.steps[step].ordinal), moment(of: r))
+            .last { $0.ending != nil }
     }
 
     private mutating func append(_ step: Int, _ message: Message, of r: Int, _ batch: inout Batch) {
@@ -137,8 +138,8 @@ extension ReplayEngine {
         runs[r].wakeAt = min(runs[r].wakeAt ?? next, next)
     }
 
-    func moment(of r: Int) -> FaultEngine.Moment {
+    func moment(of r: Int) -> FaultMoment {
         let (attempt, retry) = runs[r].attemptNumbers
-        return FaultEngine.Moment(session: runs[r].session.number, run: runs[r].run, attempt: attempt, retry: retry)
+        return FaultMoment(session: runs[r].session.number, run: runs[r].run, attempt: attempt, retry: retry)
     }
 }

@@ -103,6 +103,7 @@ extension ReplayEngine {
         case .disconnect: "fin"
         case .respond(let answer): "\(answer.status)"
         case .close(let code, _): code.map { "close \($0)" } ?? "close"
+        default: "reset"
         }
     }
 
@@ -127,6 +128,7 @@ extension ReplayEngine {
             case .ws: out.append(.closeFrame(c, code: code, reason: ReplayEngine.closeReason(reason)))
             }
             if link.transport != .ws { return true }
+        default: out.append(.reset(c))
         }
         peers[c]?.isOver = true
         return true
@@ -189,11 +191,11 @@ extension ReplayEngine {
         record(hit, moment(of: r), cut: !complete)
     }
 
-    mutating func record(_ hit: FaultHit, _ moment: FaultEngine.Moment, cut: Bool) {
+    mutating func record(_ hit: FaultHit, _ moment: FaultMoment, cut: Bool) {
         firings.append(
             ReplayReport.Firing(
                 rule: hit.name, time: elapsed, session: moment.session, run: moment.run, attempt: moment.attempt,
-                message: hit.message, action: hit.action.text, cut: cut))
+                message: hit.message, action: hit.text, cut: cut))
     }
 
     /// The client ended its side, or the connection is gone. May be told more than once.

@@ -28,10 +28,10 @@ extension ReplayEngine {
             return unexpected(c, head, exhaustedText(head, members.count, identity), into: &out)
         }
         requestCount += 1
-        let moment = FaultEngine.Moment(session: 0, run: tapeRun + 1, attempt: 1, retry: 0)
+        let moment = FaultMoment(session: 0, run: tapeRun + 1, attempt: 1, retry: 0)
         let hit =
             faults.rules.isEmpty
-            ? nil : faultEngine.request(head, .other, opensAttempt: false, ordinal: requestCount, moment)
+            ? nil : faultEngine.request(head, .other, ordinal: requestCount, moment).last { $0.ending != nil }
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, moment, into: &out) }
         roster.play(list, in: tapeRun)
         exchanges.played += 1
@@ -143,18 +143,18 @@ extension ReplayEngine {
     }
 
     private mutating func carryOut(
-        _ hit: FaultHit, on c: ConnectionID, _ head: RequestHead, _ moment: FaultEngine.Moment,
+        _ hit: FaultHit, on c: ConnectionID, _ head: RequestHead, _ moment: FaultMoment,
         into out: inout [ReplayAction]
     ) {
         record(hit, moment, cut: false)
-        switch hit.action.verdict {
+        switch hit.ending {
         case .respond(let answer): out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
-        case .reset:
-            peers[c]?.isOver = true
-            out.append(.reset(c))
         case .disconnect, .close:
             peers[c]?.isOver = true
             out.append(.disconnect(c))
+        default:
+            peers[c]?.isOver = true
+            out.append(.reset(c))
         }
     }
 

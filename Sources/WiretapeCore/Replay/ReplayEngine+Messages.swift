@@ -49,10 +49,11 @@ extension ReplayEngine {
         let isCut = runs[r].link?.isCut ?? true
         let hit =
             faults.rules.isEmpty || !isOwn || isCut
-            ? nil : faultEngine.message(message, ordinal: runs[r].clientMessages, moment(of: r))
+            ? nil
+            : faultEngine.message(message, ordinal: runs[r].clientMessages, moment(of: r)).last { $0.ending != nil }
         if let hit, hit.place != .after {
             runs[r].link?.memory?.lost(message)
-            let ending = Link.Ending(verdict: hit.action.verdict, hit: hit, silences: .toServer)
+            let ending = Link.Ending(verdict: hit.ending ?? .reset, hit: hit, silences: .toServer)
             return cut(r, ending, following: false, into: &out)
         }
         let match = runs[r].match(message, at: now, options)
@@ -65,7 +66,7 @@ extension ReplayEngine {
         case .extra: refuse(message, of: r, into: &out)
         }
         guard let hit, runs[r].link != nil else { return }
-        let ending = Link.Ending(verdict: hit.action.verdict, hit: hit, silences: .toServer)
+        let ending = Link.Ending(verdict: hit.ending ?? .reset, hit: hit, silences: .toServer)
         cut(r, ending, following: true, into: &out)
     }
 

@@ -15,7 +15,7 @@ extension ReplayEngine {
             carryOut(hit, on: c, head, .poll, of: r, into: &out)
             // The client takes it for the end of its connection, or polls again.
             if runs[r].link?.polls.waiting == nil {
-                leave(r, by: "fault:\(hit.name)", how: how(hit.action.verdict), .resumable)
+                leave(r, by: "fault:\(hit.name)", how: how(hit.ending ?? .reset), .resumable)
             }
             return
         }

@@ -4,7 +4,7 @@ extension ReplayEngine {
         var connection: ConnectionID
         var ticket: UInt64
         var hit: FaultHit
-        var moment: FaultEngine.Moment
+        var moment: FaultMoment
         /// Known once the answer is acknowledged.
         var until: WireInstant?
         var complete = false
@@ -15,8 +15,9 @@ extension ReplayEngine {
         requestCount += 1
         guard !faults.rules.isEmpty else { return nil }
         runs[r].requests += 1
-        return faultEngine.request(
-            request, kind, opensAttempt: opensAttempt, ordinal: runs[r].requests, moment(of: r))
+        var moment = moment(of: r)
+        moment.context.opensAttempt = opensAttempt
+        return faultEngine.request(request, kind, ordinal: runs[r].requests, moment).last { $0.ending != nil }
     }
 
     /// Does what a rule wants instead of the answer.
@@ -26,17 +27,17 @@ extension ReplayEngine {
     ) {
         record(hit, moment(of: r), cut: false)
         var step = Attempt.Step(request: kind.rawValue, transport: transport(kind, head, of: r), time: elapsed)
-        switch hit.action.verdict {
+        switch hit.ending {
         case .respond(let answer):
             step.status = answer.status
             step.retryAfter = Attempt.Step.retryAfter(answer.headers)
             out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
-        case .reset:
-            peers[c]?.isOver = true
-            out.append(.reset(c))
         case .disconnect, .close:
             peers[c]?.isOver = true
             out.append(.disconnect(c))
+        default:
+            peers[c]?.isOver = true
+            out.append(.reset(c))
         }
         if kind != .negotiate, runs[r].link == nil {
             // What the client negotiates next is a second try, not a second client.
@@ -70,10 +71,10 @@ extension ReplayEngine {
             record(cut.hit, cut.moment, cut: !cut.complete)
             if let r = peers[cut.connection]?.run, runs[r].link?.connection == cut.connection {
                 // By now it carries a session.
-                leave(r, by: "fault:\(cut.hit.name)", how: how(cut.hit.action.verdict), .resumable)
+                leave(r, by: "fault:\(cut.hit.name)", how: how(cut.hit.ending ?? .reset), .resumable)
             }
             peers[cut.connection]?.isOver = true
-            out.append(cut.hit.action.verdict == .reset ? .reset(cut.connection) : .disconnect(cut.connection))
+            out.append(cut.hit.ending == .reset ? .reset(cut.connection) : .disconnect(cut.connection))
         }
     }
 }

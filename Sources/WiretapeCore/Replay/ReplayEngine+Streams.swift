@@ -14,7 +14,7 @@ extension ReplayEngine {
         attach(link, c, head, .stream, to: r)
         out.append(.beginStream(c, withCORS(codec.type.answer(.stream, to: head), for: head)))
         if let after {
-            return cut(r, Link.Ending(verdict: after.action.verdict, hit: after), following: true, into: &out)
+            return cut(r, Link.Ending(verdict: after.ending ?? .reset, hit: after), following: true, into: &out)
         }
         hearEarly(of: r, into: &out)
         advance(r, into: &out)

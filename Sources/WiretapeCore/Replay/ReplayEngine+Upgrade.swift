@@ -26,7 +26,7 @@ extension ReplayEngine {
         attach(link, c, head, .upgrade, to: r)
         out.append(.upgrade(c, headers: upgradeHeaders(head, of: r)))
         if let after {
-            return cut(r, Link.Ending(verdict: after.action.verdict, hit: after), following: true, into: &out)
+            return cut(r, Link.Ending(verdict: after.ending ?? .reset, hit: after), following: true, into: &out)
         }
         advance(r, into: &out)
     }
@@ -74,7 +74,7 @@ extension ReplayEngine {
         out.append(.upgrade(c, headers: upgradeHeaders(head, of: r)))
         for payload in first { pass(payload.payload, payload.opcode, to: r, into: &out) }
         if let hit {
-            return cut(r, Link.Ending(verdict: hit.action.verdict, hit: hit), following: true, into: &out)
+            return cut(r, Link.Ending(verdict: hit.ending ?? .reset, hit: hit), following: true, into: &out)
         }
         advance(r, into: &out)
     }

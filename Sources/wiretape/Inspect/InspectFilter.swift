@@ -24,7 +24,9 @@ package struct InspectFilter: Sendable {
         let isMeant = Codecs.all.contains { codec in
             let kind = codec.type.kind(request)
             let opensAttempt = kind == .negotiate || (kind == .upgrade && !isPrepared)
-            return selector.matches(request, kind, opensAttempt: opensAttempt)
+            var context = SelectorContext(protocolID: codec.id)
+            context.opensAttempt = opensAttempt
+            return selector.matches(request, kind, context)
         }
         guard isMeant else { return false }
         return isCounted(in: 0)

@@ -1,12 +1,29 @@
-/// The faults of this version, one file and one line each, and the words of those to come.
-enum Faults {
-    static let all: [FaultEntry] = [ResetFault.entry, DisconnectFault.entry, CloseFault.entry, RespondFault.entry]
-
-    /// Of the catalogue in `docs/faults.md`; a plan that has one is refused with these words.
-    static let later = [
-        "delay", "drop", "duplicate", "reorder", "replace", "inject", "corrupt", "truncate", "stall", "mute",
-        "throttle",
-        "slice", "malformed", "wrong-accept", "wrong-subprotocol", "redirect-loop", "refuse", "outage", "downgrade",
-        "expire",
+/// Every fault, one file and one line each.
+package enum Faults {
+    package static let all: [FaultEntry] = [
+        DelayFault.entry,
+        DropFault.entry,
+        DuplicateFault.entry,
+        ReorderFault.entry,
+        ReplaceFault.entry,
+        InjectFault.entry,
+        CorruptFault.entry,
+        TruncateFault.entry,
+        DisconnectFault.entry,
+        ResetFault.entry,
+        CloseFault.entry,
+        StallFault.entry,
+        MuteFault.entry,
+        ThrottleFault.entry,
+        SliceFault.entry,
+        RespondFault.entry,
+        MalformedFault.entry,
+        WrongAcceptFault.entry,
+        WrongSubprotocolFault.entry,
+        RedirectLoopFault.entry,
+        RefuseFault.entry,
+        OutageFault.entry,
+        DowngradeFault.entry,
+        ExpireFault.entry,
     ]
 }

@@ -1,6 +1,11 @@
 /// `respond(503, Retry-After=1, "later")`: this answer instead of the right one.
 enum RespondFault {
-    static let entry = FaultEntry(word: "respond") { arguments, text throws(PlanError) in
+    static let entry = FaultEntry(
+        word: "respond", summary: "this status, these headers and this body instead of the answer",
+        examples: [
+            "respond(503, Retry-After=1, \"later\") on connect[retry=1..2]", "respond(401) on request[token=stale]",
+        ]
+    ) { arguments, text throws(PlanError) in
         guard let first = arguments.arguments.first, first.key == nil || first.key == "status" else {
             throw text.error("respond needs a status, such as respond(503)", at: arguments.at)
         }
@@ -34,7 +39,7 @@ enum RespondFault {
     }
 
     /// RFC 9110 §5.6.2.
-    private static func isToken(_ text: String) -> Bool {
+    static func isToken(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
                 switch byte {

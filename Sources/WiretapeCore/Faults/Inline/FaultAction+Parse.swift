@@ -7,11 +7,7 @@ extension FaultAction {
             throw text.error(text.isAtEnd ? "an action is missing" : "expected an action, found '\(text.next ?? " ")'")
         }
         guard let entry = Faults.all.first(where: { $0.word == word }) else {
-            if Faults.later.contains(word) {
-                let built = Faults.all.map(\.word).joined(separator: ", ")
-                throw text.error("the fault '\(word)' is not built yet; this version has \(built)", at: start)
-            }
-            let hint = NearestName.hint(word, among: Faults.all.map(\.word) + Faults.later)
+            let hint = NearestName.hint(word, among: Faults.all.map(\.word))
             throw text.error("'\(word)' is not a fault\(hint)", at: start)
         }
         let arguments = try FaultArguments(parsing: &text, of: word, at: start)

@@ -3,6 +3,7 @@ struct FaultArguments {
     struct Argument {
         var key: String?
         var value: String
+        var isQuoted = false
         /// Where it stands.
         var at: Int
     }
@@ -26,7 +27,7 @@ struct FaultArguments {
 
     private static func argument(_ text: inout RuleText) throws(PlanError) -> Argument {
         let start = text.at
-        guard text.next != "\"" else { return Argument(value: try text.quoted(), at: start) }
+        guard text.next != "\"" else { return Argument(value: try text.quoted(), isQuoted: true, at: start) }
         let first = text.run { !",()=\"".contains($0) }.trimmingBlanks()
         guard text.next == "=" else {
             guard !first.isEmpty else { throw text.error("an argument is empty", at: start) }
@@ -34,7 +35,11 @@ struct FaultArguments {
         }
         _ = text.take("=")
         text.skipBlanks()
-        let value = text.next == "\"" ? try text.quoted() : text.run { !",()\"".contains($0) }.trimmingBlanks()
+        guard text.next != "\"" else {
+            return Argument(key: first, value: try text.quoted(), isQuoted: true, at: start)
+        }
+        // The value of a JSON Pointer may be anything.
+        let value = first.hasPrefix("/") ? text.json(until: ",)") : text.run { !",()\"".contains($0) }.trimmingBlanks()
         return Argument(key: first, value: value, at: start)
     }
 

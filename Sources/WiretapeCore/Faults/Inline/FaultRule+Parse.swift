@@ -5,10 +5,13 @@ extension FaultRule {
     ///   - source: where the text stands; errors point into it.
     ///   - name: what the rule is called; its own text, spelled in the one way that each rule has, when nil.
     /// - Throws: ``PlanError`` at the word that is wrong, with the nearest right one, also for combinations that cannot
-    ///   apply and for what is not built yet.
+    ///   apply.
     package init(
         parsing text: String, from source: RuleSource, name: String? = nil, optional: Bool = false
     ) throws(PlanError) {
+        guard text.utf8.count <= FaultRule.longest else {
+            throw PlanError("a rule has at most \(FaultRule.longest >> 10) KiB", at: source)
+        }
         var text = RuleText(text, from: source)
         let actions = try FaultRule.actions(&text)
         var place: (place: Place, at: Int)?
@@ -24,12 +27,16 @@ extension FaultRule {
             selector = (try Selector(parsing: &text, filters: &filters), subject)
         }
         try filters.parse(&text, mayName: selector == nil)
+        if selector == nil, filters.since != nil { selector = (Selector(.point(.time)), 0) }
         try self.init(
             name: name, actions: actions, place: place?.place, selector: selector?.selector, filters: filters,
             optional: optional, source: source, text: text, actionsAt: 0, subjectAt: selector?.at ?? 0)
     }
 
-    /// Puts a rule together from its parts and refuses what cannot apply: the one way of the inline form and of YAML.
+    /// Bytes of a rule's text.
+    private static let longest = 64 << 10
+
+    /// Puts a rule together from its parts and refuses what cannot apply: the one way of all forms.
     init(
         name: String?, actions: [FaultAction], place: Place?, selector: Selector?, filters: RuleFilters, optional: Bool,
         source: RuleSource, text: RuleText, actionsAt: Int, subjectAt: Int
@@ -40,14 +47,20 @@ extension FaultRule {
                 shown + "'\(actions[0].text)' needs a place, such as 'after ReceiveMessage[3]' or 'on connect'",
                 at: actionsAt)
         }
-        let place = place ?? selector.defaultPlace
-        if let problem = FaultRule.problem(actions, place, selector) {
-            throw text.error(shown + problem.message, at: problem.isAboutSubject ? subjectAt : actionsAt)
-        }
+        let place = place ?? FaultRule.defaultPlace(actions, selector)
         self.init(
             name: name ?? "", actions: actions, place: place, selector: selector, filters: filters, optional: optional,
             source: source, subjectSource: text.position(subjectAt))
+        if let problem {
+            throw text.error(shown + problem.message, at: problem.isAboutSubject ? subjectAt : actionsAt)
+        }
         if name == nil { self.name = inline }
+    }
+
+    /// What is done to the message itself stands on it; everything else after messages and instead of requests.
+    private static func defaultPlace(_ actions: [FaultAction], _ selector: Selector) -> Place {
+        guard selector.isAboutMessages else { return .instead }
+        return actions.contains(where: \.verdict.changesMessage) ? .instead : .after
     }
 
     static func placeWord(_ word: String) -> Place? {
@@ -68,48 +81,21 @@ extension FaultRule {
         return actions
     }
 
-    /// Why the parts do not go together; nil when they do.
-    private static func problem(
-        _ actions: [FaultAction], _ place: Place, _ selector: Selector
-    ) -> (message: String, isAboutSubject: Bool)? {
-        if actions.count > 1 {
-            return ("nothing can follow '\(actions[0].text)': it ends the connection", false)
+    /// Whether its last action ends the connection.
+    var isTerminal: Bool {
+        actions.contains { action in
+            if case .truncate = action.verdict { true } else { action.verdict.isTerminal }
         }
-        let isRequest = selector.isAboutRequests
-        let subject = selector.subjectText
-        for condition in selector.conditions where condition.isAboutRequests != isRequest {
-            let kind = isRequest ? "requests" : "messages"
-            return ("'\(subject)' is about \(kind), which have no \(condition.key)", true)
-        }
-        switch actions[0].verdict {
-        case .respond:
-            guard isRequest else {
-                return (
-                    "respond answers a request, and '\(subject)' is a message; use close, disconnect or reset", false
-                )
-            }
-            guard place == .instead else {
-                return ("respond stands in the place of the answer; write 'on \(subject)'", false)
-            }
-        case .close:
-            let isOpen = !isRequest || (selector.subject == .point(.upgrade) && place == .after)
-            guard isOpen else {
-                return (
-                    "close needs a WebSocket, and there is none at '\(subject)'; use respond, disconnect or reset",
-                    false
-                )
-            }
-        case .reset, .disconnect: break
-        }
-        return nil
     }
 }
 
 extension FaultRule {
     /// The rule in the one spelling that each meaning has.
     package var inline: String {
-        var text = actions.map(\.text).joined(separator: " + ")
-        text += " \(place == .instead ? "on" : place.rawValue) \(selector.inline(with: filters))"
-        return text + filters.inline
+        let text = actions.map(\.text).joined(separator: " + ")
+        let isBare = selector == Selector(.point(.time)) && filters.per == .session
+        if isBare { return text + filters.inline(hasSelector: false) }
+        let word = place == .instead ? "on" : place.rawValue
+        return "\(text) \(word) \(selector.inline(with: filters))" + filters.inline(hasSelector: true)
     }
 }

@@ -19,15 +19,18 @@ package struct RuleFields: Sendable {
     package var place: Text?
     /// Keys and values of `when`, in their order.
     package var when: [(key: Text, value: Text)] = []
+    /// `since: { run: 5s }`.
+    package var since: (mark: Text, value: Text)?
     package var optional = false
     package var source: RuleSource
 
     package init(source: RuleSource) { self.source = source }
 
-    /// The keys that `when` can have.
-    package static let whenKeys = [
-        "at", "type", "target", "event", "operation", "channel", "direction", "occurrence", "attempt", "retry",
-        "session",
-        "probability", "max", "method", "path",
-    ]
+    /// The keys that `when` can have, besides JSON Pointers, `header.NAME` and `headers`.
+    package static let whenKeys =
+        ["at", "occurrence", "attempt", "retry", "session", "probability", "max", "per", "since", "headers"]
+        + Condition.keys
+
+    /// The keys of a rule.
+    package static let keys = ["name", "fault", "when", "do", "place", "optional"]
 }

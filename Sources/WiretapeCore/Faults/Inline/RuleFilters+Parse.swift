@@ -8,23 +8,12 @@ extension RuleFilters {
             let start = text.at
             let word = text.word()
             switch word {
-            case "in":
-                text.skipBlanks()
-                let keyAt = text.at
-                let key = text.word()
-                guard let path = Selector.ordinalKey(key) else {
-                    let names = ["session", "attempt", "retry"]
-                    let hint = NearestName.hint(key, among: names)
-                    throw text.error("'in' takes session=, attempt= or retry=, not '\(key)'\(hint)", at: keyAt)
-                }
-                try text.require("=", after: "'in \(key)'")
-                guard self[keyPath: path] == nil else { throw text.error("a second '\(key)'", at: keyAt) }
-                self[keyPath: path] = try Ordinal(parsing: &text)
+            case "in": try parseIn(&text)
             case "p":
                 try text.require("=", after: "'p'")
                 text.skipBlanks()
                 let valueAt = text.at
-                let digits = text.run { $0.isNumber || $0 == "." || $0 == "-" }
+                let digits = text.run { $0.isNumber || ".-eE".contains($0) }
                 probability = try RuleFilters.probability(digits, text, at: valueAt)
             case "max":
                 try text.require("=", after: "'max'")
@@ -32,12 +21,60 @@ extension RuleFilters {
                 let valueAt = text.at
                 let digits = text.run { $0.isNumber || $0 == "-" }
                 self.max = try RuleFilters.firings(digits, text, at: valueAt)
-            case "since":
-                throw text.error("'since' is not built yet", at: start)
+            case "since": try parseSince(&text, at: start)
             default:
                 throw text.error(RuleFilters.stray(word, text.next, mayName: mayName), at: start)
             }
         }
+    }
+
+    private mutating func parseIn(_ text: inout RuleText) throws(PlanError) {
+        text.skipBlanks()
+        let keyAt = text.at
+        let key = text.word()
+        guard let path = Selector.ordinalKey(key) else {
+            let hint = NearestName.hint(key, among: ["session", "attempt", "retry"])
+            throw text.error("'in' takes session=, attempt= or retry=, not '\(key)'\(hint)", at: keyAt)
+        }
+        try text.require("=", after: "'in \(key)'")
+        guard self[keyPath: path] == nil else { throw text.error("a second '\(key)'", at: keyAt) }
+        self[keyPath: path] = try Ordinal(parsing: &text)
+    }
+
+    private mutating func parseSince(_ text: inout RuleText, at start: Int) throws(PlanError) {
+        guard since == nil else { throw text.error("a second 'since'", at: start) }
+        text.skipBlanks()
+        let markAt = text.at
+        let mark = text.word()
+        try text.require("=", after: "'since \(mark)'")
+        text.skipBlanks()
+        let valueAt = text.at
+        let value = text.run { !$0.isWhitespace }
+        since = Since(
+            try RuleFilters.mark(mark, text, at: markAt), try RuleFilters.gap(value, text, at: valueAt))
+    }
+
+    static func mark(_ mark: String, _ rule: RuleText, at place: Int) throws(PlanError) -> Since.Mark {
+        guard let known = Since.Mark(rawValue: mark) else {
+            let hint = NearestName.hint(mark, among: Since.Mark.allCases.map(\.rawValue))
+            throw rule.error("'since' takes run=, connect= or handshake=, not '\(mark)'\(hint)", at: place)
+        }
+        return known
+    }
+
+    static func gap(_ value: String, _ rule: RuleText, at place: Int) throws(PlanError) -> UInt64 {
+        guard let gap = DurationText.parse(value) else {
+            throw rule.error("'\(value)' is not a duration such as 250ms, 2s or 1m", at: place)
+        }
+        return gap
+    }
+
+    static func scope(_ value: String, _ rule: RuleText, at place: Int) throws(PlanError) -> Scope {
+        guard let scope = Scope(rawValue: value) else {
+            let hint = NearestName.hint(value, among: Scope.allCases.map(\.rawValue))
+            throw rule.error("'per' is session, connection or run, not '\(value)'\(hint)", at: place)
+        }
+        return scope
     }
 
     static func probability(_ text: String, _ rule: RuleText, at place: Int) throws(PlanError) -> Double {
@@ -61,12 +98,18 @@ extension RuleFilters {
         return "'\(word)' does not belong here" + (hint.isEmpty ? "; expected \(words.joined(separator: ", "))" : hint)
     }
 
-    /// ` in session=2 p=0.2 max=3`, or nothing. Attempts and retries stand in the selector's brackets.
-    var inline: String {
+    /// ` in session=2 p=0.2 max=3 since run=5s`, or nothing. Attempts and retries stand in the selector's brackets, when
+    /// there is one.
+    func inline(hasSelector: Bool) -> String {
         var text = ""
         if let session { text += " in session=\(session)" }
+        if !hasSelector {
+            if let attempt { text += " in attempt=\(attempt)" }
+            if let retry { text += " in retry=\(retry)" }
+        }
         if probability < 1 { text += " p=\(probability)" }
         if let max { text += " max=\(max)" }
+        if let since { text += " since \(since.mark.rawValue)=\(DurationText.describe(since.gap))" }
         return text
     }
 }

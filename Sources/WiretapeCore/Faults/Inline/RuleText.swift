@@ -64,6 +64,25 @@ struct RuleText {
         run { $0.isLetter || $0.isNumber || "_-./:$#".contains($0) }
     }
 
+    /// Up to one of the characters of `ends`; brackets and quotes of JSON within are passed over.
+    mutating func json(until ends: String) -> String {
+        var depth = 0
+        var inText = false
+        var escaped = false
+        return run { c in
+            if inText {
+                if !escaped, c == "\"" { inText = false }
+                escaped = !escaped && c == "\\"
+                return true
+            }
+            if depth == 0, ends.contains(c) { return false }
+            if c == "\"" { inText = true }
+            if c == "[" || c == "{" { depth += 1 }
+            if c == "]" || c == "}" { depth -= 1 }
+            return true
+        }.trimmingBlanks()
+    }
+
     /// Text in double quotes with the escapes of JSON.
     mutating func quoted() throws(PlanError) -> String {
         let start = at

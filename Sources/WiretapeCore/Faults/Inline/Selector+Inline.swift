@@ -8,6 +8,7 @@ extension Selector {
         inside += conditions.map { "\($0.key)=\($0.value)" }
         if let attempt = filters.attempt { inside.append("attempt=\(attempt)") }
         if let retry = filters.retry { inside.append("retry=\(retry)") }
+        if filters.per != .session { inside.append("per=\(filters.per.rawValue)") }
         return subjectText + (inside.isEmpty ? "" : "[\(inside.joined(separator: ", "))]")
     }
 
@@ -24,27 +25,33 @@ extension Selector {
         if case .point(let point) = subject { point.isRequest } else { false }
     }
 
-    /// `instead` of requests, `after` messages.
-    var defaultPlace: Place { isAboutRequests ? .instead : .after }
+    var isAboutMessages: Bool {
+        if case .point(let point) = subject { point.isMessage } else { true }
+    }
+
+    func isPoint(_ point: FaultPoint) -> Bool { subject == .point(point) }
 }
 
 extension Condition {
-    var isAboutRequests: Bool {
-        switch self {
-        case .method, .path: true
-        case .direction, .type, .label, .pointer: false
-        }
-    }
-
     /// As it is written before the `=`.
     var key: String {
         switch self {
         case .direction: "direction"
+        case .protocol: "protocol"
+        case .transport: "transport"
         case .type: "type"
-        case .label: "target"
+        case .named(let word, _): word.rawValue
+        case .invocation: "invocation"
         case .pointer(let pointer, _): pointer
+        case .regex: "regex"
+        case .size: "size"
         case .method: "method"
         case .path: "path"
+        case .header(let name, _): "header.\(name)"
+        case .staleToken: "token"
+        case .listener: "listener"
+        case .endedBy: "by"
+        case .code: "code"
         }
     }
 
@@ -52,8 +59,19 @@ extension Condition {
     var value: String {
         switch self {
         case .direction(let direction): direction == .toClient ? "toClient" : "toServer"
+        case .transport(let transports): transports.map(\.rawValue).joined(separator: "|")
         case .pointer(_, let value): value.text
-        case .type(let text), .label(let text), .method(let text), .path(let text):
+        case .regex(let pattern): JSONValue.string(pattern.text).text
+        case .size(let range):
+            range.lowerBound == range.upperBound
+                ? "\(range.lowerBound)"
+                : range.upperBound == .max ? ">\(range.lowerBound - 1)" : "\(range.lowerBound)..\(range.upperBound)"
+        case .staleToken: "stale"
+        case .endedBy(let side): side == .toClient ? "server" : "client"
+        case .code(let code): "\(code)"
+        case .header(_, nil): "*"
+        case .protocol(let text), .type(let text), .named(_, let text), .invocation(let text), .method(let text),
+            .path(let text), .header(_, let text?), .listener(let text):
             text.allSatisfy { !",]\"".contains($0) && !$0.isWhitespace } && !text.isEmpty
                 ? text : JSONValue.string(text).text
         }

@@ -20,7 +20,6 @@ extension Selector {
 
     /// `( point | label ) [ "[" cond { "," cond } "]" ]`. Conditions on attempt, retry and session go to `filters`.
     init(parsing text: inout RuleText, filters: inout RuleFilters) throws(PlanError) {
-        let start = text.at
         let subject: Subject
         if text.next == "\"" {
             subject = .label(try text.quoted())
@@ -29,7 +28,7 @@ extension Selector {
             guard !label.isEmpty else {
                 throw text.error("a point or a label is missing, such as connect or ReceiveMessage")
             }
-            subject = try Selector.subject(label, text, at: start)
+            subject = Selector.subject(label)
         }
         self.init(subject)
         guard text.next == "[" else { return }
@@ -38,16 +37,9 @@ extension Selector {
         try text.require("]", after: "the conditions")
     }
 
-    /// A bare word: a point of this version, one of a later version, or a label.
-    static func subject(_ word: String, _ text: RuleText, at start: Int) throws(PlanError) -> Subject {
-        guard let point = FaultPoint(rawValue: word) else { return .label(word) }
-        guard point.isBuilt else {
-            let built = FaultPoint.allCases.filter(\.isBuilt).map(\.rawValue).joined(separator: ", ")
-            throw text.error(
-                "the point '\(word)' is not built yet; this version has \(built) (a label spelled so is quoted)",
-                at: start)
-        }
-        return .point(point)
+    /// A bare word: a point or a label.
+    static func subject(_ word: String) -> Subject {
+        FaultPoint(rawValue: word).map(Subject.point) ?? .label(word)
     }
 
     private mutating func parseCondition(_ text: inout RuleText, _ filters: inout RuleFilters) throws(PlanError) {
@@ -76,9 +68,13 @@ extension Selector {
             filters[keyPath: ordinal] = value
             return
         } else {
-            raw = Selector.bareValue(&text)
+            raw = text.json(until: ",]")
         }
-        conditions.append(try Selector.condition(key, raw, text, at: start, valueAt: valueStart))
+        if key == "per" {
+            filters.per = try RuleFilters.scope(raw, text, at: valueStart)
+            return
+        }
+        conditions.append(try Condition(key, raw, text, at: start, valueAt: valueStart))
     }
 
     /// What `attempt=`, `retry=` and `session=` set.
@@ -91,56 +87,7 @@ extension Selector {
         }
     }
 
-    /// Up to the `,` or `]` that ends it; brackets and quotes of JSON within are passed over.
-    private static func bareValue(_ text: inout RuleText) -> String {
-        var depth = 0
-        var inText = false
-        var escaped = false
-        return text.run { c in
-            if inText {
-                if !escaped, c == "\"" { inText = false }
-                escaped = !escaped && c == "\\"
-                return true
-            }
-            if depth == 0, c == "," || c == "]" { return false }
-            if c == "\"" { inText = true }
-            if c == "[" || c == "{" { depth += 1 }
-            if c == "]" || c == "}" { depth -= 1 }
-            return true
-        }.trimmingBlanks()
+    static func hint(_ key: String) -> String {
+        NearestName.hint(key, among: Condition.keys + ["attempt", "retry", "session", "per", "every"])
     }
-
-    /// One condition with its value as text; the value of a pointer is JSON.
-    static func condition(
-        _ key: String, _ value: String, _ text: RuleText, at start: Int, valueAt: Int
-    ) throws(PlanError) -> Condition {
-        if key.hasPrefix("/") {
-            guard let json = try? JSONValue(parsing: value) else {
-                throw text.error("'\(value)' is not JSON; texts stand in quotes: \(key)=\"\(value)\"", at: valueAt)
-            }
-            return .pointer(key, json)
-        }
-        switch key {
-        case "direction":
-            switch value {
-            case "toClient": return .direction(.toClient)
-            case "toServer": return .direction(.toServer)
-            default: throw text.error("'\(value)' is not a direction; use toClient or toServer", at: valueAt)
-            }
-        case "type": return .type(value)
-        case "target", "event", "operation", "channel", "label": return .label(value)
-        case "method": return .method(value)
-        case "path": return .path(value)
-        case "protocol", "invocation", "regex", "size", "header", "headers", "token", "transport", "per", "since":
-            throw text.error("the condition '\(key)' is not built yet", at: start)
-        default: throw text.error("'\(key)' is not a condition\(hint(key))", at: start)
-        }
-    }
-
-    static func hint(_ key: String) -> String { NearestName.hint(key, among: keys) }
-
-    static let keys = [
-        "direction", "type", "target", "event", "operation", "channel", "method", "path", "attempt", "retry", "session",
-        "every",
-    ]
 }

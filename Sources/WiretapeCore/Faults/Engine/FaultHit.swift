@@ -1,0 +1,18 @@
+/// A rule that fires.
+package struct FaultHit: Hashable, Sendable {
+    /// Index into the plan's rules.
+    package var rule: Int
+    package var name: String
+    package var place: Place
+    package var actions: [FaultAction]
+    /// The message's ordinal among those of its direction; nil for everything else.
+    package var message: Int?
+    /// The seed of whatever the actions draw: a pure function of the run's seed, the rule and the moment.
+    package var random: UInt64
+
+    /// What ends the connection; nil when nothing does.
+    package var ending: FaultVerdict? { actions.last { $0.verdict.isTerminal }?.verdict }
+
+    /// The actions as they are written: `truncate(2) + reset`.
+    package var text: String { actions.map(\.text).joined(separator: " + ") }
+}
