@@ -5,6 +5,7 @@ invocation, a stream, the connection) and must be equal in all cells of a row; t
 """
 
 import argparse
+import importlib
 import json
 import os
 import pathlib
@@ -19,6 +20,10 @@ from cells import SCRIPTS, Matrix, table
 from peers import CANNOT, CLIENTS, SERVERS, TRANSPORTS, Peers
 from processes import ROOT, Failed, binary
 
+# Protocols beside SignalR: modules with CASES of the same form as cases.py has, each case's name beginning with the protocol's.
+SUITES = []
+for suite in SUITES:
+    CASES.update(importlib.import_module(suite).CASES)
 CHOICES = {
     "servers": list(SERVERS),
     "clients": list(CLIENTS),

@@ -110,7 +110,7 @@ class Peers:
 
     def missing(self, name):
         """Why this server or client cannot run here, or None."""
-        if name in ("aspnetcore", "signalr-js") and not self.folder:
+        if name in ("aspnetcore", "signalr-js", "npm") and not self.folder:
             return "no peers' folder (WIRETAPE_PEERS)"
         return None
 
