@@ -10,7 +10,7 @@ extension ReplayEngine {
         var counterpart: Int?
         let came = run.cameAlready(message, options)
         if case .disordered(let step) = match {
-            (nearest, counterpart) = (run.firstAwaitedStep, step)
+            (nearest, counterpart) = (run.awaitsHandshake ? run.script.clientHandshake : run.firstAwaitedStep, step)
         } else if came == nil {
             // A repetition is more than the tape has; anything else stands for the message that it is most like.
             let place = run.place(of: message)
@@ -36,7 +36,8 @@ extension ReplayEngine {
 
     /// The protocol's own error to a request that the tape does not answer.
     mutating func refuse(_ message: Message, of r: Int, into out: inout [ReplayAction]) {
-        guard options.onDivergence != .stall else { return }
+        // Before the protocol's opening a client would take it for that.
+        guard options.onDivergence != .stall, runs[r].link?.readyAt != nil else { return }
         let reason = "wiretape: diverged at \(message.title): not on \(tapeName)"
         guard let refusal = runs[r].session.writer.refusal(of: message, reason: reason) else { return }
         var carried: [Message] = []

@@ -12,7 +12,7 @@ extension SessionRun {
         case aside
         /// No counterpart: a divergence.
         case unexpected
-        /// The counterpart of this step, which is not its turn (`--match strict`).
+        /// The counterpart of this step, which is not its turn: `--match strict`, or before the protocol's opening.
         case disordered(Int)
         /// More than the tape has, where nothing is compared (`--match off`).
         case extra
@@ -38,10 +38,16 @@ extension SessionRun {
         }
         let place = place(of: message)
         guard let step = choose(Script.key(message, at: place, ignore: options.ignore)) else { return .unexpected }
-        if options.match == .strict, state[step] == .waiting, step != firstAwaited {
-            return .disordered(step)
-        }
+        if options.match == .strict, state[step] == .waiting, step != firstAwaited { return .disordered(step) }
+        if awaitsHandshake, message.role != .handshake { return .disordered(step) }
         return accept(message, as: step, at: now, options) ? .repeated(step) : .matched(step)
+    }
+
+    /// Whether the client still owes this connection the protocol's opening, before which no protocol lets it speak.
+    var awaitsHandshake: Bool {
+        guard let opening = script.clientHandshake else { return false }
+        return state[opening] == .waiting
+            || (state[opening] == .done && matchedIn[opening] < UInt16(clamping: generation))
     }
 
     /// Takes the message as that step, whatever it says.

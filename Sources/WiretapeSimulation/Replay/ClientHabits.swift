@@ -33,7 +33,7 @@ package struct ClientHabits: Sendable {
         case counter(Int)
         /// Starts again with every connection.
         case restarting(Int)
-        /// Something like a UUID.
+        /// UUIDs.
         case opaque
     }
 

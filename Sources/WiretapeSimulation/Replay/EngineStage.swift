@@ -93,6 +93,13 @@ package final class EngineStage {
         return false
     }
 
+    /// A client does something wrong: the server may refuse what it says.
+    /// - Parameter forgiven: lines of its session without which the server may go on.
+    package func expectWrong(ofClient k: Int, session: Int, forgiven: Set<Int>) {
+        referees[k][session].expectsRefusals = true
+        referees[k][session].forgiven = forgiven
+    }
+
     package func finish() -> ReplayReport { engine.finish(at: now) }
 
     // MARK: Events

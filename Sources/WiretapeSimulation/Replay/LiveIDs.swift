@@ -37,7 +37,11 @@ struct LiveIDs {
         case .opaque:
             var hash = StableHash()
             hash.combine(UInt64(count))
-            return "c\(String(hash.value, radix: 16))-\(count)"
+            let digits = String(hash.value | 1 << 63, radix: 16)
+            let number = String(count, radix: 16)
+            let last = String(repeating: "0", count: max(0, 12 - number.count)) + number
+            return
+                "\(digits.prefix(8))-\(digits.dropFirst(8).prefix(4))-4\(digits.suffix(3))-8\(digits.prefix(3))-\(last)"
         }
     }
 }

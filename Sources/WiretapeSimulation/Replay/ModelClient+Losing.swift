@@ -62,15 +62,21 @@ extension ModelClient {
     func leaveWhenDone(into out: inout [ClientAction]) {
         guard play.isComplete, !isPosting, outbox.isEmpty else { return }
         if let farewell = play.talk.farewell, !play.farewellSaid {
-            play.farewellSaid = true
-            var bytes: [UInt8] = []
-            var sayings: [Saying] = []
-            if let message = play.talk.lines[farewell].message {
-                bytes = message.bytes
-                sayings = [Saying(session: current, line: farewell, generation: generation)]
+            if lateness(farewell) > 0, !wasMischievous {
+                wasMischievous = true
+                lateFarewell = now.advanced(by: lateness(farewell))
             }
+            if let due = lateFarewell, due > now {
+                dueAt = due
+                return
+            }
+            play.farewellSaid = true
             play.said[farewell] = true
-            transmit(bytes, sayings, into: &out)
+            for _ in 0..<farewells(farewell) {
+                guard let message = play.talk.lines[farewell].message else { break }
+                let saying = Saying(session: current, line: farewell, generation: generation)
+                transmit(message.bytes, [saying], into: &out)
+            }
         } else if !play.farewellSaid, play.awaitsEnding {
             return
         }

@@ -2,7 +2,7 @@ internal import WiretapeCore
 
 /// What a client does wrong on purpose: one line of one session.
 extension ModelClient {
-    private func mischief(_ line: Int) -> ClientHabits.Mischief.What? {
+    func mischief(_ line: Int) -> ClientHabits.Mischief.What? {
         guard let mischief = habits.mischief, mischief.session == current, mischief.line == line else { return nil }
         return mischief.what
     }
@@ -20,6 +20,50 @@ extension ModelClient {
         return play.pushes > heldLine?.pushes ?? 0
     }
 
+    /// How often the handshake is said now. What is held back until a push never comes: none is sent before it.
+    func handshakes(_ line: Int, into out: inout [ClientAction]) -> Int {
+        guard !wasMischievous, let what = mischief(line) else { return 1 }
+        wasMischievous = true
+        switch what {
+        case .drop, .afterNextPush: return 0
+        case .late(let by):
+            dueAt = now.advanced(by: by)
+            return 0
+        case .double: return 2
+        case .swap:
+            var bytes: [UInt8] = []
+            var sayings: [Saying] = []
+            if let next = play.order.first { say(next, &bytes, &sayings) }
+            transmit(bytes, sayings, opcode: .text, into: &out)
+            return 1
+        case .alter, .extra: return 1
+        }
+    }
+
+    /// How often the farewell is said.
+    func farewells(_ line: Int) -> Int {
+        guard let what = mischief(line) else { return 1 }
+        wasMischievous = true
+        switch what {
+        case .drop, .afterNextPush: return 0
+        case .double: return 2
+        default: return 1
+        }
+    }
+
+    /// Whether an answer to the server's question is held back: until the next push, or until another line is said.
+    func holds(_ answer: Int) -> Bool {
+        switch mischief(answer) {
+        case .afterNextPush:
+            if heldLine == nil { heldLine = (answer, play.pushes) }
+            return play.pushes <= heldLine?.pushes ?? 0
+        case .swap:
+            if heldLine == nil { heldLine = (answer, play.at) }
+            return play.at <= heldLine?.pushes ?? 0 && play.at < play.order.count
+        default: return false
+        }
+    }
+
     /// What is said instead of a line that is due: nothing, the line, or it and another.
     func mischiefs(_ line: Int) -> [Int] {
         guard !wasMischievous, let what = mischief(line) else { return [line] }
@@ -30,8 +74,9 @@ extension ModelClient {
             return []
         case .double: return [line, line]
         case .swap:
-            let position = play.order.firstIndex(of: line) ?? 0
-            guard position + 1 < play.order.count else { return [line] }
+            guard let position = play.order.firstIndex(of: line), position + 1 < play.order.count else {
+                return [line]
+            }
             play.order.swapAt(position, position + 1)
             play.waiting.remove(play.order[position])
             return []
@@ -42,6 +87,8 @@ extension ModelClient {
     /// As if it had been said.
     private func skip(_ line: Int) {
         play.said[line] = true
+        // Who does not ask waits for no answer.
+        if play.talk.lines[line].opener == line { play.givenUp.insert(line) }
         if let i = play.questions.firstIndex(where: { $0.answer == line }) {
             play.questions.remove(at: i)
         } else {

@@ -118,14 +118,16 @@ extension ModelClient {
             return proceed(into: &out)
         }
         ids.reconnect()
-        var ear = play.talk.session.codec.type.init(StreamOpening(request: head("GET", "/")))
-        defer { self.ear = ear }
-        guard let line = play.talk.clientHandshake, let message = play.talk.lines[line].message else {
-            return becomeReady(into: &out)
-        }
+        ear = play.talk.session.codec.type.init(StreamOpening(request: head("GET", "/")))
+        guard let line = play.talk.clientHandshake else { return becomeReady(into: &out) }
+        for _ in 0..<handshakes(line, into: &out) { sayHandshake(into: &out) }
+    }
+
+    func sayHandshake(into out: inout [ClientAction]) {
+        guard let line = play.talk.clientHandshake, let message = play.talk.lines[line].message else { return }
         var seen: [Message] = []
         let bytes = handshake(message)
-        ear.decode(bytes.span, .text, .toServer, into: &seen)
+        ear?.decode(bytes.span, .text, .toServer, into: &seen)
         isBinary = message.content["protocol"]?.string == "messagepack"
         transmit(bytes, [Saying(session: current, line: line, generation: generation)], opcode: .text, into: &out)
     }

@@ -9,7 +9,12 @@ extension ModelClient {
         while phase == .ready, mainSlot == slot, let line = nextLine() {
             guard let due = dueAt, due <= now else { break }
             let isNew = sayings.isEmpty
-            for line in mischiefs(line) { say(line, &batch, &sayings) }
+            for (n, line) in mischiefs(line).enumerated() {
+                // What it says twice goes on under the first id.
+                let map = ids.map
+                say(line, &batch, &sayings)
+                if n > 0 { ids.map = map }
+            }
             dueAt = nil
             dueLine = nil
             eventCount += 1
@@ -26,9 +31,11 @@ extension ModelClient {
 
     /// The line that is said next; sets when. Nil when it is the server's turn.
     private func nextLine() -> Int? {
-        if let first = play.questions.min(by: { $0.due < $1.due }), dueLine == nil || first.due <= dueAt ?? .zero {
+        if let first = play.questions.min(by: { $0.due < $1.due }), !holds(first.answer),
+            dueLine == nil || first.due <= dueAt ?? .zero
+        {
             dueLine = first.answer
-            dueAt = first.due
+            dueAt = first.due.advanced(by: lateness(first.answer))
             return first.answer
         }
         guard let line = play.again.first ?? play.order.dropFirst(play.at).first else {
@@ -37,13 +44,8 @@ extension ModelClient {
             return nil
         }
         if dueLine == line { return line }
-        guard mayMischievouslySay(line) else {
-            dueLine = nil
-            dueAt = nil
-            return nil
-        }
         let isAgain = !play.again.isEmpty
-        guard isAgain || !play.waiting.contains(line) || !play.awaits(before: line) else {
+        guard isAgain || !play.waiting.contains(line) || !play.awaits(before: line), mayMischievouslySay(line) else {
             dueLine = nil
             dueAt = nil
             return nil
@@ -55,7 +57,7 @@ extension ModelClient {
         return line
     }
 
-    private func say(_ line: Int, _ batch: inout [UInt8], _ sayings: inout [Saying]) {
+    func say(_ line: Int, _ batch: inout [UInt8], _ sayings: inout [Saying]) {
         guard let message = play.talk.lines[line].message else { return }
         if let i = play.questions.firstIndex(where: { $0.answer == line }) {
             play.questions.remove(at: i)

@@ -52,6 +52,7 @@ package final class ModelClient {
     /// What mischief holds back.
     var heldLine: (line: Int, pushes: Int)?
     package internal(set) var wasMischievous = false
+    var lateFarewell: WireInstant?
     var memory: StatefulMemory?
     /// What connections that are gone took with them, as long as a stateful reconnect may make it good.
     var unsettled: [Loss] = []
@@ -110,7 +111,11 @@ package final class ModelClient {
             if habits.serverTimeout > 0, now >= lastHeard.advanced(by: habits.serverTimeout) {
                 return cut(.fin, into: &out)
             }
-            guard phase == .ready else { return }
+            guard phase == .ready else {
+                guard let due = dueAt, due <= now else { return }
+                dueAt = nil
+                return sayHandshake(into: &out)
+            }
             if habits.pings > 0, now >= lastSaid.advanced(by: habits.pings) {
                 transmit(ear?.keepalive?.payload ?? [], [], into: &out)
             }

@@ -338,6 +338,8 @@ extension TapeCanon {
         guard let carrier = exchange.carrier else { return }
         if case .stream(let key) = exchange.role {
             keys[key]?.isEnded = true
+            // Behind the client's farewell the server's end races with the client, which leaves the stream.
+            if keys[key]?.clientFarewell == true { return }
         }
         let kind = TapeEvent.Kind.end(x: 0, .toClient, trailers: [])
         put([CanonItem(time: event.time, what: .event(kind, on: carrier, exchange: exchange.number, json: nil))])

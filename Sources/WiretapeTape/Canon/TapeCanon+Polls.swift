@@ -100,7 +100,7 @@ extension TapeCanon {
         case .stream(let key) where exchange.carrier != nil:
             keys[key]?.isEnded = true
             // A client leaves its stream when it is done, which the recorder may or may not live to see.
-            if let farewell, gone?.by == .server { put([farewell]) }
+            if let farewell, gone?.by == .server, keys[key]?.clientFarewell == false { put([farewell]) }
         default:
             if exchange.carrier != nil {
                 if let farewell { put([farewell]) }

@@ -93,7 +93,7 @@ import WiretapeTape
         for bytes in [original, canonical] {
             let sessions = try Self.sessions(bytes).sessions
             let play = try Playbook(sessions, speed: .instant)
-            for client in sessions.map(ModelClient.init) {
+            for client in sessions.map(TapeClient.init) {
                 try client.connect(to: play)
                 client.run { client, said, heard in
                     client.script[..<said].count { $0.direction == .toClient } <= heard
@@ -178,6 +178,42 @@ import WiretapeTape
         #expect(digests.count == 1)
         let contents = try [one, two].map { try TapeDiff.Content(sessions: Self.sessions($0).sessions, exchanges: []) }
         #expect(TapeDiff.compare(contents[0], contents[1]).isEmpty)
+    }
+
+    /// Behind the client's farewell the server's end of an event stream may or may not be there before the client leaves it.
+    @Test func theEndOfAStreamBehindTheFarewellIsLeftOut() throws {
+        let closing = #"{"type":7}"# + "\u{1e}"
+        let before = [
+            #"{"tape":1}"#, #"{"t":1,"c":1,"e":"open"}"#,
+            #"{"t":1,"c":1,"e":"request","x":1,"method":"POST","target":"/chat/negotiate?negotiateVersion=1","headers":[]}"#,
+            #"{"t":1,"c":1,"e":"response","x":1,"status":200,"headers":[],"text":"{\"negotiateVersion\":1,\"connectionId\":\"public-one-public-one\",\"connectionToken\":\"secret-one-secret-one\",\"availableTransports\":[]}"}"#,
+            #"{"t":1,"c":2,"e":"open"}"#,
+            #"{"t":1,"c":2,"e":"request","x":1,"method":"GET","target":"/chat?id=secret-one-secret-one","headers":[["Accept","text/event-stream"]]}"#,
+            #"{"t":1,"c":2,"e":"response","x":1,"status":200,"headers":[["Content-Type","text/event-stream"]],"stream":true}"#,
+        ]
+        func post(_ text: String, _ x: Int) -> [String] {
+            [
+                #"{"t":2,"c":1,"e":"request","x":\#(x),"method":"POST","target":"/chat?id=secret-one-secret-one","headers":[],"text":\#(JSONValue.string(text).text)}"#,
+                #"{"t":2,"c":1,"e":"response","x":\#(x),"status":200,"headers":[]}"#,
+            ]
+        }
+        let handshake = post(#"{"protocol":"json","version":1}"# + "\u{1e}", 2)
+        let answer = [#"{"t":3,"c":2,"e":"chunk","x":1,"d":"<","text":"data: {}\u001e\r\n\r\n"}"#]
+        let end = #"{"t":4,"c":2,"e":"end","x":1,"d":"<"}"#
+        func text(_ last: [String]) throws -> String {
+            let lines = before + handshake + answer + last
+            return String(
+                decoding: try Self.canonical(Array((lines.joined(separator: "\n") + "\n").utf8)), as: UTF8.self)
+        }
+        let left = #"{"t":5,"c":2,"e":"gone","by":"client","how":"fin"}"#
+        let lost = #"{"t":5,"c":2,"e":"gone","by":"server","how":"fin"}"#
+        let wanted = try text(post(closing, 3) + [left])
+        #expect(!wanted.contains(#""e":"end""#) && !wanted.contains(#""e":"gone""#))
+        #expect(try text(post(closing, 3) + [end, left]) == wanted)
+        #expect(try text(post(closing, 3) + [lost]) == wanted)
+        #expect(try text([left] + post(closing, 3)) == wanted)
+        // Without a farewell it is the server's own.
+        #expect(try text([end]).contains(#""e":"end""#))
     }
 
     /// Ids that a client draws and ids that a server counts for all get names; a client's counter stays.

@@ -35,6 +35,25 @@ import WiretapeCore
         #expect(report.sessions[0].attempts[0].ended == Attempt.End(time: 812_000_000, by: "replay", how: "close 1011"))
     }
 
+    /// No protocol lets a client speak before its opening: it is not refused in words that it would take for the answer.
+    @Test(arguments: [ReplayOptions.OnDivergence.fail, .warn])
+    func whatComesBeforeTheHandshakeIsOutOfTurn(_ way: ReplayOptions.OnDivergence) throws {
+        let tape = TestTape.session(TestTape.handshake + "10 > \(call("0", "Add"))\n20 < \(done("0", "3"))")
+        let play = try Playbook([tape]) { $0.onDivergence = way }
+        let c = play.upgrade(play.negotiate())
+        play.send(c, call("7", "Add"))
+        let head = "wiretape: diverged at client message 1 of session 1 (chat.tape:11), after 0 ms\n"
+        #expect(play.logs == [head + "    recorded  Handshake json 1\n    received  Invocation Add()"])
+        if way == .fail {
+            play.expect(c, "101", "close 1011 wiretape: diverged at Invocation Add(): not on chat.tape")
+        } else {
+            play.send(c, #"{"protocol":"json","version":1}"#)
+            play.pass(ms: 100)
+            play.expect(c, "101", "{}", done("7", "3"))
+        }
+        #expect(play.finish().sessions[0].unexpected == ["Invocation Add()"])
+    }
+
     @Test func anIgnoredPlaceIsNoDifference() throws {
         let play = try Playbook([tape]) { $0.ignore = [IgnoreRule(label: "Send", pointer: "/arguments/1")] }
         let c = try play.start()

@@ -64,7 +64,7 @@ import WiretapeTape
         }
     }
 
-    private func clients(_ name: String, speed: ReplayOptions.Speed) throws -> (Playbook, [ModelClient]) {
+    private func clients(_ name: String, speed: ReplayOptions.Speed) throws -> (Playbook, [TapeClient]) {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         var tape = try TapeReader(path: tests.appending(path: "Fixtures/signalr/\(name).tape").path)
@@ -75,12 +75,12 @@ import WiretapeTape
         }
         let sessions = reader.finish()
         try #require(!sessions.isEmpty)
-        return (try Playbook(sessions, speed: speed), sessions.map(ModelClient.init))
+        return (try Playbook(sessions, speed: speed), sessions.map(TapeClient.init))
     }
 }
 
 /// The client of a recorded session.
-final class ModelClient {
+final class TapeClient {
     let session: RecordedSession
     /// Both sides' messages up to the farewell and without what comes after it.
     let script: [Message]
@@ -128,7 +128,7 @@ final class ModelClient {
     }
 
     /// Says message after message as soon as `may` allows it: by the index of the message and the number of records heard.
-    func run(_ may: (ModelClient, Int, Int) -> Bool) {
+    func run(_ may: (TapeClient, Int, Int) -> Bool) {
         var turn = 0
         for _ in 0..<400_000 {
             got += play.take(c).filter { $0.hasPrefix("{") && $0 != #"{"type":6}"# }

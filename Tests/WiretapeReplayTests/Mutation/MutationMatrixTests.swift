@@ -1,0 +1,177 @@
+import Testing
+import WiretapeCore
+import WiretapeSimulation
+
+/// The mutation matrix: each client message of recorded sessions is dropped, sent late, doubled, swapped with the next, sent
+/// only after the next push. The report names exactly that, nothing leaves before its causes, and the run ends in time.
+@Suite struct MutationMatrixTests {
+    static let tapes = ["chat", "chat-lp", "reconnect", "everything", "everything-lp"]
+    static let sessions = Dictionary(uniqueKeysWithValues: tapes.map { ($0, (try? Recordings.sessions($0)) ?? []) })
+    static let talks = sessions.mapValues { $0.map(Conversation.init) }
+    private static let long: UInt64 = 3_600_000_000_000
+
+    @Test(arguments: Mutation.all(tapes, .drop)) func dropped(_ cell: Mutation) throws { try check(cell) }
+
+    @Test(arguments: Mutation.all(tapes, .late(2 * Mutation.second))) func late(_ cell: Mutation) throws {
+        try check(cell)
+    }
+
+    @Test(arguments: Mutation.all(tapes, .late(45 * Mutation.second))) func tooLate(_ cell: Mutation) throws {
+        try check(cell)
+    }
+
+    @Test(arguments: Mutation.all(tapes, .double)) func doubled(_ cell: Mutation) throws { try check(cell) }
+
+    @Test(arguments: Mutation.all(tapes, .swap)) func swapped(_ cell: Mutation) throws { try check(cell) }
+
+    @Test(arguments: Mutation.all(tapes, .afterNextPush)) func afterTheNextPush(_ cell: Mutation) throws {
+        try check(cell)
+    }
+
+    /// `--match strict`: what comes before its turn is named beside the message whose turn it is.
+    @Test(arguments: Mutation.all(["chat", "everything", "reconnect"], .swap))
+    func swappedWhereTheOrderCounts(_ cell: Mutation) throws {
+        let sessions = try #require(Self.sessions[cell.tape])
+        let talk = try #require(Self.talks[cell.tape])[cell.session]
+        // The last message, answers, and those that nobody can tell from the next have nothing to be swapped with.
+        guard let next = cell.next(talk), talk.lines[cell.line].role != .reply,
+            talk.lines[next].key != talk.lines[cell.line].key
+        else { return }
+        let run = MutationRun(cell.tape, sessions, habits(cell, sessions), forgiven: [:]) { $0.match = .strict }
+        #expect(run.problems() == [])
+        let text = run.report.divergences.first ?? ""
+        #expect(text.contains("(\(cell.tape).tape.gz:\(try tapeLine(cell.line, sessions[cell.session])))"), "\(text)")
+        #expect(text.contains("    received  \(talk.lines[next].message?.type ?? "")"), "\(text)")
+        #expect(run.report.exitCode == 2 && run.report.divergences.count == 1)
+    }
+
+    private func check(_ cell: Mutation) throws {
+        let sessions = try #require(Self.sessions[cell.tape])
+        let talk = try #require(Self.talks[cell.tape])[cell.session]
+        try checkFailing(cell, sessions, talk)
+        // The other tapes have all of its messages.
+        if cell.tape != "everything-lp" { try checkWarned(cell, sessions, talk) }
+    }
+
+    private func habits(_ cell: Mutation, _ sessions: [RecordedSession]) -> ClientHabits {
+        var habits = ClientHabits()
+        habits.transport = sessions[0].transport
+        habits.attempts = 1
+        habits.ids = .opaque
+        habits.mischief = .init(session: cell.session, line: cell.line, what: cell.what)
+        return habits
+    }
+
+    /// `--on-divergence fail`: the first divergence ends the session, and says what it was.
+    private func checkFailing(_ cell: Mutation, _ sessions: [RecordedSession], _ talk: Conversation) throws {
+        let outcome = cell.outcome(talk, hasGrace: true)
+        let forgiven = Set(cell.postponed(talk))
+        let run = MutationRun(
+            cell.tape, sessions, habits(cell, sessions), forgiven: [cell.session: forgiven])
+        if cell.twin(talk) == nil { #expect(run.problems(takenAway: [cell.session: hidden(talk, forgiven)]) == []) }
+        // A farewell that comes late is the client's own time.
+        let own = talk.lines[cell.line].role == .close ? 45 * Mutation.second : 3 * Mutation.second
+        let bound = MutationRun.length(sessions) + 30 * Mutation.second + own
+        #expect(run.elapsed <= bound, "took \(run.elapsed / 1_000_000) ms of \(bound / 1_000_000)")
+        let session = try #require(run.report.sessions.first { $0.session == cell.session + 1 })
+        if case .pass(let reordered) = outcome {
+            #expect(run.report.verdict == .pass, "\(run.report.divergences) \(run.report.reasons)")
+            #expect(run.report.sessions.map(\.reordered).reduce(0, +) == reordered)
+            #expect(run.report.sessions.count == sessions.count && run.report.sessions.allSatisfy { $0.finished })
+            #expect(session.missing + session.unexpected + session.late == [])
+            #expect(run.unheard == [])
+            return
+        }
+        #expect(run.report.verdict == .diverged && run.report.exitCode == 2)
+        #expect(run.report.divergences.count == 1 || cell.what == .drop, "\(run.report.divergences)")
+        let text = run.report.divergences.first ?? ""
+        let place = try self.place(cell, sessions[cell.session], talk)
+        switch outcome {
+        case .pass: break
+        case .missing:
+            // A client that waits for nothing leaves before patience ends.
+            let left = "session \(cell.session + 1): 1 client message never came, first \(place)"
+            #expect(
+                text.hasPrefix("wiretape: still waiting for \(place)")
+                    || (cell.what == .drop && run.report.reasons == [left]), "\(run.report.reasons)")
+            #expect(session.missing.first == place && session.unexpected == [] && session.late == [])
+            if cell.what == .drop, !session.missing.isEmpty { #expect(session.missing == [place]) }
+        case .repeated:
+            let title = talk.lines[cell.line].message?.type ?? ""
+            #expect(text.contains("    received  \(title)"), "\(text)")
+            #expect(session.unexpected.count == 1 && session.unexpected.allSatisfy { $0.hasPrefix(title) })
+        case .early, .unopened:
+            #expect(
+                text.contains("(\(cell.tape).tape.gz:\(try tapeLine(cell.line, sessions[cell.session])))"), "\(text)")
+            #expect(session.unexpected.count == 1)
+        }
+    }
+
+    /// `--on-divergence warn`: the session goes on, and the rest of it is as recorded.
+    private func checkWarned(_ cell: Mutation, _ sessions: [RecordedSession], _ talk: Conversation) throws {
+        let outcome = cell.outcome(talk, hasGrace: false)
+        // What waits for a push that never comes sits out one patience after the other: of no interest here.
+        if cell.what == .afterNextPush, outcome == .missing { return }
+        // Without an answer to its handshake no client says anything.
+        if talk.lines[cell.line].role == .handshake, cell.what == .drop { return }
+        let lines = Set(talk.lines.indices.filter { talk.lines[$0].direction == .toServer && $0 >= cell.line })
+        let forgiven: Set<Int>
+        switch outcome {
+        case .pass, .repeated, .early: forgiven = []
+        case _ where cell.what == .drop: forgiven = Set(talk.chain(of: cell.line, .toServer) + [cell.line])
+        case .unopened, .missing: forgiven = lines
+        }
+        let run = MutationRun(
+            cell.tape, sessions, habits(cell, sessions), forgiven: [cell.session: forgiven]
+        ) {
+            $0.onDivergence = .warn
+            $0.grace = Self.long
+        }
+        if cell.twin(talk) == nil { #expect(run.problems(takenAway: [cell.session: hidden(talk, forgiven)]) == []) }
+        let session = try #require(run.report.sessions.first { $0.session == cell.session + 1 })
+        let place = try self.place(cell, sessions[cell.session], talk)
+        switch outcome {
+        case .pass: #expect(run.report.verdict == .pass && run.unheard == [])
+        case _ where cell.what == .drop:
+            #expect(session.missing.first == place && session.late == [])
+            // What belongs to a call that was not made is on no tape, and missing with it.
+            let parts = talk.chain(of: cell.line, .toServer).filter { $0 > cell.line }.count
+            #expect(session.missing.count == 1 + parts && session.unexpected.count == parts)
+        case .missing:
+            #expect(session.late.contains(place) || session.missing.contains(place))
+            #expect(session.unexpected == [])
+        case .repeated:
+            #expect(session.unexpected.count == 1)
+            if cell.twin(talk) == nil { #expect(session.missing + session.late == [] && run.unheard == []) }
+        case .early: #expect(session.unexpected.count == 1 && session.missing + session.late == [] && run.unheard == [])
+        case .unopened: #expect(session.unexpected.count == 1 && session.missing.count == 1)
+        }
+        let others = run.report.sessions.filter { $0.session != cell.session + 1 }
+        #expect(others.allSatisfy { $0.finished && $0.missing + $0.unexpected + $0.late == [] })
+        #expect(run.report.sessions.count == sessions.count)
+    }
+
+    /// What may be passed: the server's lines that wait for a forgiven one.
+    private func hidden(_ talk: Conversation, _ forgiven: Set<Int>) -> Set<Int> {
+        guard let first = forgiven.min() else { return [] }
+        return Set(talk.lines.indices.filter { $0 >= first })
+    }
+
+    private func tapeLine(_ line: Int, _ session: RecordedSession) throws -> Int {
+        try #require(
+            session.entries.filter {
+                guard case .message(let message) = $0.what else { return true }
+                return message.role != .keepalive && message.role != .ack
+            }.dropFirst(line).first?.line)
+    }
+
+    /// `client message 3 (chat.tape.gz:13, Invocation SendMessage)`.
+    private func place(_ cell: Mutation, _ session: RecordedSession, _ talk: Conversation) throws -> String {
+        // Of equal messages the last is missing.
+        let line = cell.what == .drop ? cell.twin(talk) ?? cell.line : cell.line
+        let number = talk.lines[...line].count { $0.direction == .toServer }
+        let message = try #require(talk.lines[line].message)
+        let name = [message.type, message.label].compactMap(\.self).joined(separator: " ")
+        return "client message \(number) (\(cell.tape).tape.gz:\(try tapeLine(line, session)), \(name))"
+    }
+}
