@@ -64,17 +64,22 @@ extension SessionRun {
         if let first { rewindPositions(to: first) }
     }
 
-    /// The session's clock ran on: pushes that became due without a connection are lost, and so are questions, with their
-    /// answers, and endings.
+    /// The session's clock ran on: pushes that became due without a connection are lost, items of interrupted streams among
+    /// them, and so are questions, with their answers, and endings.
     private func loseWhatWasDue(_ options: ReplayOptions, at now: WireInstant) {
-        while head < script.steps.count, firstGate > head {
-            let step = script.steps[head]
+        // Items of interrupted streams stand before the head.
+        var index = min(head, state.firstIndex(of: .abandoned) ?? head)
+        while index < script.steps.count, index < firstGate {
+            defer { index += 1 }
+            let step = script.steps[index]
+            guard index == head || (step.role == .push && state[index] == .abandoned && openedLastTime(index)) else {
+                continue
+            }
             guard step.role != .reply, step.role != .handshake else { break }
-            let due = naturalTime(of: head, options)
+            let due = naturalTime(of: index, options)
             guard due <= now else { break }
-            state[head] = .lost
-            doneAt[head] = due
-            lostByTime += 1
+            state[index] = .lost
+            doneAt[index] = due
             if step.role == .request, let group = step.group {
                 for answer in script.toServer(in: group) where state[answer] == .waiting { state[answer] = .lost }
             }

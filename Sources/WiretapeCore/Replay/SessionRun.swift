@@ -102,8 +102,6 @@ final class SessionRun {
     var reordered = 0
     /// What other sessions' clients did not say in time (`--causality tape`).
     var missingElsewhere: [String] = []
-    /// Pushes that `live` lost: the digest leaves such a run's pushes out, unless the clock is the client's own.
-    var lostByTime = 0
 
     init(_ session: RecordedSession, script: Script, run: Int = 1, at now: WireInstant) {
         self.session = session

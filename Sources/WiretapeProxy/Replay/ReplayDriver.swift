@@ -16,6 +16,7 @@ package protocol ReplayDriver {
         _ c: ConnectionID, ticket: UInt64, at now: WireInstant, into out: inout [ReplayAction])
     mutating func acknowledged(
         _ c: ConnectionID, ticket: UInt64, complete: Bool, at now: WireInstant, into out: inout [ReplayAction])
+    mutating func step(_ count: Int, session: Int?, at now: WireInstant, into out: inout [ReplayAction])
     mutating func wake(at now: WireInstant, into out: inout [ReplayAction])
     var nextWake: WireInstant? { mutating get }
     var shouldEnd: Bool { get }

@@ -88,6 +88,13 @@ package final class ReplayServer {
         pump()
     }
 
+    /// Under `--speed step`: lets so many more messages leave.
+    /// - Parameter session: the number of a recorded session; nil: every claimed one.
+    package func step(_ count: Int, session: Int? = nil) {
+        driver.step(count, session: session, at: now, into: &actions)
+        pump()
+    }
+
     /// What the run has come to so far. The driver is not asked anything afterwards but how to end connections.
     package func report() -> ReplayReport { driver.finish(at: now) }
 

@@ -44,6 +44,9 @@ package struct WaitingDriver: ReplayDriver {
     package mutating func acknowledged(
         _ c: ConnectionID, ticket: UInt64, complete: Bool, at now: WireInstant, into out: inout [ReplayAction]
     ) {}
+    package mutating func step(
+        _ count: Int, session: Int?, at now: WireInstant, into out: inout [ReplayAction]
+    ) {}
     package mutating func wake(at now: WireInstant, into out: inout [ReplayAction]) {}
     package var nextWake: WireInstant? { nil }
     package var shouldEnd: Bool { false }

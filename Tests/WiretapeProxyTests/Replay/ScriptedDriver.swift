@@ -52,6 +52,10 @@ final class ScriptedDriver: ReplayDriver {
         onAcknowledged(c, ticket, complete, &out)
     }
 
+    func step(_ count: Int, session: Int?, at now: WireInstant, into out: inout [ReplayAction]) {
+        heard.append("step \(count)")
+    }
+
     func wake(at now: WireInstant, into out: inout [ReplayAction]) {
         while let next = later.first, next.at <= now {
             out += next.actions

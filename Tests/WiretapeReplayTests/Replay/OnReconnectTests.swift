@@ -67,6 +67,26 @@ import WiretapeCore
         #expect(report.outsideDigest == ["pushes of session 1 (--on-reconnect live without a manual clock)"])
     }
 
+    /// A stream that is asked for again goes on behind the items that were due meanwhile.
+    @Test func liveLosesItemsThatWereDue() throws {
+        let tape = TestTape.session(
+            TestTape.handshake + "10 > \(stream("0", "Counter"))\n"
+                + (1...4).map { "\($0 * 1_000) < \(item("0", "\($0)"))\n" }.joined() + "4500 < \(end("0"))")
+        let play = try Playbook([tape]) { $0.onReconnect = .live }
+        let c = try play.start()
+        play.send(c, stream("4", "Counter"))
+        play.pass(ms: 1_500)
+        play.expect(c, item("4", "1"))
+        play.close(c)
+        play.pass(ms: 2_000)
+        let d = try play.start()
+        play.send(d, stream("5", "Counter"))
+        play.pass(ms: 3_000)
+        play.expect(d, item("5", "4"), end("5"))
+        let report = play.finish()
+        #expect(report.verdict == .pass && report.sessions[0].finished)
+    }
+
     @Test func liveWithAManualClockIsInTheDigest() throws {
         var digests: Set<String> = []
         for away in [2_000, 1_900] as [UInt64] {
