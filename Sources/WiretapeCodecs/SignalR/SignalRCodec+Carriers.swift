@@ -9,7 +9,7 @@ extension SignalRCodec {
 
     package static func answer(_ what: CarrierAnswer, to request: RequestHead) -> HTTPAnswer {
         switch what {
-        case .pollOpened: return HTTPAnswer(status: 200, headers: bytesType + uncached)
+        case .pollOpened, .pollBegun: return HTTPAnswer(status: 200, headers: bytesType + uncached)
         case .poll(let body, _): return HTTPAnswer(status: 200, headers: bytesType + uncached, body: body)
         case .pollEmpty: return HTTPAnswer(status: 200, headers: textType + uncached)
         case .pollEnd, .pollSuperseded: return HTTPAnswer(status: 204, headers: textType + uncached)

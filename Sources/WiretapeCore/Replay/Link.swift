@@ -9,6 +9,9 @@ struct Link: Sendable {
     let openedAt: WireInstant
     /// Reads the client's messages.
     var codec: any FrameCodec
+    /// Writes to the client, where what it asked for decides how; nil: as the session's does. And the request that asked.
+    var writer: (any FrameCodec)?
+    var request: RequestHead?
     /// What the protocol keeps for a connection that goes on without a new handshake.
     var memory: (any SessionMemory)?
     var ids = IDMap()

@@ -5,12 +5,16 @@ struct LongPolls: Sendable {
         var bytes: [UInt8]
         var opcode: Opcode
         var ticket: UInt64
+        /// How many messages of the script it carries.
+        var messages = 0
     }
 
     /// The poll that waits for its answer on ``Link/connection``, since when, and what a rule does after its answer.
     var waiting: RequestHead?
     var since: WireInstant = .zero
     var afterAnswer: FaultHit?
+    /// The head of its answer is out.
+    var isBegun = false
     /// What is due and has not gone out, in order.
     var queue: [Payload] = []
     /// The body that went out last, and on which connection; the kernel may not have all of it.
@@ -18,9 +22,6 @@ struct LongPolls: Sendable {
     var body: [Payload] = []
     /// Asked of the connection that carries the queue, once it has gone.
     var acknowledgement: UInt64?
-
-    /// How long a client may go without a poll: what servers of the protocol keep a connection for.
-    static let patience: UInt64 = 15_000_000_000
 
     /// The kernel has the body up to that payload.
     mutating func handedOver(_ ticket: UInt64) {

@@ -73,7 +73,8 @@ extension ReplayEngine {
             cut(r, Link.Ending(verdict: hit.ending ?? .reset, hit: hit), following: false, into: &out)
             return false
         }
-        if batch.frame != Int(runs[r].script.steps[step].frame) { flush(&batch, of: r, into: &out) }
+        let isShared = runs[r].session.codec.type.sharesFrames
+        if !isShared || batch.frame != Int(runs[r].script.steps[step].frame) { flush(&batch, of: r, into: &out) }
         append(step, message, of: r, &batch)
         runs[r].sent(step, at: now, due: due)
         if message.role == .handshake || runs[r].script.clientHandshake == nil { runs[r].connected() }
@@ -102,7 +103,7 @@ extension ReplayEngine {
         // Not a copy of the whole link: it would be copied again by the changes below.
         guard let ids = runs[r].link?.ids, let transport = runs[r].link?.transport else { return }
         var bytes: [UInt8] = []
-        let opcode = runs[r].session.writer.write(message, ids: ids, on: transport, into: &bytes)
+        let opcode = writer(of: r).write(message, ids: ids, on: transport, into: &bytes)
         if message.role == .request, let chain = message.chain, let place = runs[r].script.steps[step].place {
             runs[r].link?.chains[Chain(ids.live(chain), origin: chain.origin)] = place
             // The codec tells an answer to the server from the end of an upload by knowing what was asked.

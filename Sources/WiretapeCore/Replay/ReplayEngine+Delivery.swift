@@ -22,7 +22,8 @@ extension ReplayEngine {
         runs[r].link?.gave(ticket, steps, bytes: payload.count)
         switch transport {
         case .lp:
-            runs[r].link?.polls.queue.append(.init(bytes: payload, opcode: opcode, ticket: ticket))
+            runs[r].link?.polls.queue.append(
+                .init(bytes: payload, opcode: opcode, ticket: ticket, messages: steps.count))
         case .ws:
             guard let connection else { return }
             out.append(.send(connection, opcode, payload, ticket: ticket))
@@ -34,16 +35,20 @@ extension ReplayEngine {
         }
     }
 
-    /// Answers the poll that waits with all that is due.
-    mutating func answerPoll(of r: Int, into out: inout [ReplayAction]) {
-        guard runs[r].link?.transport == .lp, let link = runs[r].link, let last = link.polls.queue.last else { return }
-        guard let head = link.polls.waiting, let c = link.connection else { return }
-        let body = link.polls.queue.flatMap(\.bytes)
-        let answer = runs[r].session.codec.type.answer(.poll(body, last.opcode), to: head)
-        runs[r].link?.polls.body = link.polls.queue
-        runs[r].link?.polls.queue = []
+    /// Answers the poll that waits with what is due: all of it, unless the protocol has other rules.
+    /// - Parameter isNew: the poll has just come, and what is due was there before it.
+    mutating func answerPoll(of r: Int, isNew: Bool = false, into out: inout [ReplayAction]) {
+        guard runs[r].link?.transport == .lp, let polls = runs[r].link?.polls, !polls.queue.isEmpty,
+            let head = polls.waiting, let c = runs[r].link?.connection
+        else { return }
+        let isFirstOnly = !isNew && runs[r].session.codec.type.polling?.answersFirst == true
+        let body = isFirstOnly || !writer(of: r).joinsPayloads ? Array(polls.queue.prefix(1)) : polls.queue
+        let last = body[body.count - 1]
+        runs[r].link?.polls.body = body
+        runs[r].link?.polls.queue.removeFirst(body.count)
+        let answer = answer(.poll(body.flatMap(\.bytes), last.opcode), head, of: r)
         finishPoll(of: r, with: answer, ticket: last.ticket, into: &out)
-        guard let ticket = link.polls.acknowledgement else { return }
+        guard let ticket = polls.acknowledgement, body.count == polls.queue.count else { return }
         runs[r].link?.polls.acknowledgement = nil
         out.append(.awaitAcknowledged(c, ticket: ticket))
     }
@@ -54,6 +59,8 @@ extension ReplayEngine {
     ) {
         guard let c = runs[r].link?.connection, let head = runs[r].link?.polls.waiting else { return }
         let hit = runs[r].link?.polls.afterAnswer
+        let isBegun = runs[r].link?.polls.isBegun ?? false
+        runs[r].link?.polls.isBegun = false
         runs[r].link?.polls.waiting = nil
         runs[r].link?.polls.afterAnswer = nil
         runs[r].link?.polls.since = now
@@ -61,7 +68,12 @@ extension ReplayEngine {
         runs[r].link?.connection = nil
         peers[c]?.run = nil
         peers[c]?.carried = r
-        out.append(.respond(c, withCORS(answer, for: head), thenClose: false, ticket: ticket))
+        if isBegun {
+            if !answer.body.isEmpty { out.append(.piece(c, answer.body, ticket: ticket ?? self.ticket())) }
+            out.append(.endStream(c))
+        } else {
+            out.append(.respond(c, withCORS(answer, for: head), thenClose: false, ticket: ticket))
+        }
         if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
     }
 

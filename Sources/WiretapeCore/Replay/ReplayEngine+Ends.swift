@@ -92,9 +92,11 @@ extension ReplayEngine {
         if ending.verdict != .reset { runs[r].link?.handedOverAll() }
         let isLast = ending.hit == nil && runs[r].isComplete
         var stay = Stay.resumable
-        if case .close = ending.verdict, link.transport == .lp { stay = .gone }
+        let hasTrackingIDs = runs[r].session.codec.type.hasTrackingIDs
+        if case .close = ending.verdict, link.transport == .lp, !hasTrackingIDs { stay = .gone }
         leave(
-            r, by: ending.hit.map { "fault:\($0.name)" } ?? "server", how: how(ending.verdict), isLast ? .gone : stay)
+            r, by: ending.hit.map { "fault:\($0.name)" } ?? "server", how: how(ending.verdict),
+            isLast && !hasTrackingIDs ? .gone : stay)
     }
 
     func how(_ verdict: FaultVerdict) -> String {
@@ -120,7 +122,7 @@ extension ReplayEngine {
             switch link.transport {
             case .lp:
                 let head = link.polls.waiting ?? runs[r].session.opening.request
-                finishPoll(of: r, with: runs[r].session.codec.type.answer(.pollEnd, to: head), into: &out)
+                finishPoll(of: r, with: answer(.pollEnd, head, of: r), into: &out)
             case .sse, .stream, .multipart, .http:
                 let last = runs[r].session.codec.type.closing(link.transport)
                 if !last.isEmpty { out.append(.piece(c, last, ticket: ticket())) }
@@ -155,14 +157,17 @@ extension ReplayEngine {
         link.cut = .none
         link.polls.waiting = nil
         link.polls.afterAnswer = nil
+        link.polls.isBegun = false
         link.polls.acknowledgement = nil
         let mayGoOn = keepsSession(r) || link.transport == .lp && by == "client"
-        let remembers = mayGoOn && (link.transport == .lp || link.memory != nil)
+        let type = runs[r].session.codec.type
+        let remembers = mayGoOn && (link.transport == .lp || link.memory != nil || type.hasTrackingIDs)
         let isKept = stay == .resumable || isUnsettled ? remembers : stay == .over && link.transport == .lp
         forgetParked(of: r)
         if isKept {
             runs[r].parked = ParkedLink(
-                link: link, isOver: stay == .over, until: now.advanced(by: LongPolls.patience),
+                link: link, isOver: stay == .over,
+                until: now.advanced(by: type.polling?.patience ?? Polling.usualPatience),
                 end: isUnsettled ? ParkedLink.End(how: how, at: now) : nil)
         } else if let token = link.token, link.transport != .ws || link.memory != nil {
             tokens[token]?.isDead = true
@@ -219,7 +224,7 @@ extension ReplayEngine {
             out.append(.closeFrame(c, code: code, reason: reason))
             peers[c]?.isOver = true
             // Ended in order: nothing is kept for the client.
-            if code == 1000 { stay = .gone }
+            if code == 1000, !runs[r].session.codec.type.hasTrackingIDs { stay = .gone }
         case .fin:
             text = "fin"
             out.append(.disconnect(c))

@@ -77,7 +77,7 @@ extension ReplayEngine {
         for index in runs[r].script.farewellAnswers {
             if let message = runs[r].script.message(index) {
                 var bytes: [UInt8] = []
-                let opcode = runs[r].session.writer.write(message, ids: ids, on: transport, into: &bytes)
+                let opcode = writer(of: r).write(message, ids: ids, on: transport, into: &bytes)
                 deliver(bytes, opcode, [message], to: r, into: &out)
             } else if let recorded = runs[r].script.ending(index) {
                 if case .close(let code, let reason) = recorded {

@@ -110,7 +110,7 @@ extension ReplayEngine {
     ]
 
     /// The recorded ids the first time, varied ones for every later negotiation.
-    private mutating func mint(for session: RecordedSession, _ codec: CodecEntry) -> ServerIDs {
+    mutating func mint(for session: RecordedSession, _ codec: CodecEntry) -> ServerIDs {
         var hash = StableHash()
         hash.combine("session \(session.number)")
         let made = ReplayEngine.madeUpID(hash.value)

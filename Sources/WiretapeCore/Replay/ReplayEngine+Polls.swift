@@ -42,18 +42,29 @@ extension ReplayEngine {
     }
 
     /// Holds the poll until something is due. The one that waited before it is over.
-    private mutating func wait(
+    mutating func wait(
         _ c: ConnectionID, _ head: RequestHead, of r: Int, then hit: FaultHit?, into out: inout [ReplayAction]
     ) {
+        let type = runs[r].session.codec.type
         if runs[r].link?.polls.waiting != nil {
-            finishPoll(of: r, with: superseded(head, of: r), into: &out)
+            finishPoll(of: r, with: answer(.pollSuperseded, head, of: r), into: &out)
+        }
+        if type.hasTrackingIDs {
+            runs[r].link?.writer = runs[r].session.writer.serving(StreamOpening(request: head))
+            runs[r].link?.request = head
+            takeBackMissed(head, of: r)
         }
         peers[c]?.run = r
         runs[r].link?.connection = c
         runs[r].link?.polls.waiting = head
         runs[r].link?.polls.since = now
         runs[r].link?.polls.afterAnswer = hit
-        answerPoll(of: r, into: &out)
+        if type.polling?.beginsAtOnce == true {
+            let begun = answer(.pollBegun, head, of: r)
+            runs[r].link?.polls.isBegun = !begun.body.isEmpty
+            if !begun.body.isEmpty { out.append(.beginStream(c, withCORS(begun, for: head))) }
+        }
+        answerPoll(of: r, isNew: true, into: &out)
         guard let (ending, complete) = runs[r].link?.ending, runs[r].link?.connection != nil else {
             return advance(r, into: &out)
         }
@@ -66,10 +77,6 @@ extension ReplayEngine {
         let until = now.advanced(by: settleTime)
         runs[r].link?.cut = .settling(until: until, ending, complete: complete)
         runs[r].wakeAt = until
-    }
-
-    private func superseded(_ head: RequestHead, of r: Int) -> HTTPAnswer {
-        runs[r].session.codec.type.answer(.pollSuperseded, to: head)
     }
 
     /// A poll of a connection that was lost: it goes on where it stood.
@@ -127,11 +134,16 @@ extension ReplayEngine {
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, .end, of: r, into: &out) }
         if let link = runs[r].link {
             guard link.token == key else { return refuse(c, head, .unknownID, codec, into: &out) }
-            guard link.transport == .lp else { return refuse(c, head, .wrongTransport, codec, into: &out) }
-            if let waiting = link.polls.waiting {
-                finishPoll(of: r, with: codec.type.answer(.pollEnd, to: waiting), into: &out)
+            guard link.transport == .lp || codec.type.hasTrackingIDs else {
+                return refuse(c, head, .wrongTransport, codec, into: &out)
             }
-            leave(r, by: "client", how: "end", .gone)
+            if let waiting = link.polls.waiting {
+                finishPoll(of: r, with: answer(.pollEnd, waiting, of: r), into: &out)
+            } else if link.transport != .lp, link.transport != .ws, let stream = link.connection {
+                out.append(.endStream(stream))
+            }
+            // A WebSocket has an end of its own.
+            if link.transport != .ws { leave(r, by: "client", how: "end", .gone) }
         } else {
             if runs[r].parked?.end != nil { runs[r].parked?.end = ParkedLink.End(how: "end", at: now) }
             forgetParked(of: r)
@@ -144,9 +156,8 @@ extension ReplayEngine {
     /// The poll that waits has waited long, or none has come for long.
     mutating func timeOutPoll(_ r: Int, into out: inout [ReplayAction]) {
         guard let deadline = runs[r].pollDeadline, deadline <= now else { return }
-        let type = runs[r].session.codec.type
         if let head = runs[r].link?.polls.waiting {
-            finishPoll(of: r, with: type.answer(.pollEmpty, to: head), into: &out)
+            finishPoll(of: r, with: answer(.pollEmpty, head, of: r), into: &out)
         } else {
             recordCut(of: r)
             leave(r, by: "client", how: "timeout", .gone)
@@ -158,8 +169,8 @@ extension SessionRun {
     /// When the poll that waits is answered without a message; without one, when the client counts as gone.
     var pollDeadline: WireInstant? {
         guard let link, link.transport == .lp, let polling = session.codec.type.polling else { return nil }
-        let patience = link.polls.waiting == nil ? LongPolls.patience : polling.timeout
-        return link.polls.since.advanced(by: patience)
+        let patience = link.polls.waiting == nil ? polling.patience : polling.timeout
+        return patience == .max ? nil : link.polls.since.advanced(by: patience)
     }
 
     /// When something of the connection is due that is none of the script's.

@@ -8,6 +8,7 @@ extension ReplayEngine {
         guard let peer = peers[c], !peer.isOver, peer.run == nil else { return }
         if let answer = preflight(head) { return out.append(.respond(c, answer, thenClose: false)) }
         guard let codec = codec(for: head) else { return plain(c, head, body, into: &out) }
+        if codec.type.hasTrackingIDs { return track(c, head, body, codec, into: &out) }
         let kind = codec.type.kind(head)
         switch kind {
         case .negotiate: negotiate(c, head, codec, into: &out)
@@ -31,7 +32,7 @@ extension ReplayEngine {
     }
 
     /// An ordinary request.
-    private mutating func plain(
+    mutating func plain(
         _ c: ConnectionID, _ head: RequestHead, _ body: [UInt8], into out: inout [ReplayAction]
     ) {
         if !exchange(c, head, body: body, into: &out) { miss(c, head, into: &out) }

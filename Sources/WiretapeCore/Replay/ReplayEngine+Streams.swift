@@ -33,7 +33,7 @@ extension ReplayEngine {
         let payload = codec.type.payload(of: StreamOpening(request: head, requestBody: body))
         guard let link = runs[r].link, link.token == key else {
             if let failure = runs[r].failure { return refuse(c, head, 409, failure, into: &out) }
-            guard runs[r].link == nil, tokens[key]?.isUsed == false,
+            guard runs[r].link == nil, tokens[key]?.isUsed == false || codec.type.hasTrackingIDs,
                 runs[r].early.reduce(payload.count, { $0 + $1.body.count }) <= EarlySend.limit
             else { return refuse(c, head, .unknownID, codec, into: &out) }
             let hit = judge(head, .send, opensAttempt: false, of: r)
@@ -43,7 +43,9 @@ extension ReplayEngine {
             if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
             return
         }
-        guard link.transport != .ws else { return refuse(c, head, .notAllowed, codec, into: &out) }
+        guard link.transport != .ws || codec.type.hasTrackingIDs else {
+            return refuse(c, head, .notAllowed, codec, into: &out)
+        }
         let hit = judge(head, .send, opensAttempt: false, of: r)
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, .send, of: r, into: &out) }
         out.append(.respond(c, withCORS(codec.type.answer(.sent, to: head), for: head), thenClose: false))

@@ -31,7 +31,7 @@ extension ReplayEngine {
         advance(r, into: &out)
     }
 
-    private func upgradeHeaders(_ head: RequestHead, of r: Int) -> [HeaderField] {
+    func upgradeHeaders(_ head: RequestHead, of r: Int) -> [HeaderField] {
         let chosen = subprotocol(of: runs[r].session).map { [HeaderField("Sec-WebSocket-Protocol", $0)] }
         return (chosen ?? []) + cors(head)
     }

@@ -1,7 +1,7 @@
 extension SessionRun {
     /// When the next keepalive is due, as nanoseconds between two of them; nil: none.
     func keepaliveInterval(_ options: ReplayOptions) -> UInt64? {
-        guard let own = session.writer.keepalive else { return nil }
+        guard let own = (link?.writer ?? session.writer).keepalive else { return nil }
         switch options.keepalive {
         case .auto:
             // Servers of some protocols send none over long polling.
@@ -15,7 +15,7 @@ extension SessionRun {
     /// The keepalive when it is due. The protocol's servers send them also when they are busy, and so does replay.
     func keepalive(at now: WireInstant, _ options: ReplayOptions) -> (payload: [UInt8], opcode: Opcode)? {
         guard failure == nil, let ready = link?.readyAt, link?.isCut == false,
-            let every = keepaliveInterval(options), let own = session.writer.keepalive
+            let every = keepaliveInterval(options), let own = (link?.writer ?? session.writer).keepalive
         else {
             link?.nextKeepalive = nil
             return nil

@@ -21,6 +21,7 @@ extension SessionRun {
         if var link {
             let ready = link.readyAt
             link.recast(places)
+            if let request = link.request { link.writer = session.writer.serving(StreamOpening(request: request)) }
             other.attach(link, at: link.openedAt, options)
             other.link?.readyAt = ready
         }

@@ -2,6 +2,8 @@
 package enum CarrierAnswer: Hashable, Sendable {
     /// The poll that opens the session, when it is answered at once.
     case pollOpened
+    /// A poll begins to wait: the head of its answer and first bytes, where they go out before there is a message.
+    case pollBegun
     /// A poll gets these whole messages.
     case poll([UInt8], Opcode)
     /// The server's own time-out of a poll.

@@ -10,6 +10,7 @@ extension SessionReader {
         // A fresh negotiation of the same name is of the session to come.
         if prospects[name.key] == nil, let index = session(named: name.key) {
             building[index].carrier.latest = exchange.event
+            if name.codec.type.hasTrackingIDs { return goOn(index, by: exchange.event) }
             if transport != .lp { building[index].clientEnded = false }
             return
         }
@@ -115,8 +116,9 @@ extension SessionReader {
         let payload = framed(exchange.opening.responseBody, name.codec, at: place)
         guard !payload.isEmpty || exchange.isCut,
             let index = known ?? session(of: name, exchange.opening, first: [], at: place),
-            building[index].session.transport == .lp
+            building[index].session.transport == .lp || name.codec.type.hasTrackingIDs
         else { return }
+        carried(index, by: exchange.opening, exchange.event)
         deliver(payload, .toClient, isCut: exchange.isCut, to: index, at: place, into: &out)
     }
 
@@ -164,9 +166,10 @@ extension SessionReader {
     private mutating func piece(
         _ name: Name, _ x: UInt32, _ payload: [UInt8]?, at place: Place, into out: inout [DecodedMessage]
     ) {
-        guard let opening = connections[place.connection]?.exchanges[x]?.opening,
-            let index = session(of: name, opening, first: [], at: place)
+        guard let exchange = connections[place.connection]?.exchanges[x],
+            let index = session(of: name, exchange.opening, first: [], at: place)
         else { return }
+        carried(index, by: exchange.opening, exchange.event)
         deliver(payload ?? [], .toClient, isCut: payload == nil, opcode: .text, to: index, at: place, into: &out)
     }
 
@@ -259,6 +262,7 @@ extension SessionReader {
         of name: Name, _ opening: StreamOpening, first payload: [UInt8], at place: Place
     ) -> Int? {
         if prospects[name.key] == nil, let index = session(named: name.key) {
+            if name.codec.type.hasTrackingIDs { return index }
             guard building[index].session.transport != .ws else { return nil }
             if payload.isEmpty || !beginsAnew(building[index], payload, .toServer) { return index }
         }

@@ -35,9 +35,12 @@ extension SessionReader {
         }
         if head.status == 101 {
             guard let exchange = take(x, at: place), head.headers.hasToken("websocket", in: "Upgrade") else { return }
-            connections[place.connection]?.stream = Stream(opening: exchange.opening, opened: place.time)
+            var stream = Stream(opening: exchange.opening, opened: place.time)
+            joinUpgrade(&stream, at: place)
+            connections[place.connection]?.stream = stream
             return
         }
+        nameByAnswer(x, at: place)
         noteAnswer(x, at: place)
         switch body {
         case .streamed: return
@@ -140,7 +143,7 @@ extension SessionReader {
         }
         if let name = known(exchange.names) {
             answered(exchange, name, at: place, into: &out)
-        } else if !negotiated(exchange, at: place) {
+        } else if !negotiated(exchange, at: place), !refusedOpening(exchange, at: place) {
             ordinary(exchange, at: place)
         }
     }

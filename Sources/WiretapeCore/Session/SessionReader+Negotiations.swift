@@ -88,7 +88,7 @@ extension SessionReader {
         building[building.count - 1].isGuessed = true
     }
 
-    private mutating func refuse(
+    mutating func refuse(
         _ entry: CodecEntry, _ transport: Transport, _ opening: StreamOpening, _ prospect: Prospect, at place: Place
     ) {
         guard let response = opening.response else { return }

@@ -72,7 +72,8 @@ extension SessionReader {
         // Single fields: a copy of the session would make the next append copy all entries.
         let number = building[index].session.number
         let codec = building[index].session.codec.id
-        let transport = building[index].session.transport
+        let transport = building[index].transport ?? building[index].session.transport
+        let hasHandshakes = !building[index].session.codec.type.hasTrackingIDs
         let frame = building[index].frames
         for message in messages {
             out.append(
@@ -80,7 +81,8 @@ extension SessionReader {
                     event: place.event, time: place.time, connection: place.connection, session: number,
                     transport: transport, codec: codec, frame: frame, message: message, payload: payload))
             if message.role == .handshake, message.direction == .toServer { building[index].hasHandshake = true }
-            let isScript = message.role != .keepalive && message.role != .ack
+            let isScript =
+                message.role != .keepalive && message.role != .ack && (message.role != .handshake || hasHandshakes)
             if isScript, isOpen { append(.message(message), index, at: place) }
         }
     }
@@ -101,6 +103,8 @@ extension SessionReader {
     ///   new entries.
     package mutating func takeEntries(_ take: (Int, RecordedSession, [RecordedSession.Entry]) -> Void) {
         for i in building.indices where building[i].session.transport == .ws && !building[i].session.entries.isEmpty {
+            // Of one that goes on over other transports not every event is a WebSocket's message.
+            if building[i].session.codec.type.hasTrackingIDs { continue }
             let entries = building[i].session.entries
             building[i].session.entries = []
             take(i, building[i].session, entries)

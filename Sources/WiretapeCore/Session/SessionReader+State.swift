@@ -65,6 +65,9 @@ extension SessionReader {
         var serverEnded = false
         /// The index of an ending that a later poll may prove to be none.
         var doubtfulEnding: Int?
+        /// Of a session that requests name: the event of the one that carries it now, and its transport.
+        var carriedBy: UInt64 = 0
+        var transport: Transport?
     }
 
     /// Prospects by key; the oldest are forgotten.

@@ -9,6 +9,7 @@ extension SessionReader {
         building[index].frames += 1
         var messages: [Message] = []
         building[index].codec.decode(payload.span, opcode, direction, into: &messages)
+        learnID(index)
         emit(messages, payload, index, isOpen: isOpen(direction, at: place), at: place, into: &out)
     }
 
@@ -99,6 +100,8 @@ extension SessionReader {
         guard let stream = connections[place.connection]?.stream, !stream.serverEnded else { return }
         connections[place.connection]?.stream?.serverEnded = true
         guard !stream.clientEnded, let index = session(for: place, first: [], .toClient) else { return }
+        // The server ends a connection that another one has replaced.
+        if let event = stream.event, building[index].carrier.latest != event { return }
         append(.ending(ending), index, at: place)
     }
 
@@ -120,6 +123,12 @@ extension SessionReader {
         if let index = connections[place.connection]?.stream?.session, index >= forgotten { return index - forgotten }
         guard var stream = stream(at: place) else { return nil }
         let index = find(&stream, payload, direction, at: place)
+        if stream.event == nil, building[index].session.codec.type.hasTrackingIDs {
+            stream.event = place.event
+            building[index].carrier.latest = place.event
+            building[index].carriedBy = place.event
+            building[index].transport = .ws
+        }
         stream.session = forgotten + index
         connections[place.connection]?.stream = stream
         carry(index, on: place.connection)
@@ -140,7 +149,12 @@ extension SessionReader {
             let key = Key(codec: entry.id, key: name)
             if prospects[key] == nil, let index = session(named: key) {
                 let first = place.isUnframed ? entry.type.framed(payload) : payload
-                if building[index].session.transport == .ws, !beginsAnew(building[index], first, direction) {
+                if building[index].session.transport == .ws || entry.type.hasTrackingIDs,
+                    !beginsAnew(building[index], first, direction)
+                {
+                    goOn(index, by: place.event)
+                    carried(index, by: stream.opening, place.event)
+                    stream.event = place.event
                     return index
                 }
             } else if prospects[key] == nil, entry.type.claim(stream.opening) != .certain {

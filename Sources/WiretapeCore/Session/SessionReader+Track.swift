@@ -50,6 +50,8 @@ extension SessionReader {
         var opened: UInt64?
         /// Index of the session; nil until its first message.
         var session: Int?
+        /// The one by which a session that it names went on.
+        var event: UInt64?
         var toServer = Assembly()
         var toClient = Assembly()
         var clientClosed = false

@@ -54,6 +54,7 @@ struct ContractSamples: Sendable {
 
     static let all: [ContractSamples] = [
         .signalR,
+        .atmosphere,
         .raw,
         .toy,
     ]

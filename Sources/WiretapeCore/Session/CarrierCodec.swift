@@ -1,0 +1,51 @@
+/// What a codec says about requests that carry a session, beside ``FrameCodec``'s own members: all of it has defaults.
+package protocol CarrierCodec: Sendable {
+    /// Whether every request names its session by an id, from the first on and over whatever transport (Atmosphere's
+    /// tracking id). There is no negotiation then: a poll, stream or upgrade opens a session by itself, also one with an id
+    /// that the server has never heard of; a later one goes on with it, and takes the place of one that is open. The
+    /// protocol's handshake names the id, so that replay makes it (``greeting(_:id:)``) and scripts do not have it.
+    static var hasTrackingIDs: Bool { get }
+    /// Another request carries the session from here on: what it asks for holds for the payloads that follow.
+    mutating func carried(by opening: StreamOpening)
+    /// The id of the session as far as its messages have told it.
+    var sessionID: String? { get }
+    /// The same session for a live client that opens a connection so: what it writes, that client wants.
+    func serving(_ opening: StreamOpening) -> Self
+    /// What the server says first on a connection that this request opens, payload by payload.
+    func greeting(_ request: RequestHead, id: String) -> [(payload: [UInt8], opcode: Opcode)]
+    /// What a request of this session gets; by default what any request would.
+    func answer(_ what: CarrierAnswer, to request: RequestHead, in place: CarrierPlace) -> HTTPAnswer
+    /// How many of the last messages the request says that its client has not got.
+    func missed(_ request: RequestHead, in place: CarrierPlace) -> Int
+    /// Whether messages that shared a frame on the tape share one at replay.
+    static var sharesFrames: Bool { get }
+    /// Whether all payloads that are due may share the answer to one poll.
+    var joinsPayloads: Bool { get }
+}
+
+/// Where a session stands when one of its requests is answered.
+package struct CarrierPlace: Hashable, Sendable {
+    /// The id or token by which the client names it.
+    package var id: String
+    /// Messages that were given to the client, those of this answer among them.
+    package var sent: Int
+
+    package init(id: String, sent: Int = 0) {
+        self.id = id
+        self.sent = sent
+    }
+}
+
+extension FrameCodec {
+    package static var hasTrackingIDs: Bool { false }
+    package mutating func carried(by opening: StreamOpening) {}
+    package var sessionID: String? { nil }
+    package func serving(_ opening: StreamOpening) -> Self { self }
+    package func greeting(_ request: RequestHead, id: String) -> [(payload: [UInt8], opcode: Opcode)] { [] }
+    package func answer(_ what: CarrierAnswer, to request: RequestHead, in place: CarrierPlace) -> HTTPAnswer {
+        Self.answer(what, to: request)
+    }
+    package func missed(_ request: RequestHead, in place: CarrierPlace) -> Int { 0 }
+    package static var sharesFrames: Bool { true }
+    package var joinsPayloads: Bool { true }
+}
