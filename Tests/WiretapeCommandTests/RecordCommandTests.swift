@@ -106,9 +106,10 @@ import WiretapeTape
     @Test(arguments: [
         (["record"], "record needs --output FILE and --upstream [NAME=]URL"),
         (["proxy", "--upstream", "http://a", "--upstream", "http://b"], "two upstreams are called 'main'"),
+        (["proxy", "--upstream", "http://a", "--fault", "rest on connect"], "did you mean 'reset'?"),
         (
-            ["proxy", "--upstream", "http://a", "--fault", "x"],
-            "--fault is not built yet: faults on live traffic come later"
+            ["proxy", "--upstream", "http://a", "--fault", "reset", "--threads", "2"],
+            "rules and reports are of one loop"
         ),
         (["proxy", "--upstream", "http://a", "--control", "x"], "--control is not built yet"),
         (["proxy", "--upstream", "http://a", "--upstream-ca", "x", "--insecure-upstream"], "contradict"),

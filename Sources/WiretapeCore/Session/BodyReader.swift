@@ -1,5 +1,5 @@
 /// Cuts a streamed answer into payloads, in any split.
-struct BodyReader: Sendable {
+package struct BodyReader: Sendable {
     private var kind: Kind
 
     private enum Kind: Sendable {
@@ -8,15 +8,23 @@ struct BodyReader: Sendable {
     }
 
     /// - Parameter limit: most bytes of a payload.
-    init(_ framing: BodyFraming, limit: Int) {
+    package init(_ framing: BodyFraming, limit: Int) {
         switch framing {
         case .events: kind = .events(SSEReader(limit: limit))
         case .bytes: kind = .bytes
         }
     }
 
+    /// Whether what has come since the last payload is part of none: comments between events.
+    package var isBetween: Bool {
+        switch kind {
+        case .events(let reader): reader.isBetweenEvents
+        case .bytes: true
+        }
+    }
+
     /// What was found. `next` is where the following call starts.
-    enum Outcome {
+    package enum Outcome {
         /// All bytes are taken; more are needed.
         case more
         case payload([UInt8], next: Int)
@@ -25,7 +33,7 @@ struct BodyReader: Sendable {
     }
 
     /// Looks at `bytes` from `from` on and returns the next thing found. Call again with `next` until `.more`.
-    mutating func feed(_ bytes: [UInt8], from: Int, of codec: any FrameCodec.Type) -> Outcome {
+    package mutating func feed(_ bytes: [UInt8], from: Int, of codec: any FrameCodec.Type) -> Outcome {
         switch kind {
         case .events(var reader):
             // The enum lets go of the reader, so that it changes in place.

@@ -40,6 +40,7 @@ extension RelayConnection {
         self.dial = dial
         if client == nil {
             setServer(nil)
+            held?.close()
             return node.remove(self)
         }
         dialNext(why)
@@ -69,6 +70,7 @@ extension RelayConnection {
         }
         server.startReading()
         client.unblock(.connecting)
+        held?.serverConnected()
     }
 
     /// No address answered: 502, in words, and on the tape.
@@ -79,8 +81,10 @@ extension RelayConnection {
         dial = nil
         setServer(nil)
         let list = tried.isEmpty ? why : tried.joined(separator: "; ")
+        let words = OwnAnswer.bytes(502, "cannot reach \(url) (\(list)). Is the server running?")
+        if let held { return held.unreachable(words, at: node.loop.now) }
         finish(
-            with: OwnAnswer.bytes(502, "cannot reach \(url) (\(list)). Is the server running?"),
+            with: words,
             x: http?.exchanges.first?.x ?? 0, at: node.loop.now)
     }
 }

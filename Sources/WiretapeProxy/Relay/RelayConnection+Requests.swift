@@ -18,6 +18,10 @@ extension RelayConnection {
                 sendToServer(&out, Span())
                 return
             case .request(let head, let info, let next):
+                if let control = node.faults, control.faults.touches(head) {
+                    sendToServer(&out, Span())
+                    return hold(http, info.raw, bytes.extracting(next..<bytes.count), control, at: now)
+                }
                 begin(head, info, &out, at: http.requestSince ?? now)
                 start = next
                 at = next
@@ -51,6 +55,25 @@ extension RelayConnection {
             case .response: return
             }
         }
+    }
+
+    /// A rule may touch the request whose head is `raw`, `rest` stands behind it. It is held when the requests before it have
+    /// their answers.
+    private func hold(
+        _ http: HTTPExchanges, _ raw: [UInt8], _ rest: Span<UInt8>, _ control: FaultControl, at now: WireInstant
+    ) {
+        guard http.exchanges.isEmpty else {
+            http.requests = HTTPScanner(.toServer)
+            http.requestSince = nil
+            http.held = raw
+            http.held.append(copying: rest)
+            client?.block(.pipeline)
+            return
+        }
+        guard let client else { return }
+        var bytes = raw
+        bytes.append(copying: rest)
+        becomeHeld(control).received(bytes.span, from: client, at: now)
     }
 
     private func begin(_ head: RequestHead, _ info: HTTPHeadInfo, _ out: inout [UInt8], at time: WireInstant) {
@@ -115,7 +138,7 @@ extension RelayConnection {
         node.tap?.record(.response, id, flags: RecordFlags.toClient | RecordFlags.proxy, x: x, at: now, words.span)
         record(gone: .proxy, .fin, "refused", at: now)
         http = nil
-        isRefused = true
+        isDiverted = true
         client?.stream?.write(words.span)
         client?.halfClose()
         client?.unblock(.upgrade)

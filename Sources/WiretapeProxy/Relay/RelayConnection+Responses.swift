@@ -60,7 +60,11 @@ extension RelayConnection {
                     forward(bytes.extracting(0..<next), from: server)
                     return finish(with: words, x: http.lastX + 1, at: now)
                 }
-                if done.mayTunnel || http.exchanges.count == HTTPExchanges.pipelineLimit - 1 { resumes = true }
+                if done.mayTunnel || http.exchanges.count == HTTPExchanges.pipelineLimit - 1
+                    || http.exchanges.isEmpty && !http.held.isEmpty
+                {
+                    resumes = true
+                }
             case .bad(let fault, _):
                 node.tap?.record(
                     .malformed, id, flags: RecordFlags.toClient, at: now,

@@ -2,9 +2,10 @@ internal import WiretapeBytes
 internal import WiretapeCore
 internal import WiretapeTape
 
-/// A client's connection and the one to the server that belongs to it. It is in one of three modes: HTTP exchanges, cut at
-/// their boundaries; a tunnel after an upgrade, where bytes go across as they came; or refused, where the client's bytes
-/// are read and thrown away until it ends.
+/// A client's connection and the one to the server that belongs to it. It is in one of four modes: HTTP exchanges, cut at
+/// their boundaries; a tunnel after an upgrade, where bytes go across as they came; refused, where the client's bytes
+/// are read and thrown away until it ends; or held, once a request comes that a fault rule may touch
+/// (``HeldConnection``).
 ///
 /// What cannot be forwarded faithfully is a violation of the client's framing: it is answered here. What the server sends
 /// is never judged: when it is no HTTP the connection becomes a tunnel.
@@ -16,9 +17,11 @@ final class RelayConnection {
     let id: UInt32
     private(set) var client: RelaySide?
     private(set) var server: RelaySide?
-    /// Nil in a tunnel and when refused.
+    /// Nil in a tunnel, when refused and when held.
     var http: HTTPExchanges?
-    var isRefused = false
+    /// Refused or held: what comes is neither HTTP for us nor a tunnel's.
+    var isDiverted = false
+    var held: HeldConnection?
     private var discarded = 0
     var isServerConnected = false
     var dial: Dial?
@@ -43,6 +46,15 @@ final class RelayConnection {
         return side
     }
 
+    /// From here on rules may touch what passes.
+    func becomeHeld(_ control: FaultControl) -> HeldConnection {
+        let held = HeldConnection(self, control)
+        self.held = held
+        http = nil
+        isDiverted = true
+        return held
+    }
+
     func setServer(_ side: RelaySide?) { server = side }
 
     func other(_ side: RelaySide) -> RelaySide? { side === client ? server : client }
@@ -63,7 +75,7 @@ final class RelayConnection {
     func received(_ bytes: Span<UInt8>, from side: RelaySide) {
         let now = node.loop.now
         if http == nil {
-            if isRefused { discard(bytes) } else { tunnel(bytes, from: side, at: now) }
+            if isDiverted { divert(bytes, from: side, at: now) } else { tunnel(bytes, from: side, at: now) }
         } else if side.direction == .toServer {
             parseRequests(bytes, at: now)
         } else {
@@ -85,8 +97,10 @@ final class RelayConnection {
         if target.queued > RelayConnection.pressureLimit { side.block(.pressure) }
     }
 
-    /// The client was refused and goes on talking: enough of it is read that our answer is not lost to a reset.
-    private func discard(_ bytes: Span<UInt8>) {
+    /// Of a held connection; else the client was refused and goes on talking: enough of it is read that our answer is not
+    /// lost to a reset.
+    private func divert(_ bytes: Span<UInt8>, from side: RelaySide, at now: WireInstant) {
+        if let held { return held.received(bytes, from: side, at: now) }
         discarded += bytes.count
         if discarded > 1 << 20 { abort() }
     }
@@ -95,6 +109,7 @@ final class RelayConnection {
 
     func receivedEnd(from side: RelaySide) {
         let now = node.loop.now
+        if let held { return held.receivedEnd(from: side, at: now) }
         record(gone: side.direction == .toServer ? .client : .server, .fin, at: now)
         if side.direction == .toServer { clientEnded() } else { serverEnded(at: now) }
     }
@@ -123,7 +138,7 @@ final class RelayConnection {
         if http?.exchanges.last?.mayTunnel == true || http?.held.isEmpty == false {
             // It waits for an answer that will not come: its bytes are read so that its end is heard.
             http = nil
-            isRefused = true
+            isDiverted = true
             client?.unblock(.upgrade)
             client?.unblock(.pipeline)
         }
@@ -139,6 +154,7 @@ final class RelayConnection {
         let party: TapeEvent.Party = side === client ? .client : .server
         let rest = other(side)
         if side === client { client = nil } else { server = nil }
+        defer { held?.ended(party, how, at: now) }
         switch how {
         case .closed, .aborted: break
         case .reset:
@@ -164,6 +180,7 @@ final class RelayConnection {
     /// Ends both sides in order.
     func stop() {
         record(gone: .proxy, .fin, "stopped", at: node.loop.now)
+        held?.isOver = true
         client?.halfClose()
         if isServerConnected { server?.halfClose() } else { server?.stream?.reset() }
     }

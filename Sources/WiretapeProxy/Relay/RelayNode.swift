@@ -9,6 +9,8 @@ package final class RelayNode {
     let dialer: UpstreamDialer
     let tap: Tap?
     let options: RelayOptions
+    /// Nil without rules: nothing is looked at.
+    let faults: FaultControl?
     private let numbers: ConnectionNumbers
     private var listener: (any Listener)?
     private var connections: [UInt32: RelayConnection] = [:]
@@ -22,17 +24,20 @@ package final class RelayNode {
     /// - Parameters:
     ///   - tap: nil to relay without recording.
     ///   - numbers: shared by all nodes of a run.
+    ///   - faults: the rules of the run, shared by the loop's nodes; nil: none.
     ///   - connect: opens a stream to an address of the upstream, with TLS where it needs it.
     package init(
         _ loop: any Loop, upstream: Upstream, tap: Tap?, numbers: ConnectionNumbers, options: RelayOptions,
-        connect: @escaping (Address, any StreamHandler) -> any ByteStream
+        faults: FaultControl? = nil, connect: @escaping (Address, any StreamHandler) -> any ByteStream
     ) {
         self.loop = loop
         self.tap = tap
         self.options = options
+        self.faults = faults
         self.numbers = numbers
         dialer = UpstreamDialer(loop, upstream, connect: connect)
         timer = loop.timer { [unowned self] in checkConnecting() }
+        faults?.add(self)
     }
 
     /// Accepts clients at `address`; port 0 picks one.
@@ -44,6 +49,9 @@ package final class RelayNode {
 
     /// Client connections that are open.
     package var count: Int { connections.count }
+
+    /// Those of them that are held for the rules.
+    package var heldCount: Int { connections.values.count { $0.held != nil } }
 
     /// The recorder cannot take more: nothing is read until ``release()``.
     package func hold() {
@@ -91,12 +99,20 @@ package final class RelayNode {
                     from: stream.peer?.description, to: listener?.address.description, upstream: dialer.upstream.name
                 ).span)
         }
-        return connection.accept(stream)
+        let side = connection.accept(stream)
+        if let faults { faults.accepted(connection, stream, at: listener?.address) }
+        return side
     }
+
+    /// The connection of that number, if it is this node's.
+    func connection(_ id: UInt32) -> RelayConnection? { connections[id] }
+
+    var connectionNumbers: [UInt32] { connections.keys.sorted() }
 
     func remove(_ connection: RelayConnection) {
         connections[connection.id] = nil
         connecting[connection.id] = nil
+        faults?.faults.gone(connection.id)
         if connections.isEmpty, whenEmpty != nil { timer?.arm(at: loop.now) }
     }
 

@@ -15,6 +15,8 @@ final class RelaySide: StreamHandler {
         static let upgrade = Blocks(rawValue: 8)
         /// Too many requests await their answers.
         static let pipeline = Blocks(rawValue: 16)
+        /// A rule has stopped our reading.
+        static let fault = Blocks(rawValue: 32)
     }
 
     let connection: RelayConnection
@@ -34,6 +36,8 @@ final class RelaySide: StreamHandler {
         blocks.insert(reason)
         stream?.isReading = false
     }
+
+    func isBlocked(_ reason: Blocks) -> Bool { blocks.contains(reason) }
 
     func unblock(_ reason: Blocks) {
         guard blocks.contains(reason) else { return }
@@ -63,7 +67,10 @@ final class RelaySide: StreamHandler {
         connection.receivedEnd(from: self)
     }
 
-    func drained() { connection.other(self)?.unblock(.pressure) }
+    func drained() {
+        if let held = connection.held { return held.drained(self) }
+        connection.other(self)?.unblock(.pressure)
+    }
 
     func ended(_ how: StreamEnd) {
         stream = nil

@@ -72,6 +72,16 @@ final class AssembledConnection {
         case .gone:
             gone(record, payload, at: time, &packer)
             return false
+        case .fault:
+            // What the fault is about stands before it.
+            flushExchanges(at: time, &packer)
+            let (rule, action) = FaultRecord.decode(payload)
+            let reference = packer.events > 0 ? packer.events : nil
+            packer.append(
+                TapeEvent(
+                    time: time, connection: id,
+                    .fault(rule: rule, action: action, reference: reference, delivered: nil)))
+            return false
         case .open, .tick, .mark, .bytes: return false
         }
     }

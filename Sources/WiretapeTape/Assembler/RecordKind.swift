@@ -28,6 +28,8 @@ package enum RecordKind: UInt8, Sendable {
     case mark
     /// Everything from here on, on this connection, is opaque to HTTP. Flags: none.
     case raw
+    /// A rule did something to what was recorded last on this connection. Payload: ``FaultRecord``.
+    case fault
 
     package static let headSize = 24
 }

@@ -1,3 +1,4 @@
+internal import WiretapeCore
 internal import WiretapeSystem
 
 /// `wiretape proxy`.
@@ -14,13 +15,17 @@ package struct ProxyCommand: Command {
         let shell = try RunShell(arguments)
         defer { shell.close() }
         let addresses = try Listening.addresses(plan, on: shell.loop)
-        let relay = RelayRun(plan, shell, try UpstreamConnector(plan), writer: nil)
+        let seed = plan.faults.seed ?? UInt64.random(in: 0..<1 << 53)
+        let relay = RelayRun(plan, shell, try UpstreamConnector(plan), seed: seed, writer: nil)
         defer { relay.abandon() }
-        let ready = ReadyLine(urls: try relay.start(addresses))
-        ready.tell(arguments, Log(arguments))
+        let log = Log(arguments)
+        let ready = ReadyLine(
+            urls: try relay.start(addresses), seed: plan.faults.plan.rules.isEmpty ? nil : seed)
+        ready.tell(arguments, log)
         let end = try shell.run(ready) { relay.stop() }
         relay.finish()
         let n = relay.connections
-        return end.verdict(Verdict(.done, 0, "\(n) \(n == 1 ? "connection" : "connections") relayed")).tell(arguments)
+        let own = Verdict(.done, 0, "\(n) \(n == 1 ? "connection" : "connections") relayed")
+        return end.verdict(try relay.tell(own, log)).tell(arguments)
     }
 }

@@ -7,7 +7,7 @@ extension RecordCommand {
             The tape holds everything that passed, credentials too: nothing is redacted in this version. SIGINT or SIGTERM \
             closes the connections and finishes the tape; a second one stops at once, and the tape is still readable.
             """,
-        groups: [tape, .relay, .run],
+        groups: [tape, .relay, .faults, .liveReport, .run],
         tail: tail,
         examples: [
             ExampleSpec(
@@ -15,7 +15,7 @@ extension RecordCommand {
             ExampleSpec(
                 "wiretape record --upstream https://chat.example.com -o chat.tape.gz -- npm run client -- {url}",
                 "Records what one command does."),
-        ], exitCodes: [.failure, .timeout, .signal])
+        ], exitCodes: [.failure, .expectation, .timeout, .signal])
 
     static let tail = TailSpec(
         "A command to run against the listener. It finds WIRETAPE_URL and WIRETAPE_WS_URL in its environment, {url} in its "

@@ -28,9 +28,11 @@ package struct RecordCommand: Command {
         try Listening.probe(addresses, on: shell.loop)
         let connector = try UpstreamConnector(plan)
         let writer = try openTape(log)
-        let relay = RelayRun(plan, shell, connector, writer: writer)
+        let seed = plan.faults.seed ?? UInt64.random(in: 0..<1 << 53)
+        let relay = RelayRun(plan, shell, connector, seed: seed, writer: writer)
         defer { relay.abandon() }
-        let ready = ReadyLine(urls: try relay.start(addresses))
+        let ready = ReadyLine(
+            urls: try relay.start(addresses), seed: plan.faults.plan.rules.isEmpty ? nil : seed)
         log.warning("nothing is redacted: \(output) will hold all that passes, credentials too")
         ready.tell(arguments, log)
         let end: RunEnd
@@ -46,7 +48,7 @@ package struct RecordCommand: Command {
         if arguments.has("canonical"), totals.failure == nil {
             try TapeCanon.write(output, to: .place, codecs: Codecs.all)
         }
-        return end.verdict(verdict(totals)).tell(arguments)
+        return end.verdict(try relay.tell(verdict(totals), log)).tell(arguments)
     }
 
     private func openTape(_ log: Log) throws(TapeError) -> TapeWriter {

@@ -1,3 +1,5 @@
+internal import WiretapeCore
+
 extension OptionGroup {
     /// What every command that serves takes.
     package static let run = OptionGroup(
@@ -32,12 +34,22 @@ extension OptionGroup {
                 "upstream-ca", "FILE", .file, "Trust the certificates in this PEM file too, beside the system's."),
             OptionSpec(switch: "insecure-upstream", "Do not verify the upstream's certificate."),
             OptionSpec("threads", "N", .count(1...64), default: "1", "Event loops, each on a thread of its own."),
-            .missing("faults", "faults on live traffic come later; 'wiretape replay' has them"),
-            .missing("fault", "faults on live traffic come later; 'wiretape replay' has them"),
-            .missing("seed", "it belongs to faults, which on live traffic come later"),
             .missing("mode", "this version records in reverse mode only, in front of --upstream"),
             .missing("tls", "TLS towards clients comes later"),
-            .missing("report", "reports are made by 'wiretape replay'"),
+        ])
+
+    /// What a run on live traffic is held to, and its report.
+    static let liveReport = OptionGroup(
+        "Report",
+        [
+            OptionSpec(
+                "expect", "POLICY", .checked(suggestions: [], { _ = try Expectation.parse($0) }), repeatable: true,
+                "What every client is held to when it reconnects: 'delays(0s, 2s)', 'client(pysignalr)'. Exit 5 when it "
+                    + "does otherwise."),
+            OptionSpec(
+                "report", "FILE", .file,
+                "Write attempts, faults and the verdict: to FILE.json, FILE.txt or FILE.xml (JUnit), or - for JSON on standard "
+                    + "output."),
         ])
 
     /// Faults and their seed.

@@ -8,18 +8,20 @@ final class LoopRelays {
 
     private let nodes: [RelayNode]
     private let tap: Tap?
+    private let faults: FaultControl?
     private var open = 0
 
     /// - Parameter failed: called once when the recording failed and the traffic must stop.
     init(
         _ loop: any Loop, _ upstreams: [Upstream], tap: Tap?, numbers: ConnectionNumbers, options: RelayOptions,
-        connect: @escaping Connect, failed: @escaping () -> Void
+        faults: FaultControl? = nil, connect: @escaping Connect, failed: @escaping () -> Void
     ) {
         self.tap = tap
+        self.faults = faults
         nodes = upstreams.map { upstream in
-            RelayNode(loop, upstream: upstream, tap: tap, numbers: numbers, options: options) {
-                connect(upstream, $0, $1)
-            }
+            RelayNode(
+                loop, upstream: upstream, tap: tap, numbers: numbers, options: options, faults: faults
+            ) { connect(upstream, $0, $1) }
         }
         tap?.onHold = { [unowned self] in for node in nodes { node.hold() } }
         tap?.onRelease = { [unowned self] in for node in nodes { node.release() } }
@@ -44,6 +46,7 @@ final class LoopRelays {
                 open -= 1
                 if open > 0 { return }
                 tap?.close()
+                faults?.close()
                 done()
             }
         }

@@ -9,11 +9,18 @@ struct RelayPlan {
     var listens: [(upstream: Int, origin: Origin)]
     var options = RelayOptions()
     var threads: Int
+    /// Rules, what the run is held to, and where it is told.
+    let faults: FaultArguments
+    let expectations: [Expectation]
+    let report: ReportTarget?
     /// Whose certificates upstreams may show.
     var trust: TLSTrust
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
+        faults = try FaultArguments(arguments)
+        report = try ReportTarget(arguments)
         do {
+            expectations = try arguments.all("expect").map(Expectation.parse)
             let values = try arguments.all("upstream").map(UpstreamValue.parse)
             upstreams = values.map(\.upstream)
             listens = []
@@ -40,6 +47,18 @@ struct RelayPlan {
         }
         options.keepHost = arguments.has("keep-host")
         threads = Int(arguments.count("threads") ?? 1)
+        if threads > 1, !faults.plan.rules.isEmpty || !expectations.isEmpty || report != nil {
+            throw arguments.error(
+                "--threads \(threads): rules and reports are of one loop; leave --threads out with --fault, --faults, --expect and --report"
+            )
+        }
+        if report == .output, arguments.has("json") {
+            throw arguments.error("--report - and --json both want standard output")
+        }
+        if case .folder(let path) = report {
+            throw arguments.error(
+                "--report \(path): name a file, such as report.json; folders are made by 'wiretape replay'")
+        }
         trust =
             arguments.has("insecure-upstream")
             ? .everyone : arguments.value("upstream-ca").map { .systemAnd(file: $0) } ?? .system
@@ -47,4 +66,7 @@ struct RelayPlan {
             throw arguments.error("--upstream-ca and --insecure-upstream contradict each other")
         }
     }
+
+    /// Whether sessions are followed: for rules, for what the run is held to, or for a report.
+    var watches: Bool { !faults.plan.rules.isEmpty || !expectations.isEmpty || report != nil }
 }

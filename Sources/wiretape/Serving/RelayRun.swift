@@ -1,3 +1,4 @@
+internal import WiretapeCodecs
 internal import WiretapeCore
 internal import WiretapeNet
 internal import WiretapeProxy
@@ -15,6 +16,9 @@ final class RelayRun {
     private var threads: [LoopThread] = []
     private let others = Gate(OtherLoops())
     private var watch: (any LoopTimer)?
+    private let faults: LiveFaults?
+    /// What the run had come to before it was stopped.
+    private(set) var report: ReplayReport?
 
     /// What the other loops tell the main thread.
     private struct OtherLoops: Sendable {
@@ -24,8 +28,15 @@ final class RelayRun {
         var hasFailed = false
     }
 
-    /// - Parameter writer: of the tape; nil to relay without recording.
-    init(_ plan: RelayPlan, _ shell: RunShell, _ connector: UpstreamConnector, writer: TapeWriter?) {
+    /// - Parameters:
+    ///   - seed: of the rules' draws.
+    ///   - writer: of the tape; nil to relay without recording.
+    init(_ plan: RelayPlan, _ shell: RunShell, _ connector: UpstreamConnector, seed: UInt64, writer: TapeWriter?) {
+        faults =
+            plan.watches
+            ? LiveFaults(
+                plan.faults.plan, seed: seed, codecs: Codecs.all,
+                observes: plan.report != nil || !plan.expectations.isEmpty, at: shell.loop.now) : nil
         self.plan = plan
         self.shell = shell
         self.writer = writer
@@ -42,7 +53,8 @@ final class RelayRun {
         let upstreams = plan.listens.map { plan.upstreams[$0.upstream] }
         let first = LoopRelays(
             shell.loop, upstreams, tap: writer.map { Tap(shell.loop, index: 0, sink: $0) }, numbers: numbers,
-            options: plan.options, connect: connector.connect(on: shell.loop)
+            options: plan.options, faults: faults.map { FaultControl(shell.loop, $0) },
+            connect: connector.connect(on: shell.loop)
         ) { [unowned self] in shell.finish() }
         relays = first
         let real = try first.listen(on: addresses, reusePort: plan.threads > 1)
@@ -81,6 +93,7 @@ final class RelayRun {
 
     /// Ends all connections. The shell is told when those of its own loop are closed.
     func stop() {
+        report = faults?.report(plan.expectations, at: shell.loop.now)
         watch?.close()
         watch = nil
         let others = others
@@ -92,6 +105,16 @@ final class RelayRun {
             }
         }
         if let relays { relays.stop { [shell] in shell.workStopped() } } else { shell.workStopped() }
+    }
+
+    /// Writes the report, if one is wanted.
+    /// - Returns: the run's verdict, which is `own` unless the report speaks against a pass.
+    func tell(_ own: Verdict, _ log: Log) throws -> Verdict {
+        guard let report = report ?? faults?.report(plan.expectations, at: shell.loop.now) else { return own }
+        try plan.report?.write(report, suite: "live")
+        if log.level == .info { Console.error.write(report.text) }
+        guard own.code == 0, report.exitCode != 0 else { return own }
+        return Verdict(.failed, report.exitCode, report.summary)
     }
 
     /// Waits for the other loops, after ``stop()`` and the shell's end.

@@ -21,6 +21,9 @@ package struct SSEReader: Sendable {
         self.limit = limit
     }
 
+    /// Whether no field of an event has come since the last one.
+    package var isBetweenEvents: Bool { line.isEmpty && !hasData && type.isEmpty && !isSkipping }
+
     /// Looks at `bytes` from `from` on and returns the next thing found. Call again with `next` until `.more`.
     package mutating func feed(_ bytes: Span<UInt8>, from: Int) -> SSEOutcome {
         var at = from

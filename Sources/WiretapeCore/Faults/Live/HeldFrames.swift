@@ -1,0 +1,212 @@
+internal import WiretapeBytes
+
+/// Makes whole messages of one direction of a WebSocket that rules may touch, and keeps the bytes that carried them: what no
+/// rule changes goes on as it came. (``FrameScanner`` alone is for connections that pass; ``MessageAssembler`` is for
+/// endpoints, which judge.)
+///
+/// States: between messages ↔ in a message → spilling (the message is over the limit: its bytes go on as they come, in
+/// pieces, until its last frame) → between messages; lost (a frame that RFC 6455 does not allow, a deflated message that
+/// cannot be inflated: everything from there on goes through untouched), which is terminal. Holds at most one message of
+/// `limit` bytes, deflated and inflated, and one control frame.
+package struct HeldFrames: ~Copyable {
+    /// What is held of one message at most.
+    package static let limit = 1 << 20
+    /// More may not come out of one piece of a message over the limit.
+    private static let spillLimit = 16 << 20
+
+    private let limit: Int
+    private let isDeflating: Bool
+    private let resetsInflater: Bool
+    private let windowBits: Int
+    private var inflater: Inflater?
+    private var scanner = FrameScanner()
+    private var header = FrameHeader(first: 0, second: 0, length: 0, key: 0)
+    private var role = Role.data
+
+    private var opcode: Opcode?
+    private var isDeflated = false
+    private var isSpilling = false, hasSpilled = false
+    /// Of the message so far: its bytes on the wire, and its payload without masks.
+    private var raw: [UInt8] = []
+    private var payload: [UInt8] = []
+    private var controlRaw: [UInt8] = []
+    private var control: [UInt8] = []
+    private var isLost = false
+
+    private enum Role { case data, control }
+
+    /// - Parameter deflate: what the peers agreed on, when they did.
+    package init(_ direction: Direction, limit: Int = HeldFrames.limit, deflate: DeflateParameters? = nil) {
+        self.limit = limit
+        isDeflating = deflate != nil
+        resetsInflater = deflate?.resetsContext(direction) ?? false
+        windowBits = deflate?.windowBits(direction) ?? 15
+    }
+
+    /// Looks at `bytes` from `from` on and returns the next thing found. Call again with `next` until `.more`, also when
+    /// `next` is the end of `bytes`.
+    package mutating func feed(_ bytes: Span<UInt8>, from: Int) -> HeldFound {
+        if isLost {
+            guard from < bytes.count else { return .more }
+            var rest: [UInt8] = []
+            rest.append(copying: bytes.extracting(from..<bytes.count))
+            return .piece(HeldPiece(raw: rest), next: bytes.count)
+        }
+        var at = from
+        while true {
+            switch scanner.scan(bytes, from: at) {
+            case .more: return .more
+            case .header(let header, let next):
+                at = next
+                self.header = header
+                guard begin() else { return lose(at, refused: header) }
+            case .payload(let range, let offset, let last, let next):
+                at = next
+                let piece = bytes.extracting(range)
+                if role == .control {
+                    controlRaw.append(copying: piece)
+                    FrameMask.append(piece, header.key, offset: offset, into: &control)
+                    if last { return endControl(next) }
+                } else {
+                    raw.append(copying: piece)
+                    FrameMask.append(piece, header.key, offset: offset, into: &payload)
+                    let isWhole = last && header.fin
+                    if isWhole, !isSpilling { return endMessage(next) }
+                    if max(raw.count, payload.count) > limit { isSpilling = true }
+                    if isSpilling, !raw.isEmpty || isWhole { return spill(isWhole, last, next) }
+                }
+            }
+        }
+    }
+
+    /// Takes the head of a frame; false when RFC 6455 does not allow it there.
+    private mutating func begin() -> Bool {
+        guard header.length < 1 << 63 else { return false }
+        if header.isControl {
+            guard header.opcode <= 10, header.fin, header.length <= 125, header.first & 0x70 == 0 else { return false }
+            role = .control
+            header.append(to: &controlRaw)
+            return true
+        }
+        guard !header.rsv2, !header.rsv3 else { return false }
+        switch (header.opcode, opcode) {
+        case (0, .some):
+            guard !header.rsv1 else { return false }
+        case (1, nil), (2, nil):
+            guard !header.rsv1 || isDeflating else { return false }
+            opcode = header.opcode == 1 ? .text : .binary
+            isDeflated = header.rsv1
+            isSpilling = false
+            hasSpilled = false
+        default: return false
+        }
+        role = .data
+        header.append(to: &raw)
+        return true
+    }
+
+    private mutating func endControl(_ next: Int) -> HeldFound {
+        defer {
+            controlRaw = []
+            control = []
+        }
+        return .control(HeldControl(opcode: header.opcode, payload: control, raw: controlRaw), next: next)
+    }
+
+    private mutating func endMessage(_ next: Int) -> HeldFound {
+        var plain = payload
+        if isDeflated {
+            plain = []
+            switch inflate(isLast: true, limit: limit, into: &plain) {
+            case .done: break
+            case .tooMuch:
+                isSpilling = true
+                return spill(true, true, next, begun: plain)
+            case .bad: return lose(next)
+            }
+        }
+        let message = HeldMessage(opcode: opcode ?? .binary, payload: plain, raw: raw, isDeflated: isDeflated)
+        endOfMessage()
+        return .message(message, next: next)
+    }
+
+    /// - Parameter begun: what has come out of the payload before it turned out to be too much.
+    private mutating func spill(
+        _ isWhole: Bool, _ endsFrame: Bool, _ next: Int, begun: [UInt8]? = nil
+    ) -> HeldFound {
+        var plain = begun ?? payload
+        if isDeflated {
+            if begun == nil { plain = [] }
+            let outcome =
+                begun == nil
+                ? inflate(isLast: isWhole, limit: HeldFrames.spillLimit, into: &plain)
+                : inflateRest(limit: HeldFrames.spillLimit, into: &plain)
+            guard case .done = outcome else { return lose(next) }
+        }
+        let piece = HeldPiece(
+            raw: raw, plain: plain, opcode: opcode ?? .binary, isFirst: !hasSpilled, isLast: isWhole,
+            endsFrame: endsFrame)
+        hasSpilled = true
+        if isWhole {
+            endOfMessage()
+        } else {
+            raw = []
+            payload = []
+        }
+        return .piece(piece, next: next)
+    }
+
+    private mutating func endOfMessage() {
+        raw = []
+        payload = []
+        opcode = nil
+        isSpilling = false
+    }
+
+    /// Nothing is understood from here on: what is held, and everything that follows, goes through. The head that was
+    /// refused, if one was, is the scanner's and not in `raw` yet.
+    private mutating func lose(_ next: Int, refused: FrameHeader? = nil) -> HeldFound {
+        isLost = true
+        var rest = raw
+        refused?.append(to: &rest)
+        raw = []
+        payload = []
+        return .piece(HeldPiece(raw: rest), next: next)
+    }
+
+    // MARK: Inflating
+
+    private enum Inflated { case done, tooMuch, bad }
+
+    private mutating func inflate(isLast: Bool, limit: Int, into out: inout [UInt8]) -> Inflated {
+        if isLast { payload += [0, 0, 0xff, 0xff] }
+        if inflater == nil {
+            inflater = Inflater(.raw(windowBits: windowBits))
+        } else if resetsInflater, !hasSpilled {
+            inflater?.reset()
+        }
+        used = 0
+        return inflateRest(limit: limit, into: &out)
+    }
+
+    /// How much of `payload` the inflater has taken.
+    private var used = 0
+
+    private mutating func inflateRest(limit: Int, into out: inout [UInt8]) -> Inflated {
+        let packed = payload
+        var at = used
+        defer { used = at }
+        while true {
+            // One byte more than allowed tells that there is too much.
+            switch inflater?.feed(packed.span, used: &at, limit: max(1, limit - out.count + 1), into: &out) {
+            case .more: return out.count > limit ? .tooMuch : .done
+            case .full: return .tooMuch
+            case .end:
+                // A final block: the next one may follow within the message.
+                if out.count > limit { return .tooMuch }
+                if at == packed.count { return .done }
+            case .bad, nil: return .bad
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+/// A client's attachment to a session over one transport: a WebSocket, an event stream and the sends beside it, or polls
+/// and sends; on HTTP it outlives TCP connections. Its codec reads both directions in their order.
+final class LiveCarrier {
+    let session: LiveSession
+    let transport: Transport
+    let opening: StreamOpening
+    let openedAt: WireInstant
+    /// Nil until the first payload tells which protocol it is.
+    var entry: CodecEntry?
+    var codec: (any FrameCodec)?
+    /// What the client's requests name it by.
+    let key: String?
+    /// The protocol is ready.
+    var readyAt: WireInstant?
+    /// Moments of `time` rules that have come.
+    var passed: Set<RuleFilters.Since> = []
+    /// On long polling: the end that the next poll is told, and how a client is known to have left.
+    var isOver = false
+    /// The TCP connection that carries it now.
+    var connection: UInt32
+
+    init(
+        _ session: LiveSession, _ transport: Transport, _ opening: StreamOpening, key: String?, on connection: UInt32,
+        at now: WireInstant
+    ) {
+        self.session = session
+        self.transport = transport
+        self.opening = opening
+        self.key = key
+        self.connection = connection
+        openedAt = now
+    }
+}

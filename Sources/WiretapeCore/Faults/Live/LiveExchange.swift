@@ -1,0 +1,42 @@
+/// A request on its way through the proxy, and what is to become of it.
+package final class LiveExchange {
+    package let head: RequestHead
+    package let kind: ExchangeKind
+    package let connection: UInt32
+    /// The codec that knows the request; nil: it is of no session.
+    package let entry: CodecEntry?
+    /// What the rules say to it.
+    package internal(set) var fate: RequestFate?
+    /// Answered in the server's place: the session is forgotten, or its transport has stopped working.
+    package internal(set) var refusal: (answer: HTTPAnswer, by: String)?
+    /// How a streamed answer makes payloads; known with its head.
+    package internal(set) var framing: BodyFraming?
+    var opening: StreamOpening
+    var session: LiveSession?
+    var carrier: LiveCarrier?
+    let began: WireInstant
+    var hasStep = false
+
+    init(_ head: RequestHead, _ kind: ExchangeKind, _ entry: CodecEntry?, on connection: UInt32, at now: WireInstant) {
+        self.head = head
+        self.kind = kind
+        self.entry = entry
+        self.connection = connection
+        began = now
+        opening = StreamOpening(request: head)
+    }
+
+    /// Whether the request's body is wanted whole: it carries messages.
+    package var carriesMessages: Bool { kind == .send }
+    /// Whether the answer's body is wanted whole: it names the session, or carries messages.
+    package var wantsAnswer: Bool { kind == .negotiate || kind == .poll }
+
+    /// Over which transport it carries its session.
+    package var transport: Transport {
+        switch kind {
+        case .upgrade: .ws
+        case .poll, .stream: entry?.type.transport(head) ?? .http
+        default: carrier?.transport ?? .http
+        }
+    }
+}

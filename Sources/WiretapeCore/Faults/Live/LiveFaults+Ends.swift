@@ -1,0 +1,129 @@
+extension LiveFaults {
+    /// One side ends a WebSocket or event stream: asks the rules of the point `close`.
+    /// - Parameters:
+    ///   - by: whose bytes end: `toClient` when the server does.
+    ///   - code: of its close frame; nil when there is none.
+    package func closing(
+        by: Direction, code: UInt16?, of exchange: LiveExchange, at now: WireInstant
+    ) -> [FaultHit] {
+        guard let carrier = exchange.carrier, !carrier.isOver, !reach.isEmpty else { return [] }
+        return engine.close(by: by, code: code, moment(of: carrier.session, carrier, at: now))
+    }
+
+    /// The session's connection is over.
+    /// - Parameters:
+    ///   - by: `client`, `server` or `fault:NAME`.
+    ///   - how: `reset`, `fin`, `close 1011`.
+    package func ended(_ exchange: LiveExchange, by: String, how: String, at now: WireInstant) {
+        guard let carrier = exchange.carrier else {
+            return failed(exchange, by: by, how: how, at: now)
+        }
+        end(carrier, by: by, how: how, at: now)
+    }
+
+    func end(_ carrier: LiveCarrier, by: String, how: String, at now: WireInstant) {
+        guard !carrier.isOver else { return }
+        carrier.isOver = true
+        let session = carrier.session
+        if carrier.readyAt == nil, carrier.entry == nil || carrier.entry?.type.preamble.isEmpty == true {
+            session.ready()
+        }
+        if session.carrier === carrier {
+            session.carrier = nil
+            session.ended(by: by, how: how, at: now, origin: origin)
+        }
+        if let key = carrier.key, carriers[key] === carrier, carrier.codec?.memory == nil { carriers[key] = nil }
+    }
+
+    /// A poll or a farewell was answered: what it says about the session's end.
+    package func settled(_ exchange: LiveExchange, at now: WireInstant) {
+        guard let carrier = exchange.carrier, carrier.transport == .lp, let status = exchange.opening.response?.status
+        else { return }
+        switch exchange.kind {
+        case .end where status < 300: end(carrier, by: "client", how: "close 1000", at: now)
+        case .poll where status == 204: end(carrier, by: "server", how: "close 1000", at: now)
+        case .poll where status >= 300: end(carrier, by: "server", how: "\(status)", at: now)
+        default: break
+        }
+    }
+
+    // MARK: Effects on sessions
+
+    /// These transports have stopped working for the session.
+    package func downgrade(_ transports: [Transport], _ exchange: LiveExchange) {
+        exchange.session?.downgraded.formUnion(transports)
+    }
+
+    /// The server has forgotten the session: what names it is not known any more.
+    package func expire(_ exchange: LiveExchange, by rule: String) {
+        guard let session = exchange.session else { return }
+        let key = exchange.entry?.type.sessionKey(exchange.opening) ?? session.carrier?.key
+        if let key { forgotten[key] = rule }
+        for (name, other) in promised where other === session { forgotten[name] = rule }
+        if forgotten.count > 4_096 { forgotten = [:] }
+    }
+
+    /// The server is away.
+    package func begin(_ outage: Outage, by rule: String, at now: WireInstant) {
+        self.outage = (now.advanced(by: outage.duration), outage.answer, rule)
+    }
+
+    /// Whether a client that connects now finds nobody: RST on accept.
+    package func refusesConnections(at now: WireInstant) -> Bool {
+        guard let outage else { return false }
+        guard outage.until > now else {
+            self.outage = nil
+            return false
+        }
+        return outage.answer == nil
+    }
+
+    // MARK: Moments
+
+    /// When a rule of the point `time` wants to be asked next.
+    package func nextTime(after now: WireInstant) -> WireInstant? {
+        guard reach.hasTime else { return nil }
+        var next: WireInstant?
+        for since in engine.times {
+            if since.mark == .run {
+                if !passedRunTimes.contains(since) {
+                    let due = origin.advanced(by: since.gap)
+                    next = min(next ?? due, due)
+                }
+                continue
+            }
+            for session in sessions {
+                guard let carrier = session.carrier, !carrier.passed.contains(since),
+                    let mark = since.mark == .connect ? carrier.openedAt : carrier.readyAt
+                else { continue }
+                let due = mark.advanced(by: since.gap)
+                next = min(next ?? due, due)
+            }
+        }
+        return next
+    }
+
+    /// The rules whose moment has come, each with the connection that it is about; nil: it is about all.
+    package func times(at now: WireInstant) -> [(hit: FaultHit, connection: UInt32?)] {
+        guard reach.hasTime else { return [] }
+        var found: [(hit: FaultHit, connection: UInt32?)] = []
+        for since in engine.times {
+            if since.mark == .run {
+                guard !passedRunTimes.contains(since), origin.advanced(by: since.gap) <= now else { continue }
+                passedRunTimes.insert(since)
+                let hits = engine.time(since, moment(of: nil, nil, at: now))
+                found += hits.map { ($0, nil) }
+                continue
+            }
+            for session in sessions {
+                guard let carrier = session.carrier, !carrier.passed.contains(since),
+                    let mark = since.mark == .connect ? carrier.openedAt : carrier.readyAt,
+                    mark.advanced(by: since.gap) <= now
+                else { continue }
+                carrier.passed.insert(since)
+                found += engine.time(since, moment(of: session, carrier, at: now)).map { ($0, carrier.connection) }
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,74 @@
+internal import WiretapeBytes
+
+extension LiveFaults {
+    /// A whole payload of a session: reads its messages and asks the rules about each.
+    /// - Parameter exchange: the request that opened the WebSocket or event stream, or whose body or answer this is.
+    package func payload(
+        _ payload: [UInt8], _ opcode: Opcode, _ direction: Direction, of exchange: LiveExchange, at now: WireInstant
+    ) -> [(message: Message, fate: MessageFate?)] {
+        guard let carrier = carrier(of: exchange, at: now) else { return [] }
+        if carrier.codec == nil { identify(carrier, payload, direction) }
+        var messages: [Message] = []
+        carrier.codec?.decode(payload.span, opcode, direction, into: &messages)
+        return messages.map { message in (message, judge(message, carrier, at: now)) }
+    }
+
+    /// The codec that reads the exchange's payloads: the session's own, or the one that knows the request.
+    package func codec(of exchange: LiveExchange) -> (any FrameCodec.Type)? {
+        (exchange.carrier?.entry ?? exchange.entry)?.type
+    }
+
+    private func carrier(of exchange: LiveExchange, at now: WireInstant) -> LiveCarrier? {
+        if let carrier = exchange.carrier { return carrier }
+        guard let entry = exchange.entry, exchange.session != nil else { return nil }
+        // Servers may hold the first poll until the client has spoken.
+        carry(exchange, entry, exchange.kind == .send ? .lp : exchange.transport, at: now)
+        return exchange.carrier
+    }
+
+    private func identify(_ carrier: LiveCarrier, _ payload: [UInt8], _ direction: Direction) {
+        var opening = carrier.opening
+        if direction == .toServer { opening.firstPayload = Array(payload.prefix(64 << 10)) }
+        var best: (entry: CodecEntry, claim: Confidence)?
+        for entry in codecs {
+            let claim = entry.type.claim(opening)
+            if claim > best?.claim ?? .no { best = (entry, claim) }
+        }
+        if let entry = best?.entry ?? codecs.last { adopt(entry, carrier) }
+    }
+
+    private func judge(_ message: Message, _ carrier: LiveCarrier, at now: WireInstant) -> MessageFate? {
+        let session = carrier.session
+        // Keepalives come when they will: they must not move the draws of what follows.
+        if message.role != .keepalive, message.role != .ack {
+            if message.direction == .toServer { session.toServer += 1 } else { session.toClient += 1 }
+        }
+        let ordinal = message.direction == .toServer ? session.toServer : session.toClient
+        if message.role == .keepalive, !reach.namesKeepalives { return nil }
+        note(message)
+        defer { becomeReady(carrier, with: message, at: now) }
+        guard !reach.isEmpty else { return nil }
+        var moment = moment(of: session, carrier, at: now)
+        if message.direction == .toClient, message.role == .handshake, moment.sinceHandshake == nil {
+            moment.sinceHandshake = 0
+        }
+        moment.context.subscribes = message.role == .request && message.direction == .toServer
+        let hits = engine.message(message, ordinal: ordinal, moment)
+        return hits.isEmpty ? nil : MessageFate(hits)
+    }
+
+    /// What rules could have named it by, for those that never fire.
+    private func note(_ message: Message) {
+        guard !reach.labels.isEmpty, names.count < 4_096 else { return }
+        RuleNames.count(message.role, message.type, message.label, into: &names)
+    }
+
+    /// The protocol is ready with its server's handshake, or with the first payload where it has none.
+    private func becomeReady(_ carrier: LiveCarrier, with message: Message, at now: WireInstant) {
+        guard carrier.readyAt == nil else { return }
+        let isGreeted = message.direction == .toClient && message.role != .keepalive
+        guard isGreeted || carrier.entry?.type.preamble.isEmpty == true else { return }
+        carrier.readyAt = now
+        carrier.session.ready()
+    }
+}

@@ -1,0 +1,173 @@
+internal import WiretapeBytes
+
+extension LiveFaults {
+    /// The head of a request: finds its session and attempt and asks the rules.
+    package func request(_ head: RequestHead, on c: UInt32, at now: WireInstant) -> LiveExchange {
+        let (kind, entry) = classify(head)
+        let exchange = LiveExchange(head, kind, entry, on: c, at: now)
+        var opensAttempt = false
+        if let entry {
+            find(exchange, entry, on: c)
+            if let session = exchange.session, kind != .end, kind != .send,
+                !session.isConnected || kind == .negotiate
+                    || exchange.carrier == nil
+            {
+                opensAttempt = session.beginAttempt(at: now, origin: origin)
+            }
+            exchange.session?.requests += 1
+        }
+        var moment = moment(of: exchange.session, exchange.carrier, at: now)
+        moment.context.opensAttempt = opensAttempt
+        if moment.context.transport == nil, kind == .upgrade || kind == .poll || kind == .stream {
+            moment.context.transport = exchange.transport
+        }
+        if moment.context.protocolID == nil { moment.context.protocolID = entry?.id }
+        if exchange.session == nil { others += 1 }
+        let ordinal = exchange.session?.requests ?? others
+        let hits = kind == .preflight ? [] : engine.request(head, kind, ordinal: ordinal, moment)
+        exchange.fate = RequestFate(hits)
+        refuse(exchange, at: now)
+        return exchange
+    }
+
+    private func find(_ exchange: LiveExchange, _ entry: CodecEntry, on c: UInt32) {
+        let key = entry.type.sessionKey(exchange.opening)
+        if let key, let carrier = carriers[key] {
+            exchange.session = carrier.session
+            exchange.carrier = carrier
+            return
+        }
+        if let key, let at = promised.firstIndex(where: { $0.key == key }) {
+            exchange.session = promised[at].session
+            return
+        }
+        let route = entry.type.route(exchange.head)
+        let identity = identity(exchange.head, c)
+        let known = sessions.first { $0.route == route && $0.identity == identity && !$0.isConnected }
+        if let known { return exchange.session = known }
+        let session = LiveSession(number: sessions.count + 1, route: route, identity: identity)
+        sessions.append(session)
+        exchange.session = session
+    }
+
+    /// Who asks: its name, else a number for its credential, else address and agent, as in replay.
+    private func identity(_ head: RequestHead, _ c: UInt32) -> String {
+        if let name = head.query.first(where: { $0.name == "wt" && !$0.value.isEmpty })?.value { return name }
+        if let credential = head.credential {
+            let number = credentials[credential] ?? credentials.count + 1
+            credentials[credential] = number
+            return "credential \(number)"
+        }
+        return "\(peers[c] ?? "unknown") \(head.headers.first("User-Agent") ?? "no agent")"
+    }
+
+    /// What has been taken from the session by a rule.
+    private func refuse(_ exchange: LiveExchange, at now: WireInstant) {
+        if let outage, outage.until > now {
+            exchange.refusal = (HTTPAnswer(status: outage.answer ?? 503), outage.rule)
+            return
+        }
+        guard let entry = exchange.entry else { return }
+        if let key = entry.type.sessionKey(exchange.opening), let rule = forgotten[key] {
+            exchange.refusal = (entry.type.answer(.unknownID, to: exchange.head), rule)
+        } else if let session = exchange.session, session.downgraded.contains(exchange.transport),
+            [.upgrade, .poll, .stream].contains(exchange.kind)
+        {
+            exchange.refusal = (entry.type.answer(.notOffered, to: exchange.head), "downgrade")
+        }
+    }
+
+    /// The head of the answer. For what carries messages the session has a connection from here on.
+    package func answered(_ exchange: LiveExchange, _ head: ResponseHead, by: String? = nil, at now: WireInstant) {
+        exchange.opening.response = head
+        let isGood = head.status < 300 && head.status != 204
+        step(exchange, status: head.status, failed: head.status >= 400 ? by ?? "server" : nil, at: now)
+        guard let entry = exchange.entry, by == nil, head.status == 101 || isGood else { return }
+        switch exchange.kind {
+        case .upgrade where head.status == 101: carry(exchange, entry, .ws, at: now)
+        case .poll: carry(exchange, entry, exchange.transport, at: now)
+        case .stream:
+            exchange.framing = entry.type.framing(exchange.opening)
+            if exchange.framing != nil { carry(exchange, entry, exchange.transport, at: now) }
+        default: break
+        }
+    }
+
+    /// The whole answer to a negotiation.
+    package func negotiated(_ exchange: LiveExchange, body: [UInt8], at now: WireInstant) {
+        exchange.opening.responseBody = body
+        guard let entry = exchange.entry, let session = exchange.session,
+            let key = entry.type.sessionKey(exchange.opening)
+        else { return }
+        promised.removeAll { $0.key == key }
+        promised.append((key, session))
+        if promised.count > 4_096 { promised.removeFirst(2_048) }
+    }
+
+    /// The request came to nothing that has a status.
+    package func failed(_ exchange: LiveExchange, by: String, how: String, at now: WireInstant) {
+        step(exchange, status: nil, failed: by, how: how, at: now)
+    }
+
+    private func step(
+        _ exchange: LiveExchange, status: Int?, failed: String?, how: String? = nil, at now: WireInstant
+    ) {
+        guard let session = exchange.session, !exchange.hasStep else { return }
+        exchange.hasStep = true
+        let transport: Transport? =
+            switch exchange.kind {
+            case .upgrade, .poll, .stream: exchange.transport
+            default: nil
+            }
+        let answer = HTTPAnswer(status: status ?? 0, headers: exchange.opening.response?.headers ?? [])
+        var step = Attempt.Step(
+            request: exchange.kind.rawValue, answer, transport: transport, time: elapsed(exchange.began))
+        if status == nil { step.status = nil }
+        session.addStep(
+            step,
+            failed: failed, how: how ?? status.map { "\($0)" } ?? "cut", at: now, origin: origin)
+    }
+
+    /// The session has a connection.
+    func carry(_ exchange: LiveExchange, _ entry: CodecEntry, _ transport: Transport, at now: WireInstant) {
+        guard let session = exchange.session else { return }
+        let key = entry.type.sessionKey(exchange.opening)
+        if let old = exchange.carrier, old.transport == transport, transport == .lp {
+            old.connection = exchange.connection
+            return
+        }
+        let carrier = LiveCarrier(
+            session, transport, exchange.opening, key: key, on: exchange.connection, at: now)
+        // A connection that goes on with an earlier one goes on with what its codec knows.
+        if let old = exchange.carrier, let codec = old.codec, codec.memory != nil {
+            carrier.entry = old.entry
+            carrier.codec = codec
+        } else if key != nil || entry.type.claim(exchange.opening) >= .likely {
+            adopt(entry, carrier)
+        }
+        if let key {
+            promised.removeAll { $0.key == key }
+            carriers[key] = carrier
+        }
+        exchange.carrier = carrier
+        session.carrier = carrier
+        session.connections += 1
+        if !session.transports.contains(transport) { session.transports.append(transport) }
+    }
+
+    func adopt(_ entry: CodecEntry, _ carrier: LiveCarrier) {
+        carrier.entry = entry
+        carrier.codec = entry.type.init(carrier.opening)
+        carrier.session.protocolID = entry.id
+    }
+}
+
+extension RequestHead {
+    /// The secret that tells a user: a token, wherever it stands, else the cookies.
+    fileprivate var credential: String? {
+        if let authorization = headers.first("Authorization") { return authorization }
+        if let token = query.first(where: { $0.name == "access_token" && !$0.value.isEmpty }) { return token.value }
+        let cookies = headers.all("Cookie")
+        return cookies.isEmpty ? nil : cookies.joined(separator: "; ")
+    }
+}

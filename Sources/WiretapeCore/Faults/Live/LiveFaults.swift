@@ -1,0 +1,128 @@
+/// The rules of a run and the sessions that pass, for all connections of one loop: which session and attempt a request
+/// belongs to, which message is the how-manieth, what the rules say to it, and what came of it all. It has no sockets and
+/// no clock; what the protocols mean, the codecs say.
+///
+/// A session is found by what its requests name it by, else by its client: a request of the same route and identity
+/// (credential, else address and agent) goes on with a session that has no connection, or begins one. Memory: the sessions
+/// of a run, without their messages; of names that nobody has followed 4,096 are kept.
+package final class LiveFaults {
+    package let plan: FaultPlan
+    package let codecs: [CodecEntry]
+    let origin: WireInstant
+    var engine: FaultEngine
+    var sessions: [LiveSession] = []
+    /// By what requests name them.
+    var carriers: [String: LiveCarrier] = [:]
+    /// Sessions of names that a negotiation gave and nobody has followed yet, oldest first.
+    var promised: [(key: String, session: LiveSession)] = []
+    /// Names that the server has forgotten, and by which rule.
+    var forgotten: [String: String] = [:]
+    var credentials: [String: Int] = [:]
+    /// Hosts that connections come from.
+    var peers: [UInt32: String] = [:]
+    var firings: [ReplayReport.Firing] = []
+    var fired: Set<Int> = []
+    /// Names that rules could have used, and how often they came.
+    var names: [String: Int] = [:]
+    var accepted: [String: Int] = [:]
+    /// Requests of no session.
+    var others = 0
+    var passedRunTimes: Set<RuleFilters.Since> = []
+    /// Until when the server is away, and what new requests get; nil: RST on accept.
+    package internal(set) var outage: (until: WireInstant, answer: Int?, rule: String)?
+    /// Whether attempts are wanted although no rule asks for them.
+    package var observes = false
+
+    package init(_ plan: FaultPlan, seed: UInt64, codecs: [CodecEntry], observes: Bool = false, at now: WireInstant) {
+        self.plan = plan
+        self.codecs = codecs
+        self.observes = observes
+        engine = FaultEngine(plan, seed: seed)
+        origin = now
+        reach = FaultReach(plan, codecs)
+    }
+
+    package let reach: FaultReach
+    package var seed: UInt64 { engine.seed }
+
+    func elapsed(_ now: WireInstant) -> UInt64 { now.since(origin) }
+
+    // MARK: Connections
+
+    /// A client has connected.
+    /// - Returns: what the rules say to that.
+    package func accepted(_ c: UInt32, from peer: Address?, listener: String, at now: WireInstant) -> [FaultHit] {
+        peers[c] = peer?.host
+        guard reach.hasAccept else { return [] }
+        accepted[listener, default: 0] += 1
+        return engine.accept(.accept, listener: listener, ordinal: accepted[listener] ?? 0, sinceRun: elapsed(now))
+    }
+
+    /// The connection and its peer are gone.
+    package func gone(_ c: UInt32) { peers[c] = nil }
+
+    /// Whether a rule can touch the request, or what it opens, or the session that it is part of: then its connection is
+    /// held and decoded.
+    package func touches(_ head: RequestHead) -> Bool {
+        if outage != nil || observes { return true }
+        if reach.touches(head) { return true }
+        guard !sessions.isEmpty else { return false }
+        let (kind, entry) = classify(head)
+        guard let entry, kind != .other, kind != .preflight else { return false }
+        let route = entry.type.route(head)
+        return sessions.contains { $0.route == route }
+    }
+
+    /// What the request is, and to which codec: the first that reads a session in it.
+    func classify(_ head: RequestHead) -> (ExchangeKind, CodecEntry?) {
+        var upgrade: CodecEntry?
+        let opening = StreamOpening(request: head)
+        var best = Confidence.no
+        for entry in codecs {
+            let kind = entry.type.kind(head)
+            switch kind {
+            case .other, .preflight: continue
+            case .upgrade:
+                if let key = entry.type.sessionKey(opening), isKnown(key) { return (kind, entry) }
+                let claim = entry.type.claim(opening)
+                if upgrade == nil || claim > best { (upgrade, best) = (entry, claim) }
+            default: return (kind, entry)
+            }
+        }
+        return upgrade.map { (.upgrade, $0) } ?? (.other, nil)
+    }
+
+    /// Whether a session goes, or went, by that name.
+    private func isKnown(_ key: String) -> Bool {
+        carriers[key] != nil || forgotten[key] != nil || promised.contains { $0.key == key }
+    }
+
+    func moment(of session: LiveSession?, _ carrier: LiveCarrier?, at now: WireInstant) -> FaultMoment {
+        let numbers = session?.attemptNumbers ?? (attempt: 1, retry: 0)
+        var context = SelectorContext(
+            protocolID: carrier?.entry?.id ?? session.flatMap { $0.protocolID.isEmpty ? nil : $0.protocolID },
+            transport: carrier?.transport)
+        context.opensAttempt = false
+        return FaultMoment(
+            session: session?.number ?? 0, run: 1, attempt: numbers.attempt, retry: numbers.retry,
+            connection: max(1, session?.connections ?? 1), context: context, sinceRun: elapsed(now),
+            sinceConnect: carrier.map { now.since($0.openedAt) },
+            sinceHandshake: carrier?.readyAt.map { now.since($0) })
+    }
+
+    // MARK: What came of it
+
+    /// A rule has acted.
+    /// - Parameter cut: what it should follow may have been lost.
+    package func record(_ hit: FaultHit, on exchange: LiveExchange?, cut: Bool = false, at now: WireInstant) {
+        record(hit, exchange?.session, cut: cut, at: now)
+    }
+
+    func record(_ hit: FaultHit, _ session: LiveSession?, cut: Bool, at now: WireInstant) {
+        fired.insert(hit.rule)
+        firings.append(
+            ReplayReport.Firing(
+                rule: hit.name, time: elapsed(now), session: session?.number ?? 0, run: 1,
+                attempt: session?.attemptNumbers.attempt ?? 0, message: hit.message, action: hit.text, cut: cut))
+    }
+}

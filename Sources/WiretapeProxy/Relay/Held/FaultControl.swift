@@ -1,0 +1,96 @@
+package import WiretapeCore
+
+/// The fault rules of one loop, and the relays whose connections they are about.
+package final class FaultControl {
+    package let faults: LiveFaults
+    private let loop: any Loop
+    private var nodes: [RelayNode] = []
+    private var timer: (any LoopTimer)?
+    /// Of rules about moments, and of the end of an outage.
+    private var armedFor: WireInstant?
+
+    package init(_ loop: any Loop, _ faults: LiveFaults) {
+        self.loop = loop
+        self.faults = faults
+        guard faults.reach.hasTime else { return }
+        timer = loop.timer { [unowned self] in fired() }
+        arm()
+    }
+
+    /// Lets go of the nodes and the timer.
+    package func close() {
+        timer?.close()
+        timer = nil
+        nodes = []
+    }
+
+    func add(_ node: RelayNode) { nodes.append(node) }
+
+    /// A client has connected.
+    func accepted(_ connection: RelayConnection, _ stream: any ByteStream, at address: Address?) {
+        let now = loop.now
+        let hits = faults.accepted(
+            connection.id, from: stream.peer, listener: address?.description ?? connection.node.dialer.upstream.name,
+            at: now)
+        if faults.refusesConnections(at: now) { return connection.abort() }
+        guard let fate = RequestFate(hits) else { return }
+        connection.becomeHeld(self).accepted(fate, at: now)
+    }
+
+    /// The server is away from now on.
+    func begin(_ outage: Outage, by rule: String) {
+        faults.begin(outage, by: rule, at: loop.now)
+        for node in nodes {
+            for id in node.connectionNumbers { node.connection(id)?.cut(outage.cut, by: rule) }
+        }
+    }
+
+    // MARK: Moments
+
+    /// Something has begun that a moment may be counted from.
+    func arm() {
+        guard let timer, let next = faults.nextTime(after: loop.now) else { return }
+        if let armedFor, armedFor <= next { return }
+        armedFor = next
+        timer.arm(at: next)
+    }
+
+    private func fired() {
+        armedFor = nil
+        for (hit, id) in faults.times(at: loop.now) {
+            guard let id else {
+                carryOut(hit)
+                continue
+            }
+            for node in nodes { node.connection(id)?.held?.carryOut(hit) }
+        }
+        arm()
+    }
+
+    /// A rule about the run: all connections.
+    private func carryOut(_ hit: FaultHit) {
+        for action in hit.actions {
+            if case .outage(let outage) = action.verdict {
+                faults.record(hit, on: nil, at: loop.now)
+                return begin(outage, by: hit.name)
+            }
+        }
+        for node in nodes {
+            for id in node.connectionNumbers { node.connection(id)?.held?.carryOut(hit) }
+        }
+    }
+}
+
+extension RelayConnection {
+    /// The end that an outage brings.
+    func cut(_ how: Outage.Cut, by rule: String) {
+        guard let verdict = how.verdict else { return }
+        if let held {
+            held.cut(verdict, by: rule)
+        } else if verdict == .reset {
+            abort()
+        } else {
+            stop()
+        }
+    }
+}

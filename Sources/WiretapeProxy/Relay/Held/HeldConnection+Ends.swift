@@ -1,0 +1,337 @@
+internal import WiretapeBytes
+internal import WiretapeCore
+internal import WiretapeTape
+
+extension HeldConnection {
+    // MARK: The peers' ends
+
+    func clientEnded(at now: WireInstant) {
+        connection.record(gone: .client, .fin, at: now)
+        if isOver { connection.client?.halfClose() }
+        if let live = socket?.live, socket?.closedBy == nil,
+            !carryEnd(faults.closing(by: .toServer, code: nil, of: live, at: now), live, .toServer, at: now)
+        {
+            return
+        }
+        closed(.client, "fin", at: now)
+        guard connection.server != nil else {
+            connection.client?.halfClose()
+            return
+        }
+        mark(.fin, .toServer, at: now)
+    }
+
+    func serverEnded(at now: WireInstant) {
+        connection.record(gone: .server, .fin, at: now)
+        if let live = http.live, socket == nil, !isTunnel {
+            if http.responseHead != nil, http.responses.finish() == .endOfBody {
+                node.tap?.record(
+                    .bodyEnd, connection.id, flags: RecordFlags.toClient, x: http.lastX, at: now, Span())
+                endOfBody(at: now)
+            } else if http.responseHead == nil {
+                faults.failed(live, by: "server", how: "fin", at: now)
+            }
+        }
+        if let live = socket?.live, socket?.closedBy == nil,
+            !carryEnd(faults.closing(by: .toClient, code: nil, of: live, at: now), live, .toClient, at: now)
+        {
+            return
+        }
+        closed(.server, "fin", at: now)
+        mark(.fin, .toClient, at: now)
+        connection.client?.unblock(.pipeline)
+    }
+
+    /// What carried the session's messages is over.
+    func closed(_ party: TapeEvent.Party, _ how: String, at now: WireInstant) {
+        if let pendingEnd {
+            // The fault comes too late: what it followed may have been lost.
+            self.pendingEnd = nil
+            faults.record(pendingEnd.end.hit, on: pendingEnd.exchange, cut: true, at: now)
+        }
+        let by = party == .client ? "client" : "server"
+        if let live = socket?.live {
+            faults.ended(live, by: by, how: how, at: now)
+        } else if let live = http.live, live.framing != nil {
+            faults.ended(live, by: by, how: how, at: now)
+        } else if let live = http.live, http.responseHead == nil {
+            faults.failed(live, by: by, how: how, at: now)
+        }
+    }
+
+    // MARK: Marks
+
+    func reached(_ mark: HeldMark, _ direction: Direction, at now: WireInstant) {
+        switch mark {
+        case .fin: side(direction)?.halfClose()
+        case .effects(let verdicts, let live, let side, let rule):
+            apply(verdicts, live, side, rule: rule, at: now)
+        case .end(let end, let live):
+            // A reset never eats what was sent before it.
+            if end.place == .after || end.verdict == .reset {
+                awaitAcknowledged(mark, direction, at: now)
+            } else {
+                perform(end, live, cut: false, at: now)
+            }
+        }
+    }
+
+    func acknowledged(_ mark: HeldMark, isThere: Bool, at now: WireInstant) {
+        if case .end(let end, let live) = mark { perform(end, live, cut: !isThere, at: now) }
+    }
+
+    /// The end that a rule wants, once what goes before it in that direction has gone. Nothing later does.
+    func finish(
+        with end: MessageFate.End, _ live: LiveExchange, _ direction: Direction, after gap: UInt64, at now: WireInstant
+    ) {
+        pendingEnd = (end, live)
+        mark(.end(end, live), direction, delay: gap, at: now)
+        update(direction) { $0.lane.seal() }
+    }
+
+    // MARK: Ends
+
+    private func perform(_ end: MessageFate.End, _ live: LiveExchange?, cut: Bool, at now: WireInstant) {
+        guard !isOver else { return }
+        pendingEnd = nil
+        faults.record(end.hit, on: live, cut: cut, at: now)
+        let by = "fault:\(end.hit.name)"
+        switch end.verdict {
+        case .respond(let answer):
+            if let live { self.answer(answer, live, by: by, at: now) }
+        case .redirectLoop:
+            guard let live else { return }
+            let location = HeaderField("Location", live.head.target)
+            self.answer(HTTPAnswer(status: 307, headers: [location]), live, by: by, at: now)
+        case .malformed(let part):
+            if let live { faults.failed(live, by: by, how: "malformed", at: now) }
+            say(HeldConnection.malformed(part), x: http.lastX, at: now)
+            mark(.fin, .toClient, at: now)
+            leave(at: now)
+        case .reset, .refuse: over(live, by, "reset", at: now, reset: true)
+        case .disconnect: over(live, by, "fin", at: now)
+        case .close(let code, let reason): close(code, reason, live, by, at: now)
+        case .outage(let outage):
+            control.begin(outage, by: end.hit.name)
+            guard !isOver, let live, http.state == .answer, http.responseHead == nil else { return }
+            if let status = outage.answer {
+                answer(HTTPAnswer(status: status), live, by: by, at: now)
+            } else {
+                over(live, by, "reset", at: now, reset: true)
+            }
+        default: over(live, by, "fin", at: now)
+        }
+    }
+
+    private static func malformed(_ part: MalformedPart?) -> [UInt8] {
+        part == .body
+            ? Array("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 64\r\n\r\n{\"".utf8)
+            : Array("HTTP/wiretape 2OO\r\n: \u{1}\r\n\r\n".utf8)
+    }
+
+    /// Cuts the connection to both sides.
+    func over(_ live: LiveExchange?, _ by: String, _ how: String, at now: WireInstant, reset: Bool = false) {
+        guard !isOver else { return }
+        if let live { faults.ended(live, by: by, how: how, at: now) }
+        connection.record(gone: .proxy, reset ? .rst : .fin, by, at: now)
+        isOver = true
+        if reset {
+            connection.abort()
+        } else {
+            toClient.lane.clear()
+            toServer.lane.clear()
+            connection.client?.halfClose()
+            if connection.isServerConnected {
+                connection.server?.halfClose()
+            } else {
+                connection.server?.stream?.reset()
+            }
+            readOn()
+            sayGoodbye(at: now)
+        }
+    }
+
+    private func close(_ code: UInt16?, _ reason: String, _ live: LiveExchange?, _ by: String, at now: WireInstant) {
+        let how = code.map { "close \($0)" } ?? "close"
+        if let live { faults.ended(live, by: by, how: how, at: now) }
+        connection.record(gone: .proxy, .fin, by, at: now)
+        if let frame = socket?.close(code, reason) {
+            isOver = true
+            connection.client?.stream?.write(frame.span)
+            if connection.isServerConnected { connection.server?.halfClose() }
+            readOn()
+            return sayGoodbye(at: now)
+        }
+        isOver = true
+        if let stream = http.stream {
+            let last = stream.codec.closing(stream.transport)
+            var bytes = http.isChunked ? HeldStream.chunk(last) : last
+            if http.isChunked { bytes += HeldStream.lastChunk }
+            if !bytes.isEmpty { connection.client?.stream?.write(bytes.span) }
+        } else if let live, let codec = faults.codec(of: live), live.kind == .poll {
+            var bytes: [UInt8] = []
+            HTTPHeadWriter.append(codec.answer(.pollEnd, to: live.head), keepAlive: false, into: &bytes)
+            connection.client?.stream?.write(bytes.span)
+        }
+        connection.client?.halfClose()
+        connection.server?.stream?.reset()
+        sayGoodbye(at: now)
+    }
+
+    /// Nothing more is relayed; what the client is told stands in its lane already, its end behind it.
+    func leave(at now: WireInstant) {
+        guard !isOver else { return }
+        mark(.fin, .toClient, at: now)
+        update(.toClient) { $0.lane.seal() }
+        connection.server?.stream?.reset()
+        sayGoodbye(at: now)
+    }
+
+    /// What the peers still say is read, so that their ends are heard.
+    private func readOn() {
+        for side in [connection.client, connection.server] {
+            side?.unblock(.pipeline)
+            side?.unblock(.pressure)
+            side?.unblock(.fault)
+        }
+    }
+
+    /// The client's answer to our close frame: both have said all.
+    func lookForGoodbye(_ bytes: Span<UInt8>, _ direction: Direction) {
+        guard direction == .toServer, connection.client?.sentEnd == false else { return }
+        var at = 0
+        while let found = socket?.feed(bytes, from: at, .toServer) {
+            switch found {
+            case .more: return
+            case .message(_, let next), .piece(_, let next): at = next
+            case .control(let control, let next):
+                at = next
+                if control.opcode == 8 { connection.client?.halfClose() }
+            }
+        }
+    }
+
+    /// The peers had their time.
+    func goodbyeIsOver() {
+        if connection.client?.sentEnd == false {
+            // A close frame was not answered: FIN, and then five seconds more.
+            connection.client?.halfClose()
+            return sayGoodbye(at: now)
+        }
+        connection.abort()
+    }
+
+    // MARK: Beside the bytes
+
+    /// What rules say to a client that has just connected.
+    func accepted(_ fate: RequestFate, at now: WireInstant) {
+        for hit in fate.hits {
+            record(fault: hit.name, hit.text, at: now)
+            if hit != fate.end?.hit, hit != fate.endAfter?.hit { faults.record(hit, on: nil, at: now) }
+        }
+        if fate.delay > 0 {
+            connection.client?.block(.fault)
+            restore(after: fate.delay, .reads, at: now)
+        }
+        apply(fate.effectsBefore + fate.effectsAfter, nil, nil, rule: fate.hits[0].name, at: now)
+        if let end = fate.end ?? fate.endAfter {
+            pendingEnd = (end, nil)
+            mark(.end(end, nil), .toClient, delay: fate.delay + fate.lingering, at: now)
+        }
+        pump()
+    }
+
+    /// What a rule about a moment says.
+    func carryOut(_ hit: FaultHit) {
+        let now = now
+        guard !isOver, let live = socket?.live ?? http.live else { return }
+        _ = carryEnd([hit], live, .toClient, at: now)
+        pump()
+    }
+
+    /// The server is away.
+    func cut(_ verdict: FaultVerdict, by rule: String) {
+        let now = now
+        let by = "fault:\(rule)"
+        let live = socket?.live ?? http.live
+        switch verdict {
+        case .reset: over(live, by, "reset", at: now, reset: true)
+        case .close(let code, let reason): close(code, reason, live, by, at: now)
+        default: over(live, by, "fin", at: now)
+        }
+        pump()
+    }
+
+    // MARK: Effects
+
+    /// What rules change from here on.
+    /// - Parameter direction: of the message; nil: of both.
+    func apply(
+        _ verdicts: [FaultVerdict], _ live: LiveExchange?, _ direction: Direction?, rule: String, at now: WireInstant
+    ) {
+        let directions = direction.map { [$0] } ?? Direction.allCases
+        for verdict in verdicts {
+            switch verdict {
+            case .stall(let stall):
+                if stall.reads {
+                    connection.client?.block(.fault)
+                    restore(after: stall.duration, .reads, at: now)
+                }
+                if stall.writes {
+                    toClient.lane.pacer.isStopped = true
+                    restore(after: stall.duration, .writes(.toClient), at: now)
+                }
+            case .mute(let scope, let time):
+                muted = scope
+                restore(after: time, .mute, at: now)
+            case .throttle(let rate, let time): pace(.rate(rate), directions, for: time, at: now)
+            case .slice(let size, let every, let time):
+                pace(.slices(size, every: every), directions, for: time, at: now)
+            case .downgrade(let transports): if let live { faults.downgrade(transports, live) }
+            case .expire: if let live { faults.expire(live, by: rule) }
+            default: break
+            }
+        }
+    }
+
+    private func pace(
+        _ pace: WritePacer.Pace, _ directions: [Direction], for time: UInt64?, at now: WireInstant
+    ) {
+        for direction in directions {
+            update(direction) { $0.lane.pacer.set(pace, at: now) }
+            restore(after: time, .pace(direction), at: now)
+        }
+    }
+
+    /// A change that a rule made for a while is over.
+    func stop(_ change: HeldRestore, at now: WireInstant) {
+        switch change {
+        case .reads: connection.client?.unblock(.fault)
+        case .writes(let direction): update(direction) { $0.lane.pacer.isStopped = false }
+        case .pace(let direction): update(direction) { $0.lane.pacer.set(.free, at: now) }
+        case .mute: muted = nil
+        }
+    }
+
+    var mutesProtocol: Bool { muted?.coversProtocol ?? false }
+    var mutesWebSocket: Bool { muted?.coversWebSocket ?? false }
+
+    // MARK: Telling
+
+    /// Rules that fired, but for the one whose end is still to come.
+    func record(_ hits: [FaultHit], of end: MessageFate.End?, _ live: LiveExchange, at now: WireInstant) {
+        for hit in hits {
+            record(fault: hit.name, hit.text, at: now)
+            if hit != end?.hit { faults.record(hit, on: live, at: now) }
+        }
+    }
+
+    func note(_ judged: [(message: Message, fate: MessageFate?)], _ live: LiveExchange, at now: WireInstant) {
+        for case let fate? in judged.lazy.map(\.fate) { record(fate.hits, of: fate.end, live, at: now) }
+    }
+
+    /// On the tape, behind the event that it is about.
+    func record(fault rule: String, _ action: String, at now: WireInstant) {
+        node.tap?.record(.fault, connection.id, at: now, FaultRecord.encode(rule, action).span)
+    }
+}

@@ -1,0 +1,176 @@
+internal import WiretapeBytes
+internal import WiretapeCore
+internal import WiretapeTape
+
+extension HeldConnection {
+    /// Reads requests, one at a time.
+    func fromClient(_ bytes: Span<UInt8>, at now: WireInstant) {
+        guard http.state != .answer else { return keepEarly(bytes) }
+        var at = 0
+        // Bytes of a passing body from here on have been looked at and not been forwarded.
+        var start = 0
+        while true {
+            if http.state == .idle, http.requestSince == nil, at < bytes.count { http.requestSince = now }
+            switch http.requests.scan(bytes, from: at) {
+            case .more:
+                if http.state == .request, http.requestKind == .pass {
+                    add(copy(bytes.extracting(start..<bytes.count)), .toServer, at: now)
+                }
+                return
+            case .request(let head, let info, let next):
+                begin(head, info, at: now)
+                start = next
+                at = next
+            case .body(let range, let next):
+                let piece = bytes.extracting(range)
+                node.tap?.record(.body, connection.id, x: http.lastX, at: now, piece)
+                if http.requestKind == .collect { collect(piece, at: now) }
+                at = next
+            case .end(let trailers, let next):
+                node.tap?.record(
+                    .bodyEnd, connection.id, x: http.lastX, at: now, TrailerRecord.encode(trailers).span)
+                if http.requestKind == .pass { add(copy(bytes.extracting(start..<next)), .toServer, at: now) }
+                http.state = .answer
+                requestEnded(at: now)
+                if next < bytes.count, !isOver { fromClient(bytes.extracting(next..<bytes.count), at: now) }
+                return
+            case .bad(let fault, _):
+                node.tap?.record(
+                    .malformed, connection.id, at: now,
+                    MalformedRecord.encode(fault.reason, bytes.extracting(at..<min(bytes.count, at + 65536))).span)
+                say(OwnAnswer.bytes(fault.status, fault.reason), x: http.lastX + 1, at: now)
+                return leave(at: now)
+            case .response: return
+            }
+        }
+    }
+
+    private func keepEarly(_ bytes: Span<UInt8>) {
+        http.early.append(copying: bytes)
+        if http.early.count > HeldExchange.earlyLimit { connection.client?.block(.pipeline) }
+    }
+
+    private func begin(_ head: RequestHead, _ info: HTTPHeadInfo, at now: WireInstant) {
+        http.lastX += 1
+        http.state = .request
+        http.isConnect = head.method == "CONNECT"
+        http.responses = HTTPScanner(.toClient)
+        http.responses.expect(method: head.method)
+        http.requestInfo = info
+        node.tap?.record(
+            .request, connection.id, x: http.lastX, at: http.requestSince ?? now, info.raw.span)
+        http.requestSince = nil
+        let live = faults.request(head, on: connection.id, at: now)
+        http.live = live
+        if let fate = live.fate { record(fate.hits, of: fate.end ?? fate.endAfter, live, at: now) }
+        if live.refusal != nil || live.fate?.end != nil && live.fate?.truncated == nil {
+            http.requestKind = .skip
+        } else if live.carriesMessages {
+            http.requestKind = .collect
+            if info.expectsContinue {
+                http.swallowsContinue = true
+                add(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), .toClient, at: now)
+            }
+        } else {
+            http.requestKind = .pass
+            forward(head, info.raw, live, at: now)
+        }
+    }
+
+    /// Sends the head on.
+    private func forward(_ head: RequestHead, _ raw: [UInt8], _ live: LiveExchange, at now: WireInstant) {
+        if let fate = live.fate, !fate.effectsBefore.isEmpty {
+            mark(.effects(fate.effectsBefore, live, nil, rule: fate.hits[0].name), .toServer, at: now)
+        }
+        if connection.server == nil { connection.connectServer() }
+        var out = raw
+        if live.wantsAnswer || live.kind == .stream || live.kind == .upgrade {
+            out = HeldConnection.plainly(out, isUpgrade: live.kind == .upgrade)
+        }
+        if !node.options.keepHost {
+            out = HTTPHeadWriter.rewritingHost(out, to: node.dialer.upstream.authority)
+        }
+        add(out, .toServer, delay: live.fate?.delay ?? 0, at: now)
+    }
+
+    /// Answers that have to be read must not be compressed.
+    static func plainly(_ raw: [UInt8], isUpgrade: Bool) -> [UInt8] {
+        guard !isUpgrade else { return raw }
+        return HTTPHeadWriter.replacing("Accept-Encoding", with: "identity", in: raw)
+    }
+
+    private func collect(_ piece: Span<UInt8>, at now: WireInstant) {
+        http.requestBody.append(copying: piece)
+        guard http.requestBody.count > HeldExchange.bodyLimit, let live = http.live, let info = http.requestInfo else {
+            return
+        }
+        // Too long to be looked at: the rest goes on as it comes, in chunks of ours where it is chunked.
+        http.requestKind = .reframe
+        forward(live.head, info.raw, live, at: now)
+        sendBody(http.requestBody, at: now)
+        http.requestBody = []
+    }
+
+    private func sendBody(_ bytes: [UInt8], at now: WireInstant) {
+        let isChunked = http.requestInfo?.framing == .chunked
+        add(isChunked ? HeldStream.chunk(bytes) : bytes, .toServer, at: now)
+    }
+
+    /// The request is whole.
+    private func requestEnded(at now: WireInstant) {
+        guard let live = http.live else { return }
+        if let refusal = live.refusal {
+            record(fault: refusal.by, "refused", at: now)
+            return answer(refusal.answer, live, by: "fault:\(refusal.by)", at: now)
+        }
+        if let fate = live.fate, let end = fate.end, fate.truncated == nil {
+            if !fate.effectsBefore.isEmpty { apply(fate.effectsBefore, live, nil, rule: fate.hits[0].name, at: now) }
+            // It waits in the client's lane, so that it keeps its place behind earlier answers.
+            pendingEnd = (end, live)
+            return mark(.end(end, live), .toClient, delay: fate.delay + fate.lingering, at: now)
+        }
+        if http.requestKind == .collect { sendMessages(live, at: now) }
+    }
+
+    /// A whole request that carries messages.
+    private func sendMessages(_ live: LiveExchange, at now: WireInstant) {
+        guard let info = http.requestInfo else { return }
+        let opening = StreamOpening(request: live.head, requestBody: http.requestBody)
+        let codec = faults.codec(of: live)
+        let payload = codec?.payload(of: opening) ?? []
+        let opcode: Opcode = isValidUTF8(payload.span) ? .text : .binary
+        let judged = payload.isEmpty ? [] : faults.payload(payload, opcode, .toServer, of: live, at: now)
+        note(judged, live, at: now)
+        guard let codec, judged.contains(where: { $0.fate != nil }) else {
+            forward(live.head, info.raw, live, at: now)
+            if info.framing == .chunked {
+                add(HeldStream.chunk(http.requestBody) + HeldStream.lastChunk, .toServer, at: now)
+            } else {
+                add(http.requestBody, .toServer, at: now)
+            }
+            return
+        }
+        send(HeldBody(PayloadCourse(judged, payload, opcode, codec), payload), live, info, codec, at: now)
+    }
+
+    private func send(
+        _ body: HeldBody, _ live: LiveExchange, _ info: HTTPHeadInfo, _ codec: any FrameCodec.Type,
+        at now: WireInstant
+    ) {
+        apply(body.effects, live, .toServer, rule: body.rule, at: now)
+        if body.isEmpty, body.end?.place != .after {
+            if let end = body.end {
+                pendingEnd = (end, live)
+                return mark(.end(end, live), .toClient, delay: body.wait, at: now)
+            }
+            // Nothing is left of it: the client hears that it was taken, and the server nothing.
+            return answer(codec.answer(.sent, to: live.head), live, by: nil, at: now)
+        }
+        toServer.lane.pause(body.wait, at: now)
+        var raw = HTTPHeadWriter.replacing("Transfer-Encoding", with: nil, in: info.raw)
+        raw = HTTPHeadWriter.setting("Content-Length", to: "\(body.bytes.count)", in: raw)
+        forward(live.head, raw, live, at: now)
+        add(body.truncated.map { Array(body.bytes.prefix($0)) } ?? body.bytes, .toServer, at: now)
+        if let end = body.end { finish(with: end, live, .toServer, after: body.lingering, at: now) }
+    }
+}

@@ -1,0 +1,239 @@
+internal import WiretapeBytes
+internal import WiretapeCore
+internal import WiretapeTape
+
+extension HeldConnection {
+    private var toClientFlags: UInt8 { RecordFlags.toClient }
+
+    /// Reads the server's answers.
+    func fromServer(_ bytes: Span<UInt8>, at now: WireInstant) {
+        var at = 0
+        // Bytes of a passing body from here on have been looked at and not been forwarded.
+        var start = 0
+        while http.live != nil, http.state != .idle {
+            if http.responseHead == nil, http.responseSince == nil, at < bytes.count { http.responseSince = now }
+            switch http.responses.scan(bytes, from: at) {
+            case .more:
+                if http.responseHead != nil, http.responseKind == .pass {
+                    sendAnswer(copy(bytes.extracting(start..<bytes.count)), at: now)
+                }
+                return
+            case .response(let head, let info, let next):
+                node.tap?.record(
+                    .response, connection.id, flags: toClientFlags, x: http.lastX, at: http.responseSince ?? now,
+                    info.raw.span)
+                http.responseSince = nil
+                start = next
+                at = next
+                if head.status == 101 || (http.isConnect && 200..<300 ~= head.status) {
+                    return upgraded(head, info, bytes.extracting(next..<bytes.count), at: now)
+                }
+                if info.isInterim {
+                    if !http.swallowsContinue { sendAnswer(info.raw, at: now) }
+                } else {
+                    began(head, info, at: now)
+                }
+            case .body(let range, let next):
+                let piece = bytes.extracting(range)
+                node.tap?.record(.body, connection.id, flags: toClientFlags, x: http.lastX, at: now, piece)
+                body(piece, at: now)
+                at = next
+            case .end(let trailers, let next):
+                node.tap?.record(
+                    .bodyEnd, connection.id, flags: toClientFlags, x: http.lastX, at: now,
+                    TrailerRecord.encode(trailers).span)
+                if http.responseKind == .pass { sendAnswer(copy(bytes.extracting(start..<next)), at: now) }
+                start = next
+                at = next
+                answerEnded(trailers, at: now)
+            case .bad(let fault, _):
+                node.tap?.record(
+                    .malformed, connection.id, flags: toClientFlags, at: now,
+                    MalformedRecord.encode(fault.reason, bytes.extracting(at..<min(bytes.count, at + 65536))).span)
+                node.tap?.record(.raw, connection.id, at: now, Span())
+                isTunnel = true
+                return add(http.responses.partialHead + copy(bytes.extracting(at..<bytes.count)), .toClient, at: now)
+            case .request: return
+            }
+        }
+        // What a server says unasked is its client's to judge.
+        if at < bytes.count, !isOver, socket == nil {
+            add(copy(bytes.extracting(at..<bytes.count)), .toClient, at: now)
+        }
+    }
+
+    private func began(_ head: ResponseHead, _ info: HTTPHeadInfo, at now: WireInstant) {
+        guard let live = http.live else { return }
+        http.responseHead = head
+        http.responseInfo = info
+        faults.answered(live, head, at: now)
+        http.truncateLeft = live.fate?.truncated
+        if live.framing != nil, let codec = faults.codec(of: live), http.truncateLeft == nil, let framing = live.framing
+        {
+            http.responseKind = .payloads
+            http.stream = HeldStream(framing, codec, live.transport)
+            sendAnswer(info.raw, at: now)
+        } else if live.wantsAnswer, head.status < 300, http.truncateLeft == nil {
+            http.responseKind = .collect
+        } else {
+            http.responseKind = .pass
+            sendAnswer(info.raw, at: now)
+        }
+    }
+
+    /// Bytes of the answer on their way to the client, as many as a rule lets out.
+    func sendAnswer(_ bytes: [UInt8], at now: WireInstant) {
+        guard let left = http.truncateLeft else { return add(bytes, .toClient, at: now) }
+        add(Array(bytes.prefix(left)), .toClient, at: now)
+        http.truncateLeft = left - min(left, bytes.count)
+        if http.truncateLeft == 0, let live = http.live, let end = live.fate?.end {
+            finish(with: end, live, .toClient, after: 0, at: now)
+        }
+    }
+
+    private func sendPiece(_ bytes: [UInt8], at now: WireInstant) {
+        add(http.isChunked ? HeldStream.chunk(bytes) : bytes, .toClient, at: now)
+    }
+
+    private func body(_ piece: Span<UInt8>, at now: WireInstant) {
+        switch http.responseKind {
+        case .pass, .skip: break
+        case .reframe: sendPiece(copy(piece), at: now)
+        case .collect:
+            http.responseBody.append(copying: piece)
+            guard http.responseBody.count > HeldExchange.bodyLimit, let info = http.responseInfo else { return }
+            http.responseKind = .reframe
+            add(info.raw, .toClient, at: now)
+            sendPiece(http.responseBody, at: now)
+            http.responseBody = []
+        case .payloads:
+            guard let live = http.live, var stream = http.stream else { return }
+            let (units, loose) = stream.feed(copy(piece))
+            http.stream = stream
+            for unit in units where !isOver { event(unit, live, stream, at: now) }
+            if !loose.isEmpty { sendPiece(loose, at: now) }
+        }
+    }
+
+    /// An event of a stream.
+    private func event(_ unit: HeldStream.Unit, _ live: LiveExchange, _ stream: HeldStream, at now: WireInstant) {
+        guard !unit.payload.isEmpty else { return sendPiece(unit.raw, at: now) }
+        let opcode: Opcode = isValidUTF8(unit.payload.span) ? .text : .binary
+        let judged = faults.payload(unit.payload, opcode, .toClient, of: live, at: now)
+        note(judged, live, at: now)
+        let course = PayloadCourse(judged, unit.payload, opcode, stream.codec, isMuted: mutesProtocol)
+        for step in course.steps {
+            switch step {
+            case .wait(let gap): toClient.lane.pause(gap, at: now)
+            case .original: sendPiece(unit.raw, at: now)
+            case .payload(let bytes, _), .reorder(let bytes, _, _, _): sendPiece(stream.frame(bytes), at: now)
+            case .damaged(let bytes, _, let damage):
+                var piece = stream.frame(bytes)
+                if damage == .length, http.isChunked {
+                    piece = HeldStream.lengthened(piece)
+                } else {
+                    piece = chunked(piece)
+                }
+                add(piece, .toClient, at: now)
+            case .truncated(let bytes, _, let count):
+                add(Array(chunked(stream.frame(bytes)).prefix(count)), .toClient, endsFrame: false, at: now)
+            case .effects(let verdicts, let hit):
+                mark(.effects(verdicts, live, .toClient, rule: hit.name), .toClient, at: now)
+            case .end(let end, let after): finish(with: end, live, .toClient, after: after, at: now)
+            }
+        }
+    }
+
+    private func chunked(_ bytes: [UInt8]) -> [UInt8] { http.isChunked ? HeldStream.chunk(bytes) : bytes }
+
+    /// The server's FIN was the proper end of the body.
+    func endOfBody(at now: WireInstant) { answerEnded([], at: now) }
+
+    /// The answer is whole.
+    private func answerEnded(_ trailers: [HeaderField], at now: WireInstant) {
+        guard let live = http.live, http.responseHead != nil else { return }
+        switch http.responseKind {
+        case .pass, .skip: break
+        case .collect: collected(live, at: now)
+        case .payloads, .reframe:
+            if let rest = http.stream?.takeRest(), !rest.isEmpty { sendPiece(rest, at: now) }
+            if http.isChunked {
+                add(HeldStream.lastChunk(trailers), .toClient, at: now)
+            }
+            if http.responseKind == .payloads { closed(.server, "close 1000", at: now) }
+        }
+        faults.settled(live, at: now)
+        exchangeEnded(live, at: now)
+    }
+
+    /// What stands behind an answer, and the next request.
+    func exchangeEnded(_ live: LiveExchange, at now: WireInstant) {
+        if let fate = live.fate {
+            if !fate.effectsAfter.isEmpty {
+                mark(.effects(fate.effectsAfter, live, nil, rule: fate.hits[0].name), .toClient, at: now)
+            }
+            if let end = fate.endAfter { finish(with: end, live, .toClient, after: fate.lingering, at: now) }
+        }
+        guard !isOver else { return }
+        http.finish()
+        let early = http.early
+        http.early = []
+        connection.client?.unblock(.pipeline)
+        if !early.isEmpty { fromClient(early.span, at: now) }
+    }
+
+    /// A whole answer that was wanted: of a negotiation, or of a poll.
+    private func collected(_ live: LiveExchange, at now: WireInstant) {
+        guard let info = http.responseInfo, let head = http.responseHead else { return }
+        if live.kind == .negotiate { faults.negotiated(live, body: http.responseBody, at: now) }
+        let payload = http.responseBody
+        let opcode: Opcode = isValidUTF8(payload.span) ? .text : .binary
+        let carries = live.kind != .negotiate && !payload.isEmpty && head.status == 200
+        let judged = carries ? faults.payload(payload, opcode, .toClient, of: live, at: now) : []
+        note(judged, live, at: now)
+        guard let codec = faults.codec(of: live), judged.contains(where: { $0.fate != nil }) || carries && mutesProtocol
+        else {
+            add(info.raw, .toClient, at: now)
+            sendPiece(payload, at: now)
+            if http.isChunked { add(HeldStream.lastChunk, .toClient, at: now) }
+            return
+        }
+        let body = HeldBody(PayloadCourse(judged, payload, opcode, codec, isMuted: mutesProtocol), payload)
+        apply(body.effects, live, .toClient, rule: body.rule, at: now)
+        toClient.lane.pause(body.wait, at: now)
+        if let end = body.end, body.isEmpty {
+            return finish(with: end, live, .toClient, after: body.lingering, at: now)
+        }
+        var raw = HTTPHeadWriter.replacing("Transfer-Encoding", with: nil, in: info.raw)
+        raw = HTTPHeadWriter.setting("Content-Length", to: "\(body.bytes.count)", in: raw)
+        add(raw, .toClient, at: now)
+        let bytes = body.truncated.map { Array(body.bytes.prefix($0)) } ?? body.bytes
+        add(bytes, .toClient, endsFrame: false, at: now)
+        if let end = body.end { finish(with: end, live, .toClient, after: body.lingering, at: now) }
+    }
+
+    // MARK: Answers of ours
+
+    /// Answers in the server's place.
+    func answer(_ answer: HTTPAnswer, _ live: LiveExchange, by rule: String?, at now: WireInstant) {
+        var bytes: [UInt8] = []
+        HTTPHeadWriter.append(answer, isHead: live.head.method == "HEAD", into: &bytes)
+        faults.answered(live, ResponseHead(status: answer.status), by: rule, at: now)
+        say(bytes, x: http.lastX, at: now)
+        exchangeEnded(live, at: now)
+    }
+
+    func say(_ bytes: [UInt8], x: UInt32, at now: WireInstant) {
+        node.tap?.record(
+            .response, connection.id, flags: toClientFlags | RecordFlags.proxy, x: x, at: now, bytes.span)
+        add(bytes, .toClient, at: now)
+    }
+
+    /// No address of the upstream answers.
+    func unreachable(_ words: [UInt8], at now: WireInstant) {
+        say(words, x: http.lastX, at: now)
+        if let live = http.live { faults.answered(live, ResponseHead(status: 502), by: "server", at: now) }
+        leave(at: now)
+        pump()
+    }
+}

@@ -1,0 +1,256 @@
+internal import WiretapeBytes
+internal import WiretapeCore
+internal import WiretapeTape
+
+/// A relayed connection that a rule may touch: requests, answers and messages are put together, read, shown to the rules,
+/// and go on as they came unless a rule says otherwise. It takes the place of ``RelayConnection``'s own ways of reading;
+/// streams, dialling and the tape stay there.
+///
+/// It handles one exchange at a time: requests that a client sends ahead wait for the answer before them. It is in one of
+/// three modes: HTTP exchanges; a WebSocket (or an upgrade to something else, whose bytes pass); over, where bytes are read
+/// and thrown away until the peers end.
+final class HeldConnection {
+    /// Bytes that may wait for their time before the side they come from is not read any more.
+    static let laneLimit = 4 << 20
+    static let settleTime: UInt64 = 20_000_000
+    /// How long a peer may take to answer our close frame or FIN.
+    static let goodbyeTime: UInt64 = 5_000_000_000
+
+    unowned let connection: RelayConnection
+    let control: FaultControl
+    var toClient = HeldLeg()
+    var toServer = HeldLeg()
+    var http: HeldExchange
+    var socket: HeldSocket?
+    /// Bytes of an upgrade to something that is no WebSocket pass.
+    var isTunnel = false
+    var isOver = false
+    /// What happens when what stands before it has been written.
+    private var marks: [Int: HeldMark] = [:]
+    private var nextMark = 1
+    /// Acknowledged; the peer is given a moment to read it.
+    private var settling: [(mark: HeldMark, isThere: Bool, until: WireInstant)] = []
+    /// What stops by itself.
+    private var restores: [(until: WireInstant, action: HeldRestore)] = []
+    private var timer: (any LoopTimer)?
+    private var isPumping = false
+    /// When to stop waiting for a peer that was told to go.
+    private var goodbyeBy: WireInstant?
+    /// Keepalives that have stopped.
+    var muted: MuteScope?
+    /// The end that is on its way.
+    var pendingEnd: (end: MessageFate.End, exchange: LiveExchange?)?
+
+    var faults: LiveFaults { control.faults }
+    var node: RelayNode { connection.node }
+    var now: WireInstant { node.loop.now }
+
+    init(_ connection: RelayConnection, _ control: FaultControl) {
+        self.connection = connection
+        self.control = control
+        http = HeldExchange()
+    }
+
+    // MARK: What the streams tell
+
+    func received(_ bytes: Span<UInt8>, from side: RelaySide, at now: WireInstant) {
+        if isOver { return lookForGoodbye(bytes, side.direction) }
+        if socket != nil {
+            heard(bytes, side.direction, at: now)
+        } else if isTunnel {
+            node.tap?.record(.bytes, connection.id, flags: RecordFlags.direction(side.direction), at: now, bytes)
+            add(copy(bytes), side.direction, at: now)
+        } else if side.direction == .toServer {
+            fromClient(bytes, at: now)
+        } else {
+            fromServer(bytes, at: now)
+        }
+        pump()
+    }
+
+    func receivedEnd(from side: RelaySide, at now: WireInstant) {
+        if side.direction == .toServer { clientEnded(at: now) } else { serverEnded(at: now) }
+        pump()
+    }
+
+    func drained(_ side: RelaySide) { pump() }
+
+    func serverConnected() { pump() }
+
+    /// A stream is gone; the connection has done what follows from it.
+    func ended(_ party: TapeEvent.Party, _ how: StreamEnd, at now: WireInstant) {
+        switch how {
+        case .reset, .failed: closed(party, "reset", at: now)
+        case .closed, .aborted: closed(party, "fin", at: now)
+        }
+        if connection.client == nil, connection.server == nil {
+            timer?.close()
+            timer = nil
+        } else {
+            pump()
+        }
+    }
+
+    // MARK: Writing
+
+    func side(_ direction: Direction) -> RelaySide? {
+        direction == .toClient ? connection.client : connection.server
+    }
+
+    /// Whether bytes to that side can be written now.
+    private func isOpen(_ direction: Direction) -> Bool {
+        guard side(direction)?.stream != nil else { return false }
+        return direction == .toClient || connection.isServerConnected
+    }
+
+    /// Queues bytes behind those that wait.
+    func add(
+        _ bytes: [UInt8], _ direction: Direction, endsFrame: Bool = true, delay: UInt64 = 0, at now: WireInstant
+    ) {
+        update(direction) { $0.lane.add(bytes, endsFrame: endsFrame, delay: delay, at: now) }
+    }
+
+    func update(_ direction: Direction, _ change: (inout HeldLeg) -> Void) {
+        if direction == .toClient { change(&toClient) } else { change(&toServer) }
+    }
+
+    func mark(_ mark: HeldMark, _ direction: Direction, delay: UInt64 = 0, at now: WireInstant) {
+        let ticket = nextMark
+        nextMark += 1
+        marks[ticket] = mark
+        update(direction) { $0.lane.mark(ticket, delay: delay, at: now) }
+    }
+
+    /// Writes what may leave, does what stands between, and sets the timer for the rest.
+    func pump() {
+        guard !isPumping else { return }
+        isPumping = true
+        let now = now
+        restore(at: now)
+        socket?.releaseParked(at: now)
+        release(at: now)
+        var goesOn = true
+        while goesOn {
+            goesOn = false
+            for direction in Direction.allCases where isOpen(direction) && step(direction, at: now) { goesOn = true }
+        }
+        isPumping = false
+        look(at: now)
+        relievePressure()
+        arm(at: now)
+        control.arm()
+    }
+
+    private func step(_ direction: Direction, at now: WireInstant) -> Bool {
+        let output = direction == .toClient ? toClient.lane.take(at: now) : toServer.lane.take(at: now)
+        switch output {
+        case .nothing: return false
+        case .writes(let pieces):
+            for piece in pieces {
+                side(direction)?.stream?.write(piece.span)
+                update(direction) { $0.wrote(piece.count) }
+            }
+        case .mark(let ticket):
+            if let mark = marks.removeValue(forKey: ticket) { reached(mark, direction, at: now) }
+        }
+        return true
+    }
+
+    /// The peer's kernel must have what was written before `mark` happens.
+    func awaitAcknowledged(_ mark: HeldMark, _ direction: Direction, at now: WireInstant) {
+        let ticket = nextMark
+        nextMark += 1
+        marks[ticket] = mark
+        update(direction) { $0.await(ticket, at: now) }
+    }
+
+    private func look(at now: WireInstant) {
+        var told: [(ticket: Int, isThere: Bool)] = []
+        for direction in Direction.allCases {
+            let stream = side(direction)?.stream
+            update(direction) { leg in
+                if let next = leg.nextLook, next <= now || stream == nil { told += leg.look(stream, at: now) }
+            }
+        }
+        for (ticket, isThere) in told {
+            guard let mark = marks.removeValue(forKey: ticket) else { continue }
+            settling.append((mark, isThere, isThere ? now.advanced(by: HeldConnection.settleTime) : now))
+        }
+        let due = settling.filter { $0.until <= now }
+        settling.removeAll { $0.until <= now }
+        for one in due { acknowledged(one.mark, isThere: one.isThere, at: now) }
+    }
+
+    private func relievePressure() {
+        for direction in Direction.allCases {
+            guard let target = side(direction), let source = side(direction.reversed) else { continue }
+            let waiting = direction == .toClient ? toClient.lane.count : toServer.lane.count
+            if target.stream?.queued ?? 0 > RelayConnection.pressureLimit || waiting > HeldConnection.laneLimit {
+                source.block(.pressure)
+            } else if source.isBlocked(.pressure) {
+                source.unblock(.pressure)
+            }
+        }
+    }
+
+    // MARK: Time
+
+    func restore(after gap: UInt64?, _ action: HeldRestore, at now: WireInstant) {
+        guard let gap else { return }
+        restores.append((now.advanced(by: gap), action))
+    }
+
+    private func restore(at now: WireInstant) {
+        guard !restores.isEmpty else { return }
+        let due = restores.filter { $0.until <= now }
+        restores.removeAll { $0.until <= now }
+        for one in due { stop(one.action, at: now) }
+    }
+
+    /// From now on the peers have five seconds to end.
+    func sayGoodbye(at now: WireInstant) {
+        goodbyeBy = now.advanced(by: HeldConnection.goodbyeTime)
+        arm(at: now)
+    }
+
+    private func arm(at now: WireInstant) {
+        guard connection.client != nil || connection.server != nil else { return }
+        var next: WireInstant?
+        func consider(_ moment: WireInstant?) {
+            if let moment { next = min(next ?? moment, moment) }
+        }
+        if isOpen(.toClient) { consider(toClient.lane.nextWake(after: now)) }
+        if isOpen(.toServer) { consider(toServer.lane.nextWake(after: now)) }
+        consider(toClient.nextLook)
+        consider(toServer.nextLook)
+        for one in settling { consider(one.until) }
+        for one in restores { consider(one.until) }
+        consider(socket?.nextParked)
+        consider(goodbyeBy)
+        guard let next else {
+            timer?.cancel()
+            return
+        }
+        if timer == nil { timer = node.loop.timer { [unowned self] in fired() } }
+        timer?.arm(at: next)
+    }
+
+    private func fired() {
+        if let by = goodbyeBy, by <= now {
+            goodbyeBy = nil
+            goodbyeIsOver()
+        }
+        pump()
+    }
+
+    func close() {
+        timer?.close()
+        timer = nil
+    }
+}
+
+func copy(_ bytes: Span<UInt8>) -> [UInt8] {
+    var out: [UInt8] = []
+    out.append(copying: bytes)
+    return out
+}

@@ -1,0 +1,19 @@
+internal import WiretapeCore
+
+/// Something that happens between the bytes of a held connection.
+enum HeldMark {
+    /// FIN.
+    case fin
+    /// The end that a rule wants.
+    case end(MessageFate.End, LiveExchange?)
+    /// What a rule changes from here on.
+    case effects([FaultVerdict], LiveExchange?, Direction?, rule: String)
+}
+
+/// What a rule changed for a while and is as before again.
+enum HeldRestore {
+    case reads
+    case writes(Direction)
+    case pace(Direction)
+    case mute
+}

@@ -1,0 +1,89 @@
+internal import WiretapeBytes
+internal import WiretapeCore
+
+/// A streamed answer (an event stream) on its way to the client, cut at its payloads.
+struct HeldStream {
+    private var reader: BodyReader
+    /// Bytes since the end of the last payload.
+    private var raw: [UInt8] = []
+    let codec: any FrameCodec.Type
+    let transport: Transport
+
+    struct Unit {
+        /// As they came, with what stands before the payload.
+        var raw: [UInt8]
+        var payload: [UInt8]
+    }
+
+    init(_ framing: BodyFraming, _ codec: any FrameCodec.Type, _ transport: Transport) {
+        reader = BodyReader(framing, limit: HeldExchange.bodyLimit)
+        self.codec = codec
+        self.transport = transport
+    }
+
+    /// - Returns: the payloads that `bytes` complete, and what must not wait for one: comments between events.
+    mutating func feed(_ bytes: [UInt8]) -> (units: [Unit], loose: [UInt8]) {
+        var units: [Unit] = []
+        var at = 0
+        while true {
+            switch reader.feed(bytes, from: at, of: codec) {
+            case .more:
+                raw += bytes[at...]
+                guard raw.count > 2 * HeldExchange.bodyLimit || reader.isBetween else { return (units, []) }
+                defer { raw = [] }
+                return (units, raw)
+            case .payload(let payload, var next):
+                // The second half of the empty line's CRLF is its event's.
+                if next > 0, next < bytes.count, bytes[next - 1] == 0x0d, bytes[next] == 0x0a { next += 1 }
+                units.append(Unit(raw: raw + bytes[at..<next], payload: payload))
+                raw = []
+                at = next
+            case .tooLong(let next):
+                units.append(Unit(raw: raw + bytes[at..<next], payload: []))
+                raw = []
+                at = next
+            }
+        }
+    }
+
+    /// A payload of ours.
+    func frame(_ payload: [UInt8]) -> [UInt8] {
+        var out: [UInt8] = []
+        codec.frame(payload.span, on: transport, into: &out)
+        return out
+    }
+
+    /// What waits for the rest of its payload.
+    mutating func takeRest() -> [UInt8] {
+        defer { raw = [] }
+        return raw
+    }
+
+    static let lastChunk = Array("0\r\n\r\n".utf8)
+
+    static func chunk(_ bytes: [UInt8]) -> [UInt8] {
+        guard !bytes.isEmpty else { return [] }
+        var out: [UInt8] = []
+        out.append(utf8: "\(String(bytes.count, radix: 16))\r\n")
+        out += bytes
+        out.append(utf8: "\r\n")
+        return out
+    }
+}
+
+extension HeldStream {
+    /// A chunk that tells one byte more than it has.
+    static func lengthened(_ bytes: [UInt8]) -> [UInt8] {
+        var out = Array("\(String(bytes.count + 1, radix: 16))\r\n".utf8)
+        out += bytes
+        out.append(utf8: "\r\n")
+        return out
+    }
+
+    static func lastChunk(_ trailers: [HeaderField]) -> [UInt8] {
+        var out = Array("0\r\n".utf8)
+        for field in trailers { out.append(utf8: "\(field.name): \(field.value)\r\n") }
+        out.append(utf8: "\r\n")
+        return out
+    }
+}

@@ -1,0 +1,272 @@
+import Testing
+import WiretapeCore
+import WiretapeProxy
+import WiretapeSimulation
+
+/// What rules do to requests and to sessions over HTTP, seen by raw clients.
+@Suite struct HeldRequestTests {
+    private static let rs = "\u{1e}"
+    private static let negotiation =
+        #"{"negotiateVersion":1,"connectionId":"c1","connectionToken":"t1","availableTransports":[]}"#
+
+    private static func message(_ n: Int) -> String {
+        #"{"type":1,"target":"ReceiveMessage","arguments":[\#(n)]}"# + rs
+    }
+
+    /// A SignalR server as far as these tests need one. It notes what it was asked.
+    private final class Hub {
+        var asked: [String] = []
+        var stream: HTTPOrigin?
+        var polls: [String] = []
+
+        func answer(_ origin: HTTPOrigin, _ head: RequestHead, _ body: String) -> String {
+            asked.append("\(head.method) \(head.path)\(body.isEmpty ? "" : " \(body)")")
+            if head.path.hasSuffix("/negotiate") { return HTTPOrigin.ok(negotiation) }
+            if head.headers.first("Upgrade") != nil {
+                return "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                    + "Sec-WebSocket-Accept: right\r\nSec-WebSocket-Protocol: a\r\n\r\n"
+            }
+            if head.method == "POST" {
+                if body.contains("protocol") { stream?.send(HTTPOrigin.chunk("data: {}\(rs)\r\n\r\n")) }
+                return HTTPOrigin.ok("")
+            }
+            if head.headers.first("Accept") == "text/event-stream" {
+                stream = origin
+                return HTTPOrigin.events + HTTPOrigin.chunk(":\r\n")
+            }
+            return HTTPOrigin.ok(polls.isEmpty ? "" : polls.removeFirst())
+        }
+    }
+
+    private func stage(_ rules: [String]) throws -> (HeldStage, Hub) {
+        let hub = Hub()
+        let stage = try HeldStage(rules) { HTTPOrigin($0) { hub.answer($0, $1, $2) } }
+        return (stage, hub)
+    }
+
+    /// One request over a connection of its own.
+    private func ask(
+        _ stage: HeldStage, _ method: String, _ target: String, _ fields: [String] = [], _ body: String = "",
+        for milliseconds: UInt64 = 100
+    ) -> ScriptedPeer {
+        let peer = ScriptedPeer()
+        var lines = ["\(method) \(target) HTTP/1.1", "Host: p"] + fields
+        if method == "POST" { lines.append("Content-Length: \(body.utf8.count)") }
+        let text = (lines + ["", body]).joined(separator: "\r\n")
+        peer.onConnect = { $0.send(text) }
+        peer.stream = stage.connect(peer)
+        stage.run(milliseconds)
+        return peer
+    }
+
+    private let upgrade = ["Connection: Upgrade", "Upgrade: websocket"]
+    private let events = ["Accept: text/event-stream"]
+
+    @Test func answersOfOurs() throws {
+        let (stage, hub) = try stage([#"respond(503, Retry-After=1, "later") on negotiate[1]"#])
+        let first = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1")
+        #expect(first.text.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
+        #expect(first.text.contains("Retry-After: 1\r\n"))
+        #expect(first.text.hasSuffix("later"))
+        #expect(hub.asked.isEmpty)
+        let second = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1")
+        #expect(second.text.contains("c1"))
+        let attempts = stage.report.sessions.flatMap(\.attempts)
+        #expect(attempts.map { $0.outcome } == [.status, nil])
+        #expect(attempts[0].steps.map(\.status) == [503])
+        #expect(attempts[0].ended?.by.hasPrefix("fault:") == true)
+        first.shut()
+        second.shut()
+        let lines = stage.finish()
+        #expect(lines.contains { $0.contains(#""e":"fault""#) && $0.contains("respond(503") })
+        #expect(lines.contains { $0.contains(#""status":503"#) && $0.contains(#""by":"proxy""#) })
+    }
+
+    @Test(arguments: [
+        ("reset on negotiate", StreamEnd.reset, ""), ("refuse on accept", .reset, ""),
+        ("disconnect on negotiate", .closed, ""), ("malformed(head) on negotiate", .closed, "HTT"),
+        ("malformed(body) on negotiate", .closed, "HTTP/1.1 200 OK"),
+    ]) func requestsThatFail(_ rule: String, _ end: StreamEnd, _ prefix: String) throws {
+        let (stage, hub) = try stage([rule])
+        let peer = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1")
+        #expect(peer.text.hasPrefix(prefix) && (!prefix.isEmpty || peer.text.isEmpty))
+        #expect(peer.end == end)
+        #expect(hub.asked.isEmpty)
+        #expect(stage.report.unfired.isEmpty)
+        _ = stage.finish()
+    }
+
+    @Test func redirectsThatGoRound() throws {
+        let (stage, _) = try stage(["redirect-loop on negotiate"])
+        let peer = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1")
+        #expect(peer.text.hasPrefix("HTTP/1.1 307"))
+        #expect(peer.text.contains("Location: /chat/negotiate?negotiateVersion=1\r\n"))
+        peer.shut()
+        _ = stage.finish()
+    }
+
+    @Test func answersToUpgradesThatAreWrong() throws {
+        let (stage, _) = try stage(["wrong-accept on upgrade[path=/a]", #"wrong-subprotocol("x") on upgrade[path=/b]"#])
+        let first = ask(stage, "GET", "/a", upgrade)
+        #expect(first.text.hasPrefix("HTTP/1.1 101"))
+        #expect(!first.text.contains("Sec-WebSocket-Accept: right"))
+        let second = ask(stage, "GET", "/b", upgrade)
+        #expect(second.text.contains("Sec-WebSocket-Accept: right"))
+        #expect(second.text.contains("Sec-WebSocket-Protocol: x\r\n"))
+        first.shut()
+        second.shut()
+        _ = stage.finish()
+    }
+
+    @Test func aSlowAnswer() throws {
+        let (stage, _) = try stage(["delay(300ms) on negotiate"])
+        let peer = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1", for: 290)
+        #expect(peer.text.isEmpty)
+        stage.run(50)
+        #expect(peer.text.contains("c1"))
+        peer.shut()
+        _ = stage.finish()
+    }
+
+    @Test func aTransportThatStopsWorking() throws {
+        let (stage, hub) = try stage(["downgrade(ws) after negotiate"])
+        let first = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1")
+        let socket = ask(stage, "GET", "/chat?id=t1", upgrade)
+        #expect(socket.text.hasPrefix("HTTP/1.1 404"))
+        let stream = ask(stage, "GET", "/chat?id=t1", events)
+        #expect(stream.text.contains("text/event-stream"))
+        #expect(hub.asked == ["POST /chat/negotiate", "GET /chat"])
+        for peer in [first, socket, stream] { peer.shut() }
+        _ = stage.finish()
+    }
+
+    @Test func anOutage() throws {
+        let (stage, hub) = try stage(["outage(2s, answer=503) since run=1s"])
+        let idle = ask(stage, "GET", "/chat?id=t1", events)
+        #expect(idle.end == nil)
+        stage.run(1_000)
+        #expect(idle.end == .reset)
+        let away = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1")
+        #expect(away.text.hasPrefix("HTTP/1.1 503"))
+        stage.run(2_000)
+        let back = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1")
+        #expect(back.text.contains("c1"))
+        #expect(hub.asked.count == 2)
+        away.shut()
+        back.shut()
+        _ = stage.finish()
+    }
+
+    @Test func anOutageThatRefusesConnections() throws {
+        let (stage, _) = try stage(["outage(2s) since run=1s"])
+        stage.run(1_100)
+        let away = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1")
+        #expect(away.end == .reset && away.text.isEmpty)
+        stage.run(2_000)
+        let back = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1")
+        #expect(back.text.contains("c1"))
+        back.shut()
+        _ = stage.finish()
+    }
+
+    // MARK: Event streams
+
+    /// Opens a stream and says the handshake; the hub then sends messages 1 to 4.
+    private func stream(_ stage: HeldStage, _ hub: Hub) -> ScriptedPeer {
+        ask(stage, "POST", "/chat/negotiate?negotiateVersion=1").shut()
+        let peer = ask(stage, "GET", "/chat?id=t1", events)
+        ask(stage, "POST", "/chat?id=t1", [], #"{"protocol":"json","version":1}"# + Self.rs).shut()
+        for n in 1...4 {
+            hub.stream?.send(HTTPOrigin.chunk("data: \(Self.message(n))\r\n\r\n"))
+            stage.run(10)
+        }
+        stage.run(1_000)
+        return peer
+    }
+
+    private func numbers(_ text: String) -> [String] {
+        text.split(separator: "\"arguments\":[").dropFirst().map { String($0.prefix { $0 != "]" }) }
+    }
+
+    @Test(arguments: [
+        ("drop on ReceiveMessage[2]", ["1", "3", "4"], StreamEnd?.none),
+        ("duplicate(1) on ReceiveMessage[2]", ["1", "2", "2", "3", "4"], nil),
+        ("replace(/arguments/0=9) on ReceiveMessage[3]", ["1", "2", "9", "4"], nil),
+        ("reset after ReceiveMessage[3]", ["1", "2", "3"], .reset),
+        ("disconnect on ReceiveMessage[3]", ["1", "2"], .closed),
+        ("close after ReceiveMessage[2]", ["1", "2"], .closed),
+    ]) func events(_ rule: String, _ expected: [String], _ end: StreamEnd?) throws {
+        let (stage, hub) = try stage([rule])
+        let peer = stream(stage, hub)
+        #expect(numbers(peer.text) == expected)
+        #expect(peer.end == end)
+        #expect(peer.text.hasSuffix("0\r\n\r\n") == rule.hasPrefix("close"))
+        let attempts = stage.report.sessions.flatMap(\.attempts)
+        #expect(attempts.map(\.outcome) == [.connected])
+        #expect(stage.report.unfired.isEmpty)
+        peer.shut()
+        _ = stage.finish()
+    }
+
+    @Test func anEventIsCut() throws {
+        let (stage, hub) = try stage(["truncate(9) + reset on ReceiveMessage[2]"])
+        let peer = stream(stage, hub)
+        #expect(numbers(peer.text) == ["1"])
+        let piece = "data: \(Self.message(2))\r\n\r\n"
+        #expect(peer.text.hasSuffix(String(HTTPOrigin.chunk(piece).prefix(9))) || peer.text.hasSuffix("\r\ndata:"))
+        #expect(peer.end == .reset)
+        _ = stage.finish()
+    }
+
+    // MARK: Long polling
+
+    private func polls(_ rule: String) throws -> (HeldStage, Hub, [ScriptedPeer]) {
+        let (stage, hub) = try stage([rule])
+        hub.polls = [
+            "", "{}" + Self.rs, Self.message(1) + Self.message(2), Self.message(3), Self.message(4) + Self.message(5),
+        ]
+        ask(stage, "POST", "/chat/negotiate?negotiateVersion=1").shut()
+        var peers = [ask(stage, "GET", "/chat?id=t1")]
+        ask(stage, "POST", "/chat?id=t1", [], #"{"protocol":"json","version":1}"# + Self.rs).shut()
+        for _ in 1...4 { peers.append(ask(stage, "GET", "/chat?id=t1")) }
+        return (stage, hub, peers)
+    }
+
+    @Test(arguments: [
+        ("drop on ReceiveMessage[2]", ["1", "3", "4", "5"]),
+        ("duplicate(1) on ReceiveMessage[4]", ["1", "2", "3", "4", "4", "5"]),
+        ("drop on ReceiveMessage[3]", ["1", "2", "4", "5"]),
+        ("delay(20ms) on ReceiveMessage[1]", ["1", "2", "3", "4", "5"]),
+    ]) func messagesOfPolls(_ rule: String, _ expected: [String]) throws {
+        let (stage, _, peers) = try polls(rule)
+        #expect(peers.flatMap { numbers($0.text) } == expected)
+        #expect(peers.allSatisfy { $0.text.hasPrefix("HTTP/1.1 200 OK") })
+        #expect(stage.report.sessions.flatMap(\.attempts).map(\.outcome) == [.connected])
+        for peer in peers { peer.shut() }
+        _ = stage.finish()
+    }
+
+    @Test func aPollIsReset() throws {
+        let (stage, _, peers) = try polls("reset on ReceiveMessage[3]")
+        #expect(peers[3].end == .reset && peers[3].text.isEmpty)
+        for peer in peers { peer.shut() }
+        _ = stage.finish()
+    }
+
+    @Test func messagesOfSends() throws {
+        let (stage, hub) = try stage(["drop on Send[1]"])
+        ask(stage, "POST", "/chat/negotiate?negotiateVersion=1").shut()
+        let stream = ask(stage, "GET", "/chat?id=t1", events)
+        ask(stage, "POST", "/chat?id=t1", [], #"{"protocol":"json","version":1}"# + Self.rs).shut()
+        var answers: [ScriptedPeer] = []
+        for n in 1...2 {
+            let body = #"{"type":1,"target":"Send","arguments":[\#(n)]}"# + Self.rs
+            answers.append(ask(stage, "POST", "/chat?id=t1", [], body))
+        }
+        #expect(answers.allSatisfy { $0.text.hasPrefix("HTTP/1.1 200") })
+        #expect(hub.asked.filter { $0.contains("Send") }.count == 1)
+        #expect(hub.asked.last?.contains("[2]") == true)
+        for peer in answers + [stream] { peer.shut() }
+        _ = stage.finish()
+    }
+}
