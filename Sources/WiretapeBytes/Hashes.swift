@@ -16,6 +16,23 @@ package enum SHA256 {
     }
 }
 
+/// HMAC (RFC 2104) with SHA-256.
+package enum HMACSHA256 {
+    private static let blockSize = 64
+
+    /// 32 bytes, for a key of any length.
+    package static func hash(_ bytes: Span<UInt8>, key: Span<UInt8>) -> [UInt8] {
+        var padded: [UInt8] = []
+        padded.append(copying: key)
+        if padded.count > blockSize { padded = SHA256.hash(key) }
+        padded += [UInt8](repeating: 0, count: blockSize - padded.count)
+        var inner = padded.map { $0 ^ 0x36 }
+        inner.append(copying: bytes)
+        let outer = padded.map { $0 ^ 0x5c } + SHA256.hash(inner.span)
+        return SHA256.hash(outer.span)
+    }
+}
+
 private func digest(_ bytes: Span<UInt8>, _ algorithm: OpaquePointer?, size: Int) -> [UInt8] {
     var out = [UInt8](repeating: 0, count: size)
     var made: UInt32 = 0

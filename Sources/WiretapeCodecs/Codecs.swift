@@ -6,6 +6,7 @@ package enum Codecs {
     package static let all: [CodecEntry] = [
         CodecEntry(SignalRCodec.self),
         CodecEntry(GraphQLCodec.self),
+        CodecEntry(EventflitCodec.self),
         CodecEntry(AtmosphereCodec.self),
         CodecEntry(RawCodec.self),
     ]

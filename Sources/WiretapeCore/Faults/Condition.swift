@@ -50,6 +50,7 @@ package enum Condition: Hashable, Sendable {
         case .type(let type): equalIgnoringCase(message.type, type)
         case .named(let word, let name):
             message.label == name || message.content[word.rawValue]?.string == name
+                || (word == .channel && message.channel == name)
         case .invocation(let id): message.chain?.id == id
         case .pointer(let pointer, let value):
             message.content.value(at: pointer).map { $0.canonicalText == value.canonicalText } ?? false

@@ -26,10 +26,12 @@ package struct RuleNames: Sendable {
     }
 
     /// What a rule could name a message by.
-    static func count(_ role: Role, _ type: String, _ label: String?, into counts: inout [String: Int]) {
+    static func count(
+        _ role: Role, _ type: String, _ label: String?, _ channel: String?, into counts: inout [String: Int]
+    ) {
         guard ![.keepalive, .ack, .opaque].contains(role) else { return }
-        counts[type, default: 0] += 1
-        if let label, ![.reply, .part, .cancel].contains(role) { counts[label, default: 0] += 1 }
+        let brought = [.reply, .part, .cancel].contains(role) ? [] : [label, channel].compactMap(\.self)
+        for name in Set(brought + [type]) { counts[name, default: 0] += 1 }
     }
 
     static func times(_ count: Int) -> String {
@@ -49,7 +51,7 @@ extension FaultRule {
             if let script = session.compiled { script.count(into: &counts) }
             for (name, count) in session.names { counts[name, default: 0] += count }
             for case .message(let message) in session.entries.lazy.map(\.what) {
-                RuleNames.count(message.role, message.type, message.label, into: &counts)
+                RuleNames.count(message.role, message.type, message.label, message.channel, into: &counts)
             }
         }
         return RuleNames(label: label, onTape: counts.keys.sorted().map { ($0, counts[$0] ?? 0) })

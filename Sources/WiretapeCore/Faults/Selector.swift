@@ -32,7 +32,9 @@ package struct Selector: Hashable, Sendable {
         case .point: return false
         case .label(let label):
             let brings = ![.reply, .part, .cancel].contains(message.role)
-            guard (brings && message.label == label) || message.type == label else { return false }
+            guard (brings && (message.label == label || message.channel == label)) || message.type == label else {
+                return false
+            }
         }
         return conditions.allSatisfy { $0.holds(for: message, context) }
     }

@@ -1,6 +1,8 @@
 /// The ordinary requests of a tape with their answers, found by what a client asks.
 struct ExchangeBook: Sendable {
     let recorded: [RecordedExchange]
+    /// Those whose applications make errands.
+    private let codecs: [CodecEntry]
     /// Worked out with the first request: most tapes are never asked for it.
     private var index: Index?
     /// Answers whose recorded delay has not passed.
@@ -10,7 +12,10 @@ struct ExchangeBook: Sendable {
     /// What came and is not on the tape, for the report.
     var unexpected: [String] = []
 
-    init(_ recorded: [RecordedExchange]) { self.recorded = recorded }
+    init(_ recorded: [RecordedExchange], _ codecs: [CodecEntry] = []) {
+        self.recorded = recorded
+        self.codecs = codecs
+    }
 
     var isEmpty: Bool { recorded.isEmpty }
 
@@ -38,6 +43,8 @@ struct ExchangeBook: Sendable {
         /// The list of each recorded exchange, and its place in it.
         var places: [(list: Int, place: Int)] = []
         var byKey: [ExchangeKey: Int] = [:]
+        /// The first list of errands that ask the same for whatever session.
+        var byErrand: [ExchangeKey: Int] = [:]
         /// Recorded exchanges, and the sets of redacted query items among them, by method and path.
         var byPlace: [String: [Int]] = [:]
         var redacted: [String: [[String]]] = [:]
@@ -59,12 +66,20 @@ struct ExchangeBook: Sendable {
 
     // MARK: Finding
 
-    /// - Parameter path: the request's, as it is on the tape.
+    /// - Parameters:
+    ///   - path: the request's, as it is on the tape.
+    ///   - recordedID: the recorded id of a session for a live one.
     mutating func find(
-        _ head: RequestHead, at path: String, body: [UInt8], _ options: ReplayOptions, played: (Int) -> Int
+        _ head: RequestHead, at path: String, body: [UInt8], _ options: ReplayOptions, played: (Int) -> Int,
+        recordedID: (String) -> String
     ) -> Found {
         let index = made(options)
         var place = "\(head.method) \(path)"
+        if options.match != .off, let (errand, _) = errand(StreamOpening(request: head, requestBody: body)) {
+            let key = ExchangeBook.key(errand, recordedID(errand.session), place: place)
+            let any = ExchangeBook.key(errand, nil, place: place)
+            if let list = index.byKey[key] ?? index.byErrand[any] { return .list(list) }
+        }
         if head.method == "HEAD", index.byPlace[place] == nil { place = "GET \(path)" }
         guard let there = index.byPlace[place] else { return .nothing }
         for redacted in index.redacted[place] ?? [] {
@@ -93,8 +108,13 @@ struct ExchangeBook: Sendable {
             made.byPlace[place, default: []].append(i)
             let redacted = StableQuery(recorded: head).redacted
             if !(made.redacted[place] ?? []).contains(redacted) { made.redacted[place, default: []].append(redacted) }
-            let key = ExchangeBook.key(
+            var key = ExchangeBook.key(
                 head, place: place, path: head.path, body: exchange.requestBody, redacted: redacted, options)
+            if options.match != .off, let (errand, _) = errand(exchange.opening) {
+                key = ExchangeBook.key(errand, errand.session, place: place)
+                let any = ExchangeBook.key(errand, nil, place: place)
+                if made.byErrand[any] == nil { made.byErrand[any] = made.byKey[key] ?? made.lists.count }
+            }
             let list = made.byKey[key] ?? made.lists.count
             if list == made.lists.count {
                 made.byKey[key] = list
@@ -105,6 +125,19 @@ struct ExchangeBook: Sendable {
         }
         index = made
         return made
+    }
+
+    /// What a request is to the protocol of a session on the tape, beside its sessions.
+    func errand(_ exchange: StreamOpening) -> (Errand, any FrameCodec.Type)? {
+        for codec in codecs {
+            if let errand = codec.type.errand(exchange) { return (errand, codec.type) }
+        }
+        return nil
+    }
+
+    private static func key(_ errand: Errand, _ session: String?, place: String) -> ExchangeKey {
+        let asked = JSONValue.array([errand.meaning, session.map(JSONValue.string) ?? .null])
+        return ExchangeKey(place: place, query: [], body: .json(asked.canonicalText))
     }
 
     /// Under `--match off` method and path are all.

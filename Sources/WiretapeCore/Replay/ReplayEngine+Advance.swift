@@ -77,7 +77,7 @@ extension ReplayEngine {
         if !isShared || batch.frame != Int(runs[r].script.steps[step].frame) { flush(&batch, of: r, into: &out) }
         append(step, message, of: r, &batch)
         runs[r].sent(step, at: now, due: due)
-        if message.role == .handshake || runs[r].script.clientHandshake == nil { runs[r].connected() }
+        if message.role == .handshake { runs[r].connected() }
         guard let hit else { return true }
         flush(&batch, of: r, into: &out)
         cut(r, Link.Ending(verdict: hit.ending ?? .reset, hit: hit), following: true, into: &out)
@@ -107,9 +107,9 @@ extension ReplayEngine {
         if message.role == .request, let chain = message.chain, let place = runs[r].script.steps[step].place {
             runs[r].link?.chains[Chain(ids.live(chain), origin: chain.origin)] = place
             // The codec tells an answer to the server from the end of an upload by knowing what was asked.
-            var seen: [Message] = []
-            runs[r].link?.codec.decode(bytes.span, opcode, .toClient, into: &seen)
+            tell(bytes, opcode, of: r)
         }
+        if message.role == .handshake { tell(bytes, opcode, of: r) }
         if message.role == .reply, let chain = message.chain, let place = runs[r].script.steps[step].place {
             runs[r].link?.end(chain, at: place)
         }
@@ -117,6 +117,12 @@ extension ReplayEngine {
         batch.opcode = opcode
         batch.bytes += bytes
         batch.steps.append(step)
+    }
+
+    /// The codec that reads the client hears what the server says, where later messages need it to be understood.
+    private mutating func tell(_ bytes: [UInt8], _ opcode: Opcode, of r: Int) {
+        var seen: [Message] = []
+        runs[r].link?.codec.decode(bytes.span, opcode, .toClient, into: &seen)
     }
 
     /// Hands the collected messages to the connection.

@@ -9,10 +9,11 @@ extension ReplayEngine {
         let tapeRun = ownRun(identity)
         let counts = tapeRun.map { roster.tapeRuns[$0].exchanges } ?? [:]
         switch exchanges.find(
-            head, at: mapped(head.path), body: body, options, played: { counts[$0, default: 0] })
+            head, at: mapped(head.path), body: body, options, played: { counts[$0, default: 0] },
+            recordedID: { recordedIDs[$0] ?? $0 })
         {
         case .nothing: return false
-        case .list(let list): play(list, c, head, identity, into: &out)
+        case .list(let list): play(list, c, head, body, identity, into: &out)
         case .different(let nearest):
             let text = differenceText(head, body, exchanges.recorded[nearest])
             unexpected(c, head, text, into: &out)
@@ -21,10 +22,13 @@ extension ReplayEngine {
     }
 
     private mutating func play(
-        _ list: Int, _ c: ConnectionID, _ head: RequestHead, _ identity: String, into out: inout [ReplayAction]
+        _ list: Int, _ c: ConnectionID, _ head: RequestHead, _ body: [UInt8], _ identity: String,
+        into out: inout [ReplayAction]
     ) {
         let members = exchanges.list(list)
-        guard let (tapeRun, place) = turn(list, of: members, head, identity) else {
+        let asked = StreamOpening(request: head, requestBody: body)
+        let protocolType = exchanges.errand(asked)?.1
+        guard let (tapeRun, place) = turn(list, of: members, head, identity, isErrand: protocolType != nil) else {
             return unexpected(c, head, exhaustedText(head, members.count, identity), into: &out)
         }
         requestCount += 1
@@ -40,7 +44,10 @@ extension ReplayEngine {
             let text = "the recorded answer to \(head.method) \(head.path) is too long to be played"
             return refuse(c, head, 501, text, into: &out)
         }
-        let answer = withCORS(ExchangeAnswer.make(exchange, for: head), for: head)
+        var answer = withCORS(ExchangeAnswer.make(exchange, for: head), for: head)
+        if let protocolType {
+            answer.body = protocolType.renewed(answer.body, of: exchange.opening, for: asked, options.codecSettings)
+        }
         // How long the recorded server took.
         let due = now.advanced(by: options.scaled(from: exchange.time, to: exchange.answered))
         exchanges.underWay.append(
@@ -77,7 +84,7 @@ extension ReplayEngine {
     /// The next answer of equal requests: that of the first run of the client with one left, else what
     /// `--when-exhausted` says. What changes nothing at the server may be asked as often as a client likes.
     private mutating func turn(
-        _ list: Int, of members: [Int], _ head: RequestHead, _ identity: String
+        _ list: Int, of members: [Int], _ head: RequestHead, _ identity: String, isErrand: Bool
     ) -> (tapeRun: Int, place: Int)? {
         guard ownRun(identity) != nil else { return nil }
         let own = options.clients == 1 ? [0] : roster.clients[identity]?.tapeRuns ?? []
@@ -90,7 +97,8 @@ extension ReplayEngine {
         switch options.whenExhausted {
         case .repeat: return (last, roster.played(list, in: last) % members.count)
         case .last: return (last, members.count - 1)
-        case .refuse: return ["GET", "HEAD"].contains(head.method) ? (last, members.count - 1) : nil
+        case .refuse:
+            return isErrand || ["GET", "HEAD"].contains(head.method) ? (last, members.count - 1) : nil
         }
     }
 

@@ -62,6 +62,9 @@ extension ReplayEngine {
             if message.role == .handshake, runs[r].script.serverHandshake == nil { runs[r].connected() }
         case .aside:
             if message.role == .close, !isCut { sayFarewell(r, into: &out) }
+            if message.role == .keepalive, !isCut, let pong = runs[r].link?.codec.pong(to: message) {
+                pass(pong.payload, pong.opcode, to: r, into: &out)
+            }
         case .unexpected, .disordered: diverge(on: message, of: r, match, into: &out)
         case .extra: refuse(message, of: r, into: &out)
         }

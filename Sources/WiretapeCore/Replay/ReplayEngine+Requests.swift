@@ -90,6 +90,16 @@ extension ReplayEngine {
         return .answered
     }
 
+    /// With `--fresh-ids` every connection gets an id of its own in the server's greeting.
+    private mutating func varyGreeting(of r: Int) {
+        guard options.freshIDs, let chain = runs[r].greetingChain else { return }
+        let n = handedOut[chain.id, default: 1]
+        handedOut[chain.id] = n + 1
+        let id = runs[r].session.codec.type.vary(chain.id, n)
+        runs[r].link?.ids.bind(chain, to: id)
+        recordedIDs[id] = chain.id
+    }
+
     /// What becomes of a request that would open a connection.
     enum Opening {
         case answered
@@ -111,6 +121,8 @@ extension ReplayEngine {
         remember(identity(head, c), of: r)
         if !runs[r].transports.contains(link.transport) { runs[r].transports.append(link.transport) }
         runs[r].attach(link, at: now, options)
-        if runs[r].script.clientHandshake == nil { runs[r].connected() }
+        runs[r].link?.codec.configure(options.codecSettings)
+        varyGreeting(of: r)
+        if runs[r].script.clientHandshake == nil, runs[r].script.serverHandshake == nil { runs[r].connected() }
     }
 }

@@ -108,7 +108,9 @@ extension ReplayEngine {
         _ session: Int, in tapeRun: Int, _ identity: String, name: String?, on c: ConnectionID
     ) -> Int {
         let script = script(of: session)
-        runs.append(SessionRun(sessions[session], script: script, run: tapeRun + 1, at: now))
+        var recorded = sessions[session]
+        recorded.writer.configure(options.codecSettings)
+        runs.append(SessionRun(recorded, script: script, run: tapeRun + 1, at: now))
         let r = runs.count - 1
         let route = table.routeOf[session]
         roster.add(

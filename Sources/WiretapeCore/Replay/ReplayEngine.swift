@@ -31,6 +31,8 @@ package struct ReplayEngine {
     var tokens: [String: SessionToken] = [:]
     /// Recorded ids that were handed out, and how often.
     var handedOut: [String: Int] = [:]
+    /// The recorded ids of varied ones that greetings gave.
+    var recordedIDs: [String: String] = [:]
     var peers: [ConnectionID: Peer] = [:]
     var faultEngine: FaultEngine
     var firings: [ReplayReport.Firing] = []
@@ -75,7 +77,7 @@ package struct ReplayEngine {
         }
         self.codecs = codecs
         table = RouteTable(sessions)
-        self.exchanges = ExchangeBook(exchanges)
+        self.exchanges = ExchangeBook(exchanges, codecs)
         faultEngine = FaultEngine(faults, seed: seed)
     }
 

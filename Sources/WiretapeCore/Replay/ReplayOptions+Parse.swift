@@ -68,6 +68,15 @@ extension ReplayOptions.OnMiss {
     }
 }
 
+extension ReplayOptions {
+    /// `KEY=SECRET`
+    package static func secret(parsing text: String) throws(OptionError) -> (key: String, secret: String) {
+        guard let equals = text.firstIndex(of: "="), equals > text.startIndex, text.index(after: equals) < text.endIndex
+        else { throw OptionError("'\(text)' is not a key and its secret; write KEY=SECRET") }
+        return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+    }
+}
+
 extension ReplayOptions.Causality {
     package init(parsing text: String) throws(OptionError) {
         self = try choose(text, "--causality", [("session", .session), ("tape", .tape)])

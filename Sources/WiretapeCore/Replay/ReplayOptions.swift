@@ -25,6 +25,8 @@ package struct ReplayOptions: Hashable, Sendable {
     package var idleCap: UInt64?
     /// Server ids are made anew also where the recorded ones could be kept.
     package var freshIDs = false
+    /// Secrets of applications by their public key.
+    package var secrets: [String: String] = [:]
     package var causality = Causality.session
     /// The clock is handed in and moves only when it is told to: what depends on time is the same in every run.
     package var hasManualClock = false
@@ -33,6 +35,14 @@ package struct ReplayOptions: Hashable, Sendable {
     package var expectations: [Expectation] = []
 
     package init() {}
+
+    /// What codecs are told of it.
+    var codecSettings: CodecSettings {
+        var settings = CodecSettings()
+        if case .every(let every) = keepalive { settings.keepalive = every }
+        settings.secrets = secrets
+        return settings
+    }
 
     /// The divisor of recorded gaps.
     package enum Speed: Hashable, Sendable {

@@ -50,9 +50,13 @@ struct Script: Sendable {
     struct Name: Hashable, Sendable {
         var type: String
         var label: String?
+        var channel: String?
 
-        /// `Invocation Send`.
-        var text: String { [type, label].compactMap(\.self).joined(separator: " ") }
+        /// `Invocation Send`; the label alone when it says the type, too.
+        var text: String {
+            guard let label else { return type }
+            return label.hasSuffix(type) ? label : "\(type) \(label)"
+        }
     }
 
     private(set) var steps: [Step] = []
@@ -108,7 +112,7 @@ struct Script: Sendable {
     func count(into counts: inout [String: Int]) {
         for (index, step) in steps.enumerated() {
             guard let role = step.role, let name = name(index) else { continue }
-            RuleNames.count(role, name.type, name.label, into: &counts)
+            RuleNames.count(role, name.type, name.label, name.channel, into: &counts)
         }
     }
 
@@ -238,7 +242,7 @@ extension Script {
             }
             if message.role == .reply { build.close(chain) }
         }
-        let name = Name(type: message.type, label: message.label)
+        let name = Name(type: message.type, label: message.label, channel: message.channel)
         if let known = build.names[name] {
             step.nameIndex = known
         } else {

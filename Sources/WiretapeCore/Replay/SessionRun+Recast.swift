@@ -7,7 +7,9 @@ extension SessionRun {
             matched == (hasHandshake ? 1 : 0), session.refusal == nil, !(link?.isCut ?? false),
             link.map({ session.writer.transports.contains($0.transport) }) ?? true, let places = places(in: script)
         else { return nil }
-        let other = SessionRun(session, script: script, run: run, at: claimedAt)
+        var recorded = session
+        recorded.writer.configure(options.codecSettings)
+        let other = SessionRun(recorded, script: script, run: run, at: claimedAt)
         other.transports = transports
         other.identities = identities
         other.assigned = assigned
@@ -21,9 +23,11 @@ extension SessionRun {
         if var link {
             let ready = link.readyAt
             link.recast(places)
-            if let request = link.request { link.writer = session.writer.serving(StreamOpening(request: request)) }
+            if let request = link.request { link.writer = recorded.writer.serving(StreamOpening(request: request)) }
             other.attach(link, at: link.openedAt, options)
             other.link?.readyAt = ready
+            other.link?.again = link.again
+            other.keepServerID(of: self)
         }
         other.awaitsUpgrade = awaitsUpgrade
         other.allowance = allowance
@@ -42,6 +46,13 @@ extension SessionRun {
         other.matched = matched
         other.skipSettled()
         return other
+    }
+
+    /// The id that the client was greeted with stands for that of this session from here on.
+    private func keepServerID(of earlier: SessionRun) {
+        guard let mine = greetingChain, let theirs = earlier.greetingChain, let live = earlier.link?.ids.live(theirs)
+        else { return }
+        link?.ids.bind(mine, to: live)
     }
 
     /// What has happened here, step by step, in the other script; nil when that does not begin with it.

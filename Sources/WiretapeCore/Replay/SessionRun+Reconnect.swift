@@ -6,7 +6,7 @@ extension SessionRun {
         generation += 1
         awaitsUpgrade = false
         lastProgress = max(lastProgress, now)
-        if script.clientHandshake == nil { self.link?.readyAt = now }
+        if script.clientHandshake == nil { greet(at: now, options) }
         let isScripted = endedByScript
         endedByScript = false
         if generation == 1 { return begin(at: now) }
@@ -21,6 +21,16 @@ extension SessionRun {
         }
         rewindPositions()
         if !isScripted { applyPolicy(options, remembered: false, at: now) }
+    }
+
+    /// Where the client says nothing first, the protocol's opening is the server's alone: each connection begins with it.
+    private func greet(at now: WireInstant, _ options: ReplayOptions) {
+        guard let greeting = script.serverHandshake else {
+            link?.readyAt = now
+            return
+        }
+        let gap = scaled(from: script.opened, to: script.steps[greeting].time, options)
+        link?.again.append((greeting, now.advanced(by: gap)))
     }
 
     /// The session's time begins.

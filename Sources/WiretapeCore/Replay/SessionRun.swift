@@ -145,6 +145,14 @@ final class SessionRun {
         }
     }
 
+    /// The id that the server gives a connection in its greeting; nil: it gives none there.
+    var greetingChain: Chain? {
+        guard script.clientHandshake == nil, let greeting = script.serverHandshake,
+            let chain = script.message(greeting)?.chain, chain.origin == .toClient
+        else { return nil }
+        return chain
+    }
+
     /// Everything is out and matched that is not optional or given up.
     var isComplete: Bool { head == script.steps.count && firstAwaited == script.steps.count }
 

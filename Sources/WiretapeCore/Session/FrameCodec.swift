@@ -92,6 +92,20 @@ package protocol FrameCodec: CarrierCodec {
     mutating func leaveRepetitions()
     /// The keepalive that a server sends, and how often it does, in nanoseconds. Nil: none.
     var keepalive: (payload: [UInt8], opcode: Opcode, every: UInt64)? { get }
+    /// The server's answer to a keepalive of the client. Nil: it wants none.
+    func pong(to keepalive: Message) -> (payload: [UInt8], opcode: Opcode)?
+    /// What a replay was told that concerns the protocol. The values that write its sessions and those that read its
+    /// clients are told.
+    mutating func configure(_ settings: CodecSettings)
+    /// What an ordinary exchange is to the protocol, when its application makes it for a session (an authorisation). Nil:
+    /// nothing.
+    static func errand(_ exchange: StreamOpening) -> Errand?
+    /// The body of the recorded answer to an errand, for another session than the recorded one.
+    static func renewed(
+        _ body: [UInt8], of recorded: StreamOpening, for live: StreamOpening, _ settings: CodecSettings
+    ) -> [UInt8]
+    /// Ids of chains are names that applications know, such as those of channels, and not made up by a peer.
+    static var chainsAreNames: Bool { get }
     /// The protocol's own error to a request that has no counterpart on the tape; empty when the message wants no answer.
     func refusal(of message: Message, reason: String) -> (payload: [UInt8], opcode: Opcode)?
 }
@@ -124,4 +138,11 @@ extension FrameCodec {
     package static var polling: Polling? { nil }
     package var memory: (any SessionMemory)? { nil }
     package mutating func leaveRepetitions() {}
+    package func pong(to keepalive: Message) -> (payload: [UInt8], opcode: Opcode)? { nil }
+    package mutating func configure(_ settings: CodecSettings) {}
+    package static func errand(_ exchange: StreamOpening) -> Errand? { nil }
+    package static func renewed(
+        _ body: [UInt8], of recorded: StreamOpening, for live: StreamOpening, _ settings: CodecSettings
+    ) -> [UInt8] { body }
+    package static var chainsAreNames: Bool { false }
 }

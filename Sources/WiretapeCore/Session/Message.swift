@@ -22,11 +22,13 @@ package struct Message: Hashable, Sendable {
     package var bytes: [UInt8]
     /// The kind of the WebSocket message that carried it.
     package var opcode: Opcode
+    /// The channel that the message is about, where the protocol has channels and ``label`` is something else.
+    package var channel: String?
 
     package init(
         direction: Direction, role: Role, type: String, label: String? = nil, chain: Chain? = nil, opens: [Chain] = [],
         meaning: JSONValue = .null, content: JSONValue = .null, summary: String, bytes: [UInt8],
-        opcode: Opcode = .text
+        opcode: Opcode = .text, channel: String? = nil
     ) {
         self.direction = direction
         self.role = role
@@ -40,6 +42,7 @@ package struct Message: Hashable, Sendable {
         self.summary = summary
         self.bytes = bytes
         self.opcode = opcode
+        self.channel = channel
     }
 
     /// Type and summary for people, the type once: `Invocation Send("ada", "hi")`, `Completion 7 -> 42`.

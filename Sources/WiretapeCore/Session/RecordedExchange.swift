@@ -29,4 +29,8 @@ package struct RecordedExchange: Hashable, Sendable {
         self.responseBody = responseBody
         self.isCut = isCut
     }
+
+    var opening: StreamOpening {
+        StreamOpening(request: request, response: response, requestBody: requestBody, responseBody: responseBody)
+    }
 }

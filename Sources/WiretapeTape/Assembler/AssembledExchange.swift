@@ -77,6 +77,8 @@ final class AssembledExchange {
     /// Whether the body's pieces mean something before its end.
     private static func isStream(_ head: ResponseHead) -> Bool {
         guard let type = head.headers.first("Content-Type")?.lowercased() else { return false }
+        // SockJS streams frames as scripts; a script that is a file has a length.
+        if type.hasPrefix("application/javascript") { return head.headers.first("Content-Length") == nil }
         return streams.contains { type.hasPrefix($0) }
     }
 

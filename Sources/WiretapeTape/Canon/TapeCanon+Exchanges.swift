@@ -166,10 +166,11 @@ extension TapeCanon {
         connections[c]?.exchanges[x] = exchange
         if case .upgrade = exchange.role, head.status == 101 { return upgraded(x, exchange, event) }
         guard case .streamed = body else { return answered(x, event) }
-        let isEndless =
+        var isEndless =
             ["text/event-stream", "multipart/", "application/x-ndjson"].contains { type in
                 head.headers.first("Content-Type")?.lowercased().hasPrefix(type) ?? false
             }
+        if case .stream = exchange.role { isEndless = true }
         if isEndless, head.status == 200 { beginStream(x, event) }
     }
 

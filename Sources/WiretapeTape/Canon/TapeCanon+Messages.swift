@@ -42,7 +42,7 @@ extension TapeCanon {
         }
         for chain in [one.message.chain].compactMap(\.self) + one.message.opens where voice.seen.insert(chain).inserted
         {
-            guard TapeCanon.isDrawn(chain) else { continue }
+            guard !type.chainsAreNames, TapeCanon.isDrawn(chain) else { continue }
             voice.ids.bind(chain, to: names.name(chain.id))
         }
     }

@@ -199,7 +199,10 @@ package struct TapeEditor: Sendable {
         let frame = type.framed([])
         let inner =
             message.bytes.suffix(frame.count) == frame[...] ? message.bytes.dropLast(frame.count) : message.bytes[...]
-        if let value = try? JSONValue(parsing: Array(inner)), value.members != nil || value.array != nil {
+        // A message whose content is not its text (data encoded twice) is changed by its content.
+        if let value = try? JSONValue(parsing: Array(inner)), value.members != nil || value.array != nil,
+            value == message.content || type.encode(message.content, like: message) == nil
+        {
             var text = JSONText(Array(inner))
             for change in edit.changes { try apply(change, to: &text, under: "", line) }
             return text.bytes + message.bytes.suffix(message.bytes.count - inner.count)

@@ -21,6 +21,10 @@ extension ReplayOptions {
         if let time = arguments.duration("grace") { grace = time }
         idleCap = arguments.duration("idle-cap")
         freshIDs = arguments.has("fresh-ids")
+        for text in arguments.all("secret") {
+            let (key, secret) = try Self.secret(parsing: text)
+            secrets[key] = secret
+        }
         for text in arguments.all("ignore") { ignore.append(try IgnoreRule(parsing: text)) }
         for text in arguments.all("route") { routes.append(try Route(parsing: text)) }
         for text in arguments.all("expect") { expectations.append(try Expectation.parse(text)) }

@@ -56,6 +56,10 @@ extension ReplayCommand {
                 "What is served at most, whatever was recorded."),
             OptionSpec(
                 switch: "fresh-ids", "Make all ids of the server anew, also where the recorded ones could be kept."),
+            OptionSpec(
+                "secret", "KEY=SECRET", checked { _ = try ReplayOptions.secret(parsing: $0) }, repeatable: true,
+                "The secret of a Pusher or Eventflit application: its signatures are checked, and made anew for other "
+                    + "socket ids. Without it they are neither."),
         ])
 
     private static let requests = OptionGroup(

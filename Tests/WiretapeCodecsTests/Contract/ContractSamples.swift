@@ -45,8 +45,6 @@ struct ContractSamples: Sendable {
     var equal: [Pair] = []
     /// They do not.
     var different: [Pair] = []
-    /// Ids of chains are names that messages are compared by (a channel), not made up by clients.
-    var chainsAreNames = false
     /// Bytes that ``FrameCodec/write(_:ids:on:into:)`` gives are the recorded ones when no id is another.
     var isVerbatim = true
     /// Any bytes are a message of the protocol.
@@ -54,6 +52,7 @@ struct ContractSamples: Sendable {
 
     static let all: [ContractSamples] = [
         .signalR,
+        .eventflit,
         .atmosphere,
         .raw,
         .toy,

@@ -60,7 +60,7 @@ extension LiveFaults {
     /// What rules could have named it by, for those that never fire.
     private func note(_ message: Message) {
         guard !reach.labels.isEmpty, names.count < 4_096 else { return }
-        RuleNames.count(message.role, message.type, message.label, into: &names)
+        RuleNames.count(message.role, message.type, message.label, message.channel, into: &names)
     }
 
     /// The protocol is ready with its server's handshake, or with the first payload where it has none.

@@ -1,0 +1,23 @@
+package import WiretapeCore
+
+/// Over HTTP every request names the session that its client made up.
+extension EventflitCodec {
+    package static var hasTrackingIDs: Bool { true }
+
+    /// A message a WebSocket message, also those that shared a SockJS frame.
+    package static var sharesFrames: Bool { false }
+
+    package func serving(_ opening: StreamOpening) -> Self {
+        var other = EventflitCodec(opening)
+        other.dialect = dialect
+        other.socketID = socketID
+        other.activityTimeout = activityTimeout
+        other.settings = settings
+        return other
+    }
+
+    /// A stream's head has its `o` already.
+    package func greeting(_ request: RequestHead, id: String) -> [(payload: [UInt8], opcode: Opcode)] {
+        Self.kind(request) == .poll ? [(Array("o\n".utf8), .text)] : []
+    }
+}

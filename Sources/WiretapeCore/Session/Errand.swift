@@ -1,0 +1,13 @@
+/// An ordinary exchange that an application makes for a session, such as the authorisation of a channel. It may be made as
+/// often as a client likes, for instance after each reconnect.
+package struct Errand: Hashable, Sendable {
+    /// What is asked: compared in place of query and body.
+    package var meaning: JSONValue
+    /// The server's id of the session that it is made for.
+    package var session: String
+
+    package init(meaning: JSONValue, session: String) {
+        self.meaning = meaning
+        self.session = session
+    }
+}
