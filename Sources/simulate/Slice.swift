@@ -27,7 +27,8 @@ enum Slice {
     }
 
     private static func again(_ seed: UInt64, _ kinds: [EngineScenario.Kind]) -> String {
-        let list = kinds == EngineSimulation.kept ? "" : " --kinds \(kinds.map(\.rawValue).joined(separator: ","))"
+        let list =
+            kinds == EngineScenario.Kind.allCases ? "" : " --kinds \(kinds.map(\.rawValue).joined(separator: ","))"
         return "tools/simulate --seed \(seed)\(list)"
     }
 }

@@ -9,7 +9,7 @@ var count: UInt64 = 1_000_000
 var from: UInt64 = 1
 var one: UInt64?
 var arguments = Array(CommandLine.arguments.dropFirst())
-var kinds = EngineSimulation.kept
+var kinds = EngineScenario.Kind.allCases
 while !arguments.isEmpty {
     let argument = arguments.removeFirst()
     if argument == "--kinds", !arguments.isEmpty {

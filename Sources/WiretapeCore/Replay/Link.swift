@@ -33,6 +33,8 @@ struct Link: Sendable {
     var cut = Cut.none
     var nextKeepalive: WireInstant?
     var lastHeard: WireInstant
+    /// When it last heard something that was neither a keepalive nor an acknowledgement.
+    var lastSpoke: WireInstant
 
     init(_ transport: Transport, on c: ConnectionID?, token: String?, codec: any FrameCodec, at now: WireInstant) {
         self.transport = transport
@@ -41,6 +43,7 @@ struct Link: Sendable {
         self.codec = codec
         openedAt = now
         lastHeard = now
+        lastSpoke = now
     }
 
     /// The chain's last message went out. Ids of chains that ended long before are forgotten.

@@ -82,6 +82,13 @@ extension ReplayEngine {
         _ c: ConnectionID, ticket: UInt64, at now: WireInstant, into out: inout [ReplayAction]
     ) {
         self.now = max(self.now, now)
+        if let r = peers[c]?.trails, runs[r].trailing?.connection == c {
+            runs[r].trailing?.handedOver(ticket)
+            guard runs[r].trailing?.stepsUnderWay.isEmpty == true else { return }
+            runs[r].trailing = nil
+            peers[c]?.trails = nil
+            return
+        }
         guard let r = peers[c]?.run ?? peers[c]?.carried, runs[r].link != nil else { return }
         let wasFull = runs[r].link?.isFull ?? false
         runs[r].link?.handedOver(ticket)

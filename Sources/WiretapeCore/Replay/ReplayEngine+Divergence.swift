@@ -50,6 +50,7 @@ extension ReplayEngine {
     /// - Returns: whether the session may have something to send now.
     mutating func expire(_ r: Int, _ what: SessionRun.Expiry, into out: inout [ReplayAction]) -> Bool {
         switch what {
+        case .repeats: runs[r].giveUpRepeats()
         case .grace(let push): runs[r].postpone(until: push, at: now)
         case .elsewhere: forgiveElsewhere(r, into: &out)
         case .patience:

@@ -89,8 +89,11 @@ extension ReplayEngine {
         shut(r, ending.verdict, into: &out)
         if let hit = ending.hit { record(hit, moment(of: r), cut: !complete) }
         // What is queued goes out before a FIN or a close frame.
-        if ending.verdict != .reset { runs[r].link?.handedOverAll() }
-        let isLast = ending.hit == nil && runs[r].isComplete
+        if ending.verdict != .reset {
+            runs[r].trail()
+            if runs[r].trailing != nil, let c = link.connection { peers[c]?.trails = r }
+        }
+        let isLast = ending.hit == nil && runs[r].isPlayed
         var stay = Stay.resumable
         let hasTrackingIDs = runs[r].session.codec.type.hasTrackingIDs
         if case .close = ending.verdict, link.transport == .lp, !hasTrackingIDs { stay = .gone }
@@ -214,6 +217,10 @@ extension ReplayEngine {
             runs[carried].link?.polls.lost(c)
             runs[carried].parked?.link.polls.lost(c)
         }
+        if let r = peer.trails, runs[r].trailing?.connection == c {
+            peers[c]?.trails = nil
+            runs[r].loseTrailing()
+        }
         guard !peer.isOver, let r = peer.run, runs[r].link?.connection == c else { return }
         recordCut(of: r)
         let text: String
@@ -223,6 +230,7 @@ extension ReplayEngine {
             text = code.map { "close \($0)" } ?? "close"
             out.append(.closeFrame(c, code: code, reason: reason))
             peers[c]?.isOver = true
+            runs[r].giveUpRepeats()
             // Ended in order: nothing is kept for the client.
             if code == 1000, !runs[r].session.codec.type.hasTrackingIDs { stay = .gone }
         case .fin:

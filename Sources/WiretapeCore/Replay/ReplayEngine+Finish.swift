@@ -36,7 +36,7 @@ extension ReplayEngine {
 
     private func report(_ r: Int) -> ReplayReport.Session {
         let run = runs[r]
-        let complete = run.isComplete
+        let complete = run.isPlayed && run.trailing == nil
         var missing = run.state.indices.filter { run.state[$0] == .forgiven }
         if run.link == nil, !run.isOver {
             // The client left for good while it was its turn, or before it.

@@ -30,7 +30,7 @@ extension ReplayEngine {
         guard let polling = codec.type.polling else { return refuse(c, head, .notOffered, codec, into: &out) }
         var link = Link(.lp, on: nil, token: key, codec: codec.type.init(StreamOpening(request: head)), at: now)
         link.polls.since = now
-        attach(link, c, head, .poll, to: r)
+        attach(link, c, head, .poll, to: r, into: &out)
         if polling.opensAtOnce {
             out.append(.respond(c, withCORS(codec.type.answer(.pollOpened, to: head), for: head), thenClose: false))
             if let after { cutAfterAnswer(after, on: c, of: r, into: &out) }
@@ -132,6 +132,7 @@ extension ReplayEngine {
         let codec = runs[r].session.codec
         let hit = judge(head, .end, opensAttempt: false, of: r)
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, .end, of: r, into: &out) }
+        runs[r].giveUpRepeats()
         if let link = runs[r].link {
             guard link.token == key else { return refuse(c, head, .unknownID, codec, into: &out) }
             guard link.transport == .lp || codec.type.hasTrackingIDs else {

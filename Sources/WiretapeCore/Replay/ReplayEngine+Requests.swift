@@ -109,8 +109,20 @@ extension ReplayEngine {
 
     /// The client has a connection.
     mutating func attach(
-        _ link: Link, _ c: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, to r: Int
+        _ link: Link, _ c: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, to r: Int,
+        into out: inout [ReplayAction]
     ) {
+        if let old = runs[r].trailing?.connection, let peer = peers[old], !(peer.isOver && old == c) {
+            peers[old]?.trails = nil
+            if old == c {
+                // It asks again where it was answered: it has all of that.
+                runs[r].trailing = nil
+            } else {
+                // It has turned away from what it was still being sent.
+                peers[old]?.isOver = true
+                out.append(.reset(old))
+            }
+        }
         let status = link.transport == .ws ? 101 : 200
         runs[r].addStep(
             .init(request: kind.rawValue, status: status, transport: link.transport, time: elapsed), failed: nil,

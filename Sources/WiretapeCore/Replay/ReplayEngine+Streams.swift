@@ -11,7 +11,7 @@ extension ReplayEngine {
         }
         guard case .goesOn(let after) = open(transport, .stream, c, head, of: r, into: &out) else { return }
         let link = Link(transport, on: c, token: key, codec: codec.type.init(StreamOpening(request: head)), at: now)
-        attach(link, c, head, .stream, to: r)
+        attach(link, c, head, .stream, to: r, into: &out)
         out.append(.beginStream(c, withCORS(codec.type.answer(.stream, to: head), for: head)))
         if let after {
             return cut(r, Link.Ending(verdict: after.ending ?? .reset, hit: after), following: true, into: &out)

@@ -23,7 +23,7 @@ extension ReplayEngine {
         }
         guard case .goesOn(let after) = open(.ws, .upgrade, c, head, of: r, into: &out) else { return }
         let link = Link(.ws, on: c, token: key, codec: codec.type.init(StreamOpening(request: head)), at: now)
-        attach(link, c, head, .upgrade, to: r)
+        attach(link, c, head, .upgrade, to: r, into: &out)
         out.append(.upgrade(c, headers: upgradeHeaders(head, of: r)))
         if let after {
             return cut(r, Link.Ending(verdict: after.ending ?? .reset, hit: after), following: true, into: &out)

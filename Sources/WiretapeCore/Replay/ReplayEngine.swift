@@ -59,6 +59,8 @@ package struct ReplayEngine {
         var run: Int?
         /// Whose body it carried last, of those that were polled for.
         var carried: Int?
+        /// Into `runs` as long as what was queued before our end of it may be lost.
+        var trails: Int?
         var isOver = false
     }
 

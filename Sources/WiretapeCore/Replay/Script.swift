@@ -24,6 +24,8 @@ struct Script: Sendable {
         /// Nil for messages of no chain.
         var group: Int? { groupIndex < 0 ? nil : Int(groupIndex) }
         var place: ChainPlace? { group.map { ChainPlace(group: $0, slot: Int(slot)) } }
+        /// The server's farewell, or its end of the connection.
+        var isEnd: Bool { role == nil || (role == .close && direction == .toClient) }
         /// A client message that holds back pushes.
         var isGate: Bool { direction == .toServer && role != .cancel && role != .close }
     }
@@ -64,6 +66,8 @@ struct Script: Sendable {
     private(set) var names: [Name] = []
     /// Answers of the client to requests of the server.
     private var answers: [Int32] = []
+    /// Messages of the client that cut a chain short.
+    private var cancels: [Int32] = []
     /// Steps of the groups, side by side in the order of the groups.
     private var serverSteps: [Int32] = []
     private var clientSteps: [Int32] = []
@@ -132,6 +136,8 @@ struct Script: Sendable {
         let from = StepList.place(of: earlier + 1, in: answers)
         return StepList(answers[from..<Swift.max(from, StepList.place(of: later, in: answers))])
     }
+
+    func cancels(before end: Int) -> StepList { StepList(cancels[..<StepList.place(of: end, in: cancels)]) }
 
     /// All answers of the client.
     var allAnswers: StepList { StepList(answers[...]) }
@@ -265,6 +271,7 @@ extension Script {
                 step.flags |= 2
                 farewell = farewell ?? index
             case .reply: answers.append(Int32(clamping: index))
+            case .cancel: cancels.append(Int32(clamping: index))
             case .handshake: clientHandshake = clientHandshake ?? index
             default: break
             }

@@ -29,7 +29,7 @@ extension SessionRun {
         case .close:
             if let farewell = script.farewell, state[farewell] == .waiting { settle(farewell, at: now) }
             return .aside
-        default: break
+        default: link?.lastSpoke = now
         }
         guard options.match != .off else {
             guard let step = nearest(to: message, in: place(of: message)) else { return .extra }
@@ -80,9 +80,9 @@ extension SessionRun {
             return interrupted
         }
         var at = max(same.startIndex, equalHead[first] ?? 0)
-        while at < same.endIndex, ![.waiting, .deferred].contains(state[same[at]]) { at += 1 }
+        while at < same.endIndex, ![.waiting, .deferred, .abandoned].contains(state[same[at]]) { at += 1 }
         if same.count > 4 { equalHead[first] = at }
-        if at < same.endIndex, isInWindow(same[at]) { return same[at] }
+        if at < same.endIndex, state[same[at]] == .abandoned || isInWindow(same[at]) { return same[at] }
         // Late ones, oldest first; then what an earlier connection had.
         if let late = same.first(where: { state[$0] == .forgiven }) { return late }
         guard generation > 1 else { return nil }
@@ -125,12 +125,17 @@ extension SessionRun {
 
     private func settle(_ step: Int, at now: WireInstant) {
         switch state[step] {
-        case .waiting, .abandoned: matched += 1
+        case .waiting: matched += 1
+        case .abandoned:
+            matched += 1
+            mayComeBack = max(0, mayComeBack - 1)
         case .deferred:
             matched += 1
             reordered += 1
+            anchorLate(gate: step, at: now)
         case .forgiven:
             matched += 1
+            anchorLate(gate: step, at: now)
             late.append(step)
         case .done, .dormant, .lost: break
         }
@@ -173,7 +178,7 @@ extension SessionRun {
         if script.steps[step].role == .handshake { return serveHandshake(after: step, at: now, options) }
         guard let group = script.steps[step].group, script.groups[group].request == step else { return }
         let answers = script.toClient(in: group)
-        for unsaid in script.toServer(in: group) where state[unsaid] == .abandoned { state[unsaid] = .waiting }
+        reopenUploads(of: group)
         rewindPositions(to: step)
         if let last = answers.last, state[last] == .done {
             guard script.steps[last].role == .reply else { return }
@@ -181,9 +186,31 @@ extension SessionRun {
             link?.again.append((last, now.advanced(by: gap)))
             return
         }
-        for unsent in answers where state[unsent] == .abandoned { state[unsent] = .waiting }
+        for unsent in answers where state[unsent] == .abandoned { revive(unsent) }
         rewindPositions(to: step)
         groupHead[group] = nil
         if !answers.isEmpty { openGroups.append(group) }
+    }
+
+    private func revive(_ step: Int) {
+        state[step] = .waiting
+        mayComeBack = max(0, mayComeBack - 1)
+    }
+
+    /// What the client had still to say in the chain is awaited. What it had said comes again or not: a client that goes on
+    /// where it stood does nothing wrong.
+    private func reopenUploads(of group: Int) {
+        equalHead = [:]
+        for mine in script.toServer(in: group) {
+            if state[mine] == .abandoned, matchedIn[mine] == 0 {
+                revive(mine)
+            } else if state[mine] == .done, script.steps[mine].role == .part,
+                matchedIn[mine] < UInt16(clamping: generation)
+            {
+                state[mine] = .abandoned
+                matched -= 1
+                mayComeBack += 1
+            }
+        }
     }
 }

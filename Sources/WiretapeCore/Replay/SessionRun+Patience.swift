@@ -5,6 +5,8 @@ extension SessionRun {
         case patience
         /// The client seems to wait for that push: it goes out before the client messages that hold it back.
         case grace(push: Int)
+        /// What a lost connection interrupted is not asked for again.
+        case repeats
         /// Clients of other sessions hold the next message back (`--causality tape`).
         case elsewhere
     }
@@ -12,11 +14,24 @@ extension SessionRun {
     /// The first client message that must still come.
     var firstAwaitedStep: Int? { firstAwaited < script.steps.count ? firstAwaited : nil }
 
-    /// When the client's time is up, and what then; asked when only the client is awaited. Nil when nothing is awaited, the
-    /// session has no connection, or the replay is stepped through.
+    /// When the client's time is up, and what then; asked when only the client is awaited. Nil when nothing is awaited or
+    /// the session has no connection.
     func expiry(_ options: ReplayOptions, elsewhere: Int32 = .max) -> (at: WireInstant, what: Expiry)? {
-        guard failure == nil, !isStalled, options.speed != .step, link?.isCut == false, let openedAt = link?.openedAt
-        else { return nil }
+        // Not `let link`: a copy of it after every message.
+        guard failure == nil, !isStalled, link?.isCut == false, let openedAt = link?.openedAt else { return nil }
+        let own = clientsTime(options, elsewhere: elsewhere, from: openedAt)
+        // A client that only keeps its connection alive asks for nothing: else an end might never come.
+        guard awaitsRepeats, let ready = link?.readyAt, let spoke = link?.lastSpoke else { return own }
+        let quiet = max(spoke, ready).advanced(by: options.grace)
+        if let own, own.at <= quiet { return own }
+        return (quiet, .repeats)
+    }
+
+    /// As before, of what the script awaits. Nil when the replay is stepped through.
+    private func clientsTime(
+        _ options: ReplayOptions, elsewhere: Int32, from openedAt: WireInstant
+    ) -> (at: WireInstant, what: Expiry)? {
+        guard options.speed != .step else { return nil }
         let start = max(lastProgress, openedAt)
         if head < script.steps.count, script.steps[head].line > elsewhere, awaited(before: head, most: 1).isEmpty {
             return (start.advanced(by: options.patience), .elsewhere)
@@ -107,6 +122,13 @@ extension SessionRun {
         skipSettled()
     }
 
+    /// What a lost connection interrupted is given up: the client does not ask for it again, or may no more.
+    func giveUpRepeats() {
+        guard awaitsRepeats else { return }
+        mayComeBack = 0
+        skipSettled()
+    }
+
     /// These did not come in time. What waited for them goes on, except answers to requests that were never made.
     func forgive(_ blockers: [Int], at now: WireInstant) {
         for step in blockers {
@@ -141,6 +163,8 @@ extension SessionRun {
                 continue
             }
             state[step] = .waiting
+            // What is recorded behind it follows it, an end at least.
+            anchoredSteps = min(anchoredSteps, step)
             first = first ?? step
             guard let group = script.steps[step].group else { continue }
             groupHead[group] = nil

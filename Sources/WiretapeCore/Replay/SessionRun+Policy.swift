@@ -15,6 +15,8 @@ extension SessionRun {
         case .live where !remembered: loseWhatWasDue(options, at: now)
         case .resume, .live, .restart, .next, .refuse: break
         }
+        // What the policy took away comes back no more.
+        if awaitsRepeats { mayComeBack = state.count { $0 == .abandoned } }
     }
 
     /// The next pushes are gone, those of interrupted streams among them.
@@ -76,7 +78,7 @@ extension SessionRun {
                 continue
             }
             guard step.role != .reply, step.role != .handshake else { break }
-            let due = naturalTime(of: index, options)
+            let due = due(index, options)
             guard due <= now else { break }
             state[index] = .lost
             doneAt[index] = due
@@ -97,6 +99,7 @@ extension SessionRun {
         (head, firstGate, firstAwaited, anchoredSteps, anchoredGates) = (0, 0, 0, 0, 0)
         (groupHead, equalHead, openGroups, aside) = ([:], [:], [], [])
         matchedBefore = matched
+        mayComeBack = 0
         begin(at: now)
         skipSettled()
     }

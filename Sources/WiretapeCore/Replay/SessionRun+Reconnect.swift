@@ -10,6 +10,7 @@ extension SessionRun {
         let isScripted = endedByScript
         endedByScript = false
         if generation == 1 { return begin(at: now) }
+        loseTrailing()
         if options.onReconnect == .restart, !isScripted { return restart(at: now) }
         abandonOpenChains()
         for answer in script.allAnswers where state[answer] == .waiting {
@@ -55,6 +56,8 @@ extension SessionRun {
         }
         aside.removeAll { state[$0] == .abandoned }
         openGroups = []
+        equalHead = [:]
+        mayComeBack = state.count { $0 == .abandoned }
     }
 
     /// The connection is gone, or is being ended by us. Messages that the kernel has not wholly taken were never sent.
@@ -64,6 +67,20 @@ extension SessionRun {
         self.link = nil
         lastEnd = now
         wakeAt = nil
+    }
+
+    /// Our own end of the connection is behind what is still queued: until the kernel has that, it may yet be lost.
+    func trail() {
+        if let link, link.transport != .lp, !link.stepsUnderWay.isEmpty { trailing = link }
+        link?.handedOverAll()
+    }
+
+    /// The connection is gone, or the client has turned away from it: what the kernel did not take was never sent. Where
+    /// the protocol resends such messages itself, that is known once the client is back.
+    func loseTrailing() {
+        guard let lost = trailing, parked?.link.memory == nil else { return }
+        trailing = nil
+        restore(lost.stepsUnderWay)
     }
 
     /// The client never got those steps: they are due again, and so is the ending behind them that was on its way.
@@ -104,6 +121,7 @@ extension SessionRun {
     func goOn(_ link: Link, hasLost: Bool = true, at now: WireInstant, _ options: ReplayOptions) {
         let isLoss = !endedByScript && hasLost
         endedByScript = false
+        trailing = nil
         self.link = link
         if link.readyAt != nil { self.link?.readyAt = now }
         awaitsUpgrade = false

@@ -25,7 +25,7 @@ extension SessionRun {
             return first.due <= now ? .send(first.step, due: first.due) : .wait(first.due)
         }
         guard link?.readyAt != nil else { return .held }
-        guard head < script.steps.count else { return isComplete ? .idle : .held }
+        guard head < script.steps.count else { return isPlayed ? .idle : .held }
         guard mayLeave(head, options) else { return .held }
         if canSend(head, elsewhere) { return timed(head, due(head, options), now) }
         if let reply = firstPassingReply(after: head, elsewhere) { return timed(reply, due(reply, options), now) }
@@ -40,10 +40,12 @@ extension SessionRun {
     private func canSend(_ index: Int, _ elsewhere: Int32) -> Bool {
         let step = script.steps[index]
         if step.line > elsewhere, step.role != .handshake { return false }
+        // An end takes the client's chance to speak: it waits for all that was said before it.
+        if step.isEnd { return firstAwaited > index && !awaitsRepeats }
         if let group = step.group {
             for mine in script.toServer(in: group) {
                 if mine > index { break }
-                if state[mine] == .waiting { return false }
+                if state[mine] == .waiting || (state[mine] == .abandoned && awaitsRepeats) { return false }
             }
         }
         if step.role == .reply {

@@ -2,11 +2,6 @@ extension SessionRun {
     /// When the step is due: the recorded gap, divided by the speed, after the last thing (in actual time) that it waited
     /// for. While the session had no connection its time stood still, except under `live`.
     func due(_ index: Int, _ options: ReplayOptions) -> WireInstant {
-        max(naturalTime(of: index, options), quietTime(before: script.steps[index], options))
-    }
-
-    /// As ``due(_:_:)``, whether or not the client has only just come back.
-    func naturalTime(of index: Int, _ options: ReplayOptions) -> WireInstant {
         let step = script.steps[index]
         advanceAnchors(to: index)
         var anchor = serverAnchor
@@ -22,7 +17,9 @@ extension SessionRun {
             for gate in script.answers(between: request, and: index) { anchor = anchor.later(self.anchor(gate)) }
         } else {
             anchor = anchor.later(gateAnchor)
-            if let group = step.group {
+            if step.isEnd {
+                for cancel in script.cancels(before: index) { anchor = anchor.later(self.anchor(cancel)) }
+            } else if let group = step.group {
                 for gate in script.toServer(in: group) {
                     guard gate < index else { break }
                     if script.steps[gate].role == .cancel { anchor = anchor.later(self.anchor(gate)) }
@@ -31,15 +28,6 @@ extension SessionRun {
         }
         if options.onReconnect != .live, let ready = link?.readyAt { anchor.at = max(anchor.at, ready) }
         return anchor.at.advanced(by: scaled(from: anchor.recorded, to: step.time, options))
-    }
-
-    /// An ending of the server waits, while requests of an earlier connection may still be repeated, until the client has
-    /// been quiet for `grace`.
-    private func quietTime(before step: Script.Step, _ options: ReplayOptions) -> WireInstant {
-        guard step.role == nil || step.role == .close, generation > 1, let heard = link?.lastHeard,
-            state.contains(.abandoned)
-        else { return .zero }
-        return heard.advanced(by: options.grace)
     }
 
     private func anchor(_ step: Int) -> Anchor { Anchor(at: doneAt[step], recorded: script.steps[step].time) }
@@ -60,6 +48,12 @@ extension SessionRun {
             if script.steps[anchoredGates].isGate { gateAnchor = gateAnchor.later(anchor(anchoredGates)) }
             anchoredGates += 1
         }
+    }
+
+    /// A client message that what stands behind it had stopped waiting for. An end waits for it all the same.
+    func anchorLate(gate step: Int, at now: WireInstant) {
+        guard step < anchoredGates, script.steps[step].isGate else { return }
+        gateAnchor = gateAnchor.later(Anchor(at: now, recorded: script.steps[step].time))
     }
 
     func scaled(from earlier: UInt64, to later: UInt64, _ options: ReplayOptions) -> UInt64 {

@@ -24,6 +24,10 @@ final class SessionRun {
     var everConnected = false
     /// When the last connection or failed attempt ended.
     var lastEnd: WireInstant?
+    /// The connection before, which we ended ourselves, while its kernel has not taken all that was queued before the end.
+    var trailing: Link?
+    /// Messages that are `abandoned` while the client may still bring them back: what stands behind them waits for it.
+    var mayComeBack = 0
     /// A negotiation was answered and its connection has not come yet.
     var awaitsUpgrade = false
     /// What the client sent between its negotiation and its connection: some clients do not wait.
@@ -122,7 +126,8 @@ final class SessionRun {
 
     enum StepState: UInt8, Sendable {
         case waiting, done
-        /// Of a chain that a lost connection interrupted, until its request comes again.
+        /// Of a chain that a lost connection interrupted, until its request comes again; then what the client had said in
+        /// it, until it says that again.
         case abandoned
         /// A client message that no longer holds anything back, because it seems to come after a push that waited for it.
         case deferred
@@ -154,7 +159,12 @@ final class SessionRun {
     }
 
     /// Everything is out and matched that is not optional or given up.
-    var isComplete: Bool { head == script.steps.count && firstAwaited == script.steps.count }
+    var isPlayed: Bool { head == script.steps.count && firstAwaited == script.steps.count }
+
+    var awaitsRepeats: Bool { mayComeBack > 0 }
+
+    /// All is played, and nothing of it may still come back: the kernel has all, and no request is waited for.
+    var isComplete: Bool { isPlayed && trailing == nil && !awaitsRepeats }
 
     /// Nothing more will happen in this session.
     var isOver: Bool { failure != nil || isStalled || isLeft || isComplete }
@@ -167,8 +177,14 @@ final class SessionRun {
             guard step.direction == .toServer || state[head] != .waiting || step.optional else { break }
             head += 1
         }
-        while firstGate < count, !script.steps[firstGate].isGate || state[firstGate] != .waiting { firstGate += 1 }
+        while firstGate < count, !holdsPushes(firstGate) { firstGate += 1 }
         while firstAwaited < count, !isAwaited(firstAwaited) { firstAwaited += 1 }
+    }
+
+    /// Whether pushes behind that step wait for it. Of an interrupted chain, as long as its request may be repeated.
+    private func holdsPushes(_ index: Int) -> Bool {
+        guard script.steps[index].isGate else { return false }
+        return state[index] == .waiting || (state[index] == .abandoned && awaitsRepeats)
     }
 
     /// Whether the session still wants that client message to come.

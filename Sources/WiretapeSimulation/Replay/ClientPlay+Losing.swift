@@ -13,6 +13,14 @@ extension ClientPlay {
         }
     }
 
+    /// Requests of an earlier connection that were not made again on this one never will be.
+    mutating func giveUpRepeats() {
+        for line in again where talk.lines[line].role == .request && chain(line).allSatisfy({ said[$0] }) {
+            givenUp.insert(line)
+        }
+        again = again.filter { !givenUp.contains(talk.lines[$0].opener ?? $0) }
+    }
+
     /// Works out what is said again on the next connection.
     mutating func reconnect(_ habits: ClientHabits, _ random: inout SplitMix64) {
         again = []

@@ -3,6 +3,8 @@ internal import WiretapeCore
 /// What a model client knows of one session: which of its lines it has said, and which of the server's it has heard.
 package struct ClientPlay: Sendable {
     package let talk: Conversation
+    /// Counts the client's connections to the session.
+    package internal(set) var generation = 0
     /// The order of its own lines, and which of them wait for everything before.
     var order: [Int]
     var waiting: Set<Int>
@@ -64,6 +66,9 @@ package struct ClientPlay: Sendable {
 
     /// Whether the client has said all that it has to say.
     var isSaid: Bool { at == order.count && again.isEmpty && questions.isEmpty && !hasOpenQuestion }
+
+    /// Whether something that it said is not said after all.
+    var hasUnsaid: Bool { hasOpenQuestion || order.contains { !said[$0] } }
 
     private var hasOpenQuestion: Bool {
         talk.lines.indices.contains {

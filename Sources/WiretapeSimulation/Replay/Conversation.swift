@@ -20,6 +20,8 @@ package struct Conversation: Sendable {
         package var key = ""
 
         package var role: Role? { message?.role }
+        /// The server's farewell, or its end of the connection.
+        var isEnd: Bool { direction == .toClient && (ending != nil || role == .close) }
     }
 
     package let session: RecordedSession
@@ -75,7 +77,7 @@ package struct Conversation: Sendable {
 
     /// "A reply waits for its whole chain: the request, what belongs to it, and any answer the server had asked the client
     /// for in between. A push waits for every client message recorded before it, except chain-ending ones, acks, pings and
-    /// Close: those gate their own chain only."
+    /// Close: those gate their own chain only. An end waits for all that the client said before it."
     private func causes(of index: Int) -> [Int] {
         let line = lines[index]
         if line.role == .handshake { return clientHandshake.map { $0 < index ? [$0] : [] } ?? [] }
@@ -86,6 +88,7 @@ package struct Conversation: Sendable {
         return before.filter {
             switch lines[$0].role {
             case .close: false
+            case .cancel where line.isEnd: true
             case .cancel: line.opener != nil && lines[$0].opener == line.opener
             default: true
             }

@@ -13,6 +13,10 @@ package struct DrawnTape: Sendable {
         package var gap: UInt64 = 50_000_000
         /// Whether sessions may end without a word of the server, and calls without an answer.
         package var hasOpenEnds = true
+        /// Spoken in MessagePack.
+        package var isPacked = false
+        /// With stateful reconnects.
+        package var isStateful = false
 
         package init() {}
     }

@@ -14,18 +14,24 @@ package struct EngineRun: Sendable {
 
     private static let second: UInt64 = 1_000_000_000
 
-    /// - Parameter trace: hears everything that happens, for people.
-    package init(_ scenario: EngineScenario, trace: ((String) -> Void)? = nil) {
+    /// Whether the mutant had the occasion to act.
+    package let hasMutated: Bool
+
+    /// - Parameters:
+    ///   - mutant: stands between the engine and what judges it.
+    ///   - trace: hears everything that happens, for people.
+    package init(_ scenario: EngineScenario, mutant: EngineMutant? = nil, trace: ((String) -> Void)? = nil) {
         let engine = ReplayEngine(
             sessions: scenario.tape.sessions, tapeName: "drawn.tape", options: scenario.options,
             faults: scenario.faults, seed: scenario.seed)
         let start = WireInstant(nanoseconds: EngineRun.second)
-        let clients = zip(scenario.tape.clients, scenario.habits).enumerated().map { k, pair in
+        let clients = zip(scenario.parts, scenario.habits).enumerated().map { k, pair in
             ModelClient("client-\(k)", pair.0, pair.1, seed: scenario.seed &+ UInt64(k), start: start)
         }
         let stage = EngineStage(
             engine, clients, weather: scenario.weather, timing: EngineRun.timing(scenario), seed: scenario.seed)
         stage.trace = trace
+        stage.mutant = mutant
         if let mischief = scenario.habits.first?.mischief {
             stage.referees[0][0].expectsRefusals = true
             switch mischief.what {
@@ -36,6 +42,7 @@ package struct EngineRun: Sendable {
         let bound = EngineRun.bound(scenario)
         let isEnded = stage.run(until: start.advanced(by: bound))
         report = stage.finish()
+        hasMutated = stage.mutant?.hasActed ?? false
         bytes = stage.digest.value
         elapsed = stage.now.since(start)
         wakes = stage.wakes
@@ -80,10 +87,10 @@ package struct EngineRun: Sendable {
     ) {
         problems += referee.problems.map { "\(who): \($0)" }
         problems += play.strange.map { "\(who) got \($0)" }
-        guard client.habits.mischief == nil, !client.hasGivenUp, client.phase == .over else { return }
+        guard client.habits.mischief == nil else { return }
         for line in play.talk.lines.indices where play.talk.lines[line].direction == .toClient {
             let step = play.talk.lines[line]
-            guard !step.isOptional, referee.effective(line) == 0 else { continue }
+            guard !step.isOptional, referee.effective(line) == 0, !referee.isOvertaken(line) else { continue }
             if let opener = step.opener, play.givenUp.contains(opener) { continue }
             if takenAway.contains(line) { continue }
             problems.append("\(who): \(referee.name(line)) was never sent")
@@ -129,14 +136,16 @@ package struct EngineRun: Sendable {
     /// No run takes longer than the tape, all thinking and waiting one after the other, and patience once a session.
     private static func bound(_ scenario: EngineScenario) -> UInt64 {
         var bound = 10 * second
-        for (sessions, habits) in zip(scenario.tape.clients, scenario.habits) {
+        for (sessions, habits) in zip(scenario.parts, scenario.habits) {
             for session in sessions {
                 let length = (session.entries.last?.time ?? 0) - (session.opened ?? 0)
                 var speed = 1.0
                 if case .factor(let factor) = scenario.options.speed { speed = factor }
                 let waits = habits.think.upperBound + 4 * scenario.weather.latency.upperBound
-                bound += UInt64(Double(length) / speed) + UInt64(session.entries.count) * waits
-                bound += scenario.options.patience + 20 * second
+                // After each loss: the handshake and the gap that went on, and a grace for what is not asked for again.
+                let losses = habits.cuts.count + scenario.faults.rules.count
+                bound += UInt64(losses + 1) * UInt64(Double(length) / speed) + UInt64(losses) * scenario.options.grace
+                bound += UInt64((losses + 1) * session.entries.count) * waits + scenario.options.patience + 20 * second
             }
             // What comes late, and what a client says after a grace.
             if habits.mischief != nil { bound += 200 * second }

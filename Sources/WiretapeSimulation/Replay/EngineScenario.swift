@@ -37,11 +37,21 @@ package struct EngineScenario: Sendable {
             limits.hasEquals = false
         }
         if random.below(12) == 0 { limits.gap = 20_000_000_000 }
+        // What is changed on purpose is changed in JSON.
+        limits.isPacked = kind != .mischief && random.below(4) == 0
+        limits.isStateful = (kind == .cut || kind == .faults) && random.below(3) == 0
         tape = DrawnTape(&random, codec, limits: limits)
         options.speed = [.instant, .factor(1), .factor(1), .factor(10), .factor(0.5)][random.below(5)]
         // A client that thinks is none that does not answer.
         options.grace = 20_000_000_000
-        for k in tape.clients.indices { habits.append(drawnHabits(k, &random)) }
+        if random.below(4) == 0 { options.idleCap = 10_000_000 }
+        options.freshIDs = random.below(4) == 0
+        // Several clients may play the whole tape, each for itself.
+        let runs = kind == .faults || kind == .mischief || random.below(6) > 0 ? 1 : 2
+        options.clients = runs == 1 ? 1 : runs * tape.clients.count
+        for _ in 0..<runs {
+            for k in tape.clients.indices { habits.append(drawnHabits(k, limits, &random)) }
+        }
         if kind == .mischief { drawMischief(&random) }
         switch kind {
         case .calm: break
@@ -53,7 +63,9 @@ package struct EngineScenario: Sendable {
         if kind == .faults { drawFaults(&random) }
     }
 
-    private func drawnHabits(_ k: Int, _ random: inout SplitMix64) -> ClientHabits {
+    private func drawnHabits(
+        _ k: Int, _ limits: DrawnTape.Limits, _ random: inout SplitMix64
+    ) -> ClientHabits {
         var habits = ClientHabits()
         habits.order = [.recorded, .swapped, .eager, .pipelined][random.below(4)]
         habits.ids = [.counter(0), .counter(1), .restarting(1), .opaque][random.below(4)]
@@ -62,8 +74,10 @@ package struct EngineScenario: Sendable {
         habits.negotiateVersion = [1, 1, 1, 0][random.below(4)]
         if random.below(4) == 0 { habits.pings = 15_000_000_000 }
         if kind == .calm || kind == .slow {
-            habits.transport = [.ws, .ws, .sse, .lp][random.below(4)]
+            habits.transport = [.ws, .ws, limits.isPacked ? .ws : .sse, .lp][random.below(4)]
         }
+        habits.usesStatefulReconnect = limits.isStateful
+        if limits.isStateful { habits.negotiateVersion = 1 }
         guard kind == .cut || kind == .faults else { return habits }
         habits.delays = [[0], [100_000_000], [2_000_000_000, 10_000_000_000]][random.below(3)].map { $0 + 100_000_000 }
         habits.givesUpOneIn = random.below(2) * 4
@@ -111,6 +125,18 @@ package struct EngineScenario: Sendable {
         for i in faults.rules.indices { faults.rules[i].optional = true }
     }
 
+    /// The sessions that each client plays.
+    package var parts: [[RecordedSession]] {
+        habits.indices.map { tape.clients[$0 % tape.clients.count] }
+    }
+
+    /// The same over WebSockets.
+    package var overWebSockets: EngineScenario {
+        var other = self
+        for k in other.habits.indices { other.habits[k].transport = .ws }
+        return other
+    }
+
     /// The same conversation without thinking, gaps and weather, said in recorded order: whatever is compared with it must
     /// have the same digest.
     package var plain: EngineScenario {
@@ -121,6 +147,7 @@ package struct EngineScenario: Sendable {
             plain.habits[k].order = .recorded
             plain.habits[k].think = 0...0
             plain.habits[k].joins = false
+            plain.habits[k].mischief = nil
         }
         return plain
     }

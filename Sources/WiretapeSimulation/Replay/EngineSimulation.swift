@@ -2,10 +2,6 @@ package import WiretapeCore
 
 /// The simulation of the replay engine: one seed is one ``EngineScenario`` and what is wrong with its run.
 package enum EngineSimulation {
-    /// What every seed must keep today. Lost connections, rules and wrongs of the client are simulated with `--kinds`; a few
-    /// seeds in a thousand of those still show what docs/testing.md lists.
-    package static let kept: [EngineScenario.Kind] = [.calm, .slow]
-
     /// - Parameter trace: hears everything that happens, for people.
     /// - Returns: what broke a rule; empty for a good seed.
     package static func problems(
@@ -35,7 +31,7 @@ package enum EngineSimulation {
     private static func tell(_ scenario: EngineScenario, _ trace: (String) -> Void) {
         trace("seed \(scenario.seed): \(scenario.kind), \(scenario.options.speed), \(scenario.weather)")
         for rule in scenario.faults.rules { trace("fault \(rule.name)") }
-        for (habits, sessions) in zip(scenario.habits, scenario.tape.clients) {
+        for (habits, sessions) in zip(scenario.habits, scenario.parts) {
             trace("\(habits)")
             for session in sessions {
                 trace("session \(session.number) of \(session.route), opened at \((session.opened ?? 0) / 1_000) us")

@@ -4,13 +4,39 @@ internal import WiretapeCore
 extension EngineStage {
     func perform() {
         while !actions.isEmpty {
-            let batch = actions
+            var batch = actions
             actions = []
+            if mutant != nil { batch = tampered(batch) }
             for action in batch { perform(action) }
         }
     }
 
-    private func perform(_ action: ReplayAction) {
+    private func tampered(_ batch: [ReplayAction]) -> [ReplayAction] {
+        mutant?.tampered(batch) { c in
+            let wire = wires[Int(c)]
+            let referee = referees[wire.client][wire.session]
+            let waiting = referee.talk.lines.indices.first { line in
+                let step = referee.talk.lines[line]
+                return step.role == .push && step.opener == nil && !referee.isFree(line)
+            }
+            return EngineMutant.Facts(
+                waiting: waiting.flatMap { referee.talk.lines[$0].message },
+                isTapesEnd: wire.isUpgraded && isTapesEnd(c))
+        } delay: { action in
+            queue.add(.delayed(action), at: now.advanced(by: 1_000_000))
+        } ?? batch
+    }
+
+    /// Whether nothing but the tape explains an end of the connection now.
+    private func isTapesEnd(_ c: ConnectionID) -> Bool {
+        let wire = wires[Int(c)]
+        guard !wire.saidClose, !hasFaults, divergences == 0 else { return false }
+        let play = clients[wire.client].plays[wire.session]
+        let isLeaving = clients[wire.client].phase == .leaving || clients[wire.client].phase == .over
+        return !play.farewellSaid && !play.isOver && !isLeaving
+    }
+
+    func perform(_ action: ReplayAction) {
         switch action {
         case .log(let text):
             logs.append(text)
@@ -21,6 +47,7 @@ extension EngineStage {
         case .upgrade(let c, _):
             guard settle(c, "an upgrade") else { return }
             wires[Int(c)].isUpgraded = true
+            wires[Int(c)].session = session(of: c)
             referees[wires[Int(c)].client][session(of: c)].connected(at: now)
             send(c, .upgraded(slot: wires[Int(c)].slot))
         case .beginStream(let c, let answer):
@@ -36,34 +63,28 @@ extension EngineStage {
         case .endStream(let c):
             guard isUsable(c, wires[Int(c)].isStreaming, "the end of a stream") else { return }
             wires[Int(c)].isStreaming = false
-            ended(c, nil)
-            send(c, .streamEnded(slot: wires[Int(c)].slot))
+            let line = ended(c, nil)
+            send(c, .streamEnded(slot: wires[Int(c)].slot), ending: line)
         case .send(let c, let opcode, let bytes, let ticket):
             guard isUsable(c, wires[Int(c)].isUpgraded, "a message") else { return }
             send(c, .message(slot: wires[Int(c)].slot, opcode, bytes), ticket, judged(c, bytes, opcode))
         case .closeFrame(let c, let code, let reason):
             guard isUsable(c, wires[Int(c)].isUpgraded, "a close frame") else { return }
-            ended(c, .close(code: code, reason: reason))
-            send(c, .closeFrame(slot: wires[Int(c)].slot, code: code))
+            let line = ended(c, .close(code: code, reason: reason))
+            send(c, .closeFrame(slot: wires[Int(c)].slot, code: code), ending: line)
             wires[Int(c)].isEnding = true
             over(c)
         case .disconnect(let c):
             guard isUsable(c, true, "a FIN") else { return }
-            if isPoll(c) {
-                ended(c, nil)
-            } else if wires[Int(c)].isUpgraded || wires[Int(c)].isStreaming {
-                ended(c, .disconnect)
-            }
-            send(c, .ended(slot: wires[Int(c)].slot, reset: false))
+            let line = endedHere(c, .disconnect)
+            send(c, .ended(slot: wires[Int(c)].slot, reset: false), ending: line)
             wires[Int(c)].isEnding = true
             over(c)
         case .reset(let c):
+            // Of a connection that we have ended: what is queued before that end is dropped.
+            if wires[Int(c)].isEnding { return neverTaken(c) }
             guard isUsable(c, true, "an RST") else { return }
-            if isPoll(c) {
-                ended(c, nil)
-            } else if wires[Int(c)].isUpgraded || wires[Int(c)].isStreaming {
-                ended(c, .reset)
-            }
+            _ = endedHere(c, .reset)
             neverTaken(c)
             send(c, .ended(slot: wires[Int(c)].slot, reset: true))
             over(c)
@@ -76,7 +97,7 @@ extension EngineStage {
         guard settle(c, "an answer") else { return }
         var lines: [Int] = []
         if isPoll(c), answer.status == 200, !answer.body.isEmpty { lines = judged(c, answer.body, .text) }
-        if isPoll(c), answer.status == 204 { ended(c, nil) }
+        if isPoll(c), answer.status == 204 { _ = ended(c, nil) }
         digest.combine(UInt64(answer.status))
         for byte in answer.body { digest.combine(byte) }
         let slot = wires[Int(c)].slot
@@ -117,18 +138,24 @@ extension EngineStage {
         digest.combine(now.nanoseconds)
         digest.combine(UInt64(c))
         for byte in bytes { digest.combine(byte) }
+        forgive(wire.client, session)
         return referees[wire.client][session].sent(bytes, opcode, at: now)
     }
 
+    /// The engine ends a TCP connection.
+    private func endedHere(_ c: ConnectionID, _ ending: RecordedSession.Ending) -> Int? {
+        if isPoll(c) { return ended(c, nil) }
+        return wires[Int(c)].isUpgraded || wires[Int(c)].isStreaming ? ended(c, ending) : nil
+    }
+
     /// The engine ends the connection of a session: as the tape has it, unless something else explains it.
-    private func ended(_ c: ConnectionID, _ ending: RecordedSession.Ending?) {
+    /// - Returns: the line of the ending.
+    private func ended(_ c: ConnectionID, _ ending: RecordedSession.Ending?) -> Int? {
         let wire = wires[Int(c)]
         if hasFaults { tellTakenAway(wire.client, wire.session) }
-        guard !wire.saidClose, !hasFaults, divergences == 0 else { return }
-        let play = clients[wire.client].plays[wire.session]
-        let isLeaving = clients[wire.client].phase == .leaving || clients[wire.client].phase == .over
-        guard !play.farewellSaid, !play.isOver, !isLeaving else { return }
-        referees[wire.client][wire.session].ended(ending, at: now)
+        guard isTapesEnd(c) else { return nil }
+        forgive(wire.client, wire.session)
+        return referees[wire.client][wire.session].ended(ending, at: now)
     }
 
     private func over(_ c: ConnectionID) { wires[Int(c)].isOver = true }
@@ -147,8 +174,10 @@ extension EngineStage {
 
     // MARK: Towards the client
 
-    private func send(_ c: ConnectionID, _ event: ClientEvent, _ ticket: UInt64? = nil, _ lines: [Int] = []) {
-        enqueue(c, StageItem(event: event, ticket: ticket, lines: lines))
+    private func send(
+        _ c: ConnectionID, _ event: ClientEvent, _ ticket: UInt64? = nil, _ lines: [Int] = [], ending: Int? = nil
+    ) {
+        enqueue(c, StageItem(event: event, ticket: ticket, lines: lines, ending: ending))
     }
 
     private func enqueue(_ c: ConnectionID, _ item: StageItem) {

@@ -19,6 +19,8 @@ package final class EngineStage {
 
     /// Hears everything that happens, for people.
     package var trace: ((String) -> Void)?
+    /// Does something wrong in the engine's name.
+    package var mutant: EngineMutant?
 
     let weather: Weather
     var random: SplitMix64
@@ -68,7 +70,7 @@ package final class EngineStage {
         for k in clients.indices { arm(k) }
         var idle = 0
         while events < limit {
-            let wake = engine.nextWake
+            let wake = mutant?.isSpinning == true ? now : engine.nextWake
             let next = min(queue.next ?? .init(nanoseconds: .max), wake ?? .init(nanoseconds: .max))
             guard next.nanoseconds != .max else { return clients.allSatisfy { $0.phase == .over } }
             guard next <= end else { return false }
@@ -117,6 +119,7 @@ package final class EngineStage {
         case .acknowledged(let c, let ticket, let complete):
             engine.acknowledged(c, ticket: ticket, complete: complete, at: now, into: &actions)
             perform()
+        case .delayed(let action): perform(action)
         }
     }
 
@@ -172,6 +175,10 @@ package final class EngineStage {
             wires[i].session = saying.session
         }
         tell { "\(k) > \(c) \(action.words)" }
+        if mutant?.swallows(said, { saying in saying.line.map { referees[k][saying.session].talk.lines[$0] } }) == true
+        {
+            return
+        }
         switch action {
         case .request(_, let head, let body, _):
             if wires[i].isAsked { problems.append("a request before the answer to the one before") }
@@ -182,6 +189,7 @@ package final class EngineStage {
             engine.message(c, opcode, bytes.span, at: now, into: &actions)
         case .closeFrame(_, let code):
             wires[i].saidClose = true
+            referees[k][wires[i].session].left(at: now)
             engine.clientClosed(c, .closeFrame(code: code, reason: ""), at: now, into: &actions)
             neverTaken(c)
         case .end(_, let reset):
@@ -192,6 +200,7 @@ package final class EngineStage {
 
     private func told(_ c: ConnectionID, _ how: ClientEnd) {
         let i = Int(c)
+        if !wires[i].isOver { referees[wires[i].client][wires[i].session].left(at: now) }
         wires[i].isTold = true
         wires[i].isOver = true
         engine.clientClosed(c, how, at: now, into: &actions)
@@ -205,24 +214,31 @@ package final class EngineStage {
         trace("\(ms) ms: client \(text())")
     }
 
+    /// What the client has given up for good holds nothing back.
+    func forgive(_ k: Int, _ session: Int) {
+        let play = clients[k].plays[session]
+        guard !play.givenUp.isEmpty else { return }
+        for line in play.talk.lines.indices where play.talk.lines[line].direction == .toServer {
+            guard let opener = play.talk.lines[line].opener, play.givenUp.contains(opener) else { continue }
+            referees[k][session].forgiven.insert(line)
+        }
+    }
+
     private func lose(_ k: Int, _ sayings: [Saying]) {
         for saying in sayings {
             guard let line = saying.line else { continue }
             clients[k].lost(.said([line]), session: saying.session)
         }
+        arm(k)
     }
 
-    /// What the kernel has not taken by the end of a connection is lost, and is to be sent again; but what was queued before
-    /// an end of our own has been given away.
+    /// What the kernel has not taken by the end of a connection was never sent, nor was the end behind it.
     func neverTaken(_ c: ConnectionID) {
-        let i = Int(c)
-        for item in wires[i].untaken where !item.lines.isEmpty {
-            if wires[i].isEnding {
-                for line in item.lines { clients[wires[i].client].lost(.heard(line), session: wires[i].session) }
-            } else {
-                referees[wires[i].client][wires[i].session].neverTaken(item.lines)
-            }
-        }
-        wires[i].untaken = []
+        let wire = wires[Int(c)]
+        wires[Int(c)].untaken = []
+        let lost = wire.untaken.flatMap(\.lines)
+        guard !lost.isEmpty else { return }
+        let ending = wire.untaken.compactMap(\.ending)
+        referees[wire.client][wire.session].neverTaken(lost + ending)
     }
 }

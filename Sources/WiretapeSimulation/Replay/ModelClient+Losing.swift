@@ -17,6 +17,8 @@ extension ModelClient {
             if how == .closeFrame, habits.transport == .ws { out.append(.closeFrame(slot: slot, code: 1000)) }
             out.append(.end(slot: slot, reset: how == .reset))
         }
+        // Who leaves in order asks no more for what it has not asked again by then.
+        if how == .closeFrame { play.giveUpRepeats() }
         if let slot = postSlot { out.append(.end(slot: slot, reset: how == .reset)) }
         lose(into: &out)
     }
@@ -36,11 +38,10 @@ extension ModelClient {
         outbox = []
         dueLine = nil
         lostAt = now
-        if wasLeaving || (play.isComplete && !play.awaitsEnding) {
+        if wasLeaving || (play.isComplete && !play.awaitsEnding), !play.hasUnsaid {
             play.isOver = true
             guard current + 1 < plays.count else { return finish() }
             current += 1
-            generation = 0
             memory = nil
             token = nil
             tries = 0

@@ -55,14 +55,12 @@ extension ModelClient {
             // What it took for the tape's ending was made by a rule.
             if !plays[got].hasEnded || got + 1 < current { violations.append("got session \(got) after \(current)") }
             plays[got].reopenEnd()
-            generation = plays[got].saidIn.max() ?? 0
             current = got
             return
         }
         play.isOver = true
         if got > current + 1 { violations.append("session \(current + 1) was passed over") }
         current = got
-        generation = 0
     }
 
     private static func name(of transport: Transport) -> String {

@@ -108,7 +108,8 @@ extension ModelClient {
         postSlot = slot
         isPosting = true
         let target = "\(play.talk.session.route)?id=\(token)"
-        let type = HeaderField("Content-Type", "text/plain;charset=UTF-8")
+        let type = HeaderField(
+            "Content-Type", isBinary ? "application/octet-stream" : "text/plain;charset=UTF-8")
         out.append(
             .request(
                 slot: slot, head("POST", target, [type]), body: outbox.flatMap(\.bytes), outbox.flatMap(\.sayings)))

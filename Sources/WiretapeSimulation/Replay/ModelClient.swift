@@ -29,8 +29,6 @@ package final class ModelClient {
     var ids: LiveIDs
     var ear: (any FrameCodec)?
     var token: String?
-    /// Counts the connections of the current session.
-    package internal(set) var generation = 0
     /// Attempts since the last success.
     var tries = 0
     var lostAt: WireInstant?
@@ -135,6 +133,7 @@ package final class ModelClient {
 
     package func lost(_ loss: Loss, session: Int) {
         guard plays.indices.contains(session) else { return }
+        defer { comeBack(to: session) }
         if habits.usesStatefulReconnect, session == current {
             unsettled.append(loss)
         } else {
@@ -142,10 +141,25 @@ package final class ModelClient {
         }
     }
 
+    /// What it took for the end of its last session was not: something that it said is not there.
+    private func comeBack(to session: Int) {
+        guard phase == .over, !hasGivenUp, session == current, play.hasUnsaid else { return }
+        play.farewellSaid = false
+        play.reopenEnd()
+        phase = .waiting
+        dueAt = now.advanced(by: habits.delays[0])
+    }
+
     /// The session that it plays.
     var play: ClientPlay {
         get { plays[current] }
         set { plays[current] = newValue }
+    }
+
+    /// Counts the connections of the current session.
+    var generation: Int {
+        get { plays[current].generation }
+        set { plays[current].generation = newValue }
     }
 
     /// What it still has to say and to hear, for people.

@@ -15,6 +15,14 @@ extension Referee {
 
     private func isThere(_ cause: Int) -> Bool { arrivedAt[cause] != nil || forgiven.contains(cause) }
 
+    /// Whether that message of the client may hold something back or not: it was given up, or it may come back in a chain
+    /// that a lost connection interrupted.
+    private func isUndecided(_ cause: Int) -> Bool {
+        guard arrivedAt[cause] != nil else { return forgiven.contains(cause) }
+        guard talk.lines[cause].role == .part, let opener = talk.lines[cause].opener else { return false }
+        return arrivedIn[cause] < epoch && arrivedIn[opener] >= epoch
+    }
+
     /// Nothing is sent before its causes.
     private mutating func checkCauses(_ line: Int) {
         for cause in talk.lines[line].causes where !isThere(cause) {
@@ -47,6 +55,7 @@ extension Referee {
         for i in talk.lines.indices.prefix(line) where isDue(i) {
             let step = talk.lines[i]
             let isBehind = step.opener.map { heldChains.contains($0) } ?? false
+            if step.causes.contains(where: isUndecided) { continue }
             let waits = isBehind || step.causes.contains { !isThere($0) } || (isHeld && step.role != .reply)
             isHeld = isHeld || waits
             if waits, let opener = step.opener { heldChains.insert(opener) }

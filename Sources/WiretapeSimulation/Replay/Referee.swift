@@ -23,6 +23,8 @@ package struct Referee: Sendable {
     /// The connection on which the protocol's own state began.
     var epoch = 0
     var ear: any FrameCodec
+    /// When the client ended the connection that it had last.
+    private var leftAt: WireInstant?
     /// When the first connection opened.
     var openedAt = WireInstant.zero
     /// Lines of the client that replay has given up waiting for, by its own report.
@@ -52,8 +54,7 @@ package struct Referee: Sendable {
 
         func scaled(from earlier: UInt64, to later: UInt64) -> UInt64 {
             guard later > earlier, speed > 0 else { return 0 }
-            let gap = UInt64(Double(later - earlier) / speed)
-            return min(gap, idleCap ?? gap)
+            return UInt64(Double(min(later - earlier, idleCap ?? .max)) / speed)
         }
     }
 
@@ -82,6 +83,9 @@ package struct Referee: Sendable {
         }
     }
 
+    /// Whether all that a line waits for has come.
+    func isFree(_ line: Int) -> Bool { talk.lines[line].causes.allSatisfy { arrivedAt[$0] != nil } }
+
     /// Sends that count.
     package func effective(_ line: Int) -> Int { sends[line] - lostSends[line] }
 
@@ -90,6 +94,20 @@ package struct Referee: Sendable {
     /// The first connection is open.
     package mutating func connected(at now: WireInstant) {
         if generation == 0 { openedAt = now }
+        leftAt = nil
+    }
+
+    /// The client ended the connection before the server did.
+    package mutating func left(at now: WireInstant) {
+        if leftAt == nil { leftAt = now }
+    }
+
+    /// Whether the client may have left while that ending of the server was on its way: then it need not come any more.
+    package func isOvertaken(_ line: Int) -> Bool {
+        guard let leftAt, talk.lines[line].ending != nil else { return false }
+        return talk.lines[line].causes.allSatisfy { cause in
+            forgiven.contains(cause) || arrivedAt[cause].map { $0 <= leftAt } ?? false
+        }
     }
 
     package mutating func arrived(_ saying: Saying, at now: WireInstant) {
@@ -127,12 +145,16 @@ package struct Referee: Sendable {
 
     /// The server ended the connection, and no fault, divergence or farewell made it do so.
     /// - Parameter ending: nil where the transport has no way to tell one from another.
-    package mutating func ended(_ ending: RecordedSession.Ending?, at now: WireInstant) {
-        guard let line = talk.lines.indices.first(where: { talk.lines[$0].ending != nil && sends[$0] == 0 }) else {
-            return complain("ended the connection, which is not on the tape")
+    /// - Returns: its line.
+    package mutating func ended(_ ending: RecordedSession.Ending?, at now: WireInstant) -> Int? {
+        guard let line = talk.lines.indices.first(where: { talk.lines[$0].ending != nil && effective($0) == 0 })
+        else {
+            complain("ended the connection, which is not on the tape")
+            return nil
         }
         if let ending, talk.lines[line].ending != ending { complain("ended with \(ending) instead of \(name(line))") }
         check(line, at: now)
+        return line
     }
 
     private mutating func judge(_ message: Message, at now: WireInstant) -> Int? {

@@ -40,7 +40,8 @@ struct SessionDrawer {
 
     mutating func session(route: String, isLast: Bool, _ random: inout SplitMix64) -> RecordedSession {
         pause(&random)
-        say(.toServer, #"{"protocol":"json","version":1}"#)
+        let name = limits.isPacked ? "messagepack" : "json"
+        say(.toServer, #"{"protocol":"\#(name)","version":\#(limits.isStateful ? 2 : 1)}"#)
         pause(&random)
         say(.toClient, "{}")
         for _ in 0..<random.draw(in: limits.lines) {
@@ -54,6 +55,11 @@ struct SessionDrawer {
         while let question = questions.popLast() {
             pause(&random)
             say(.toServer, #"{"type":3,"invocationId":"\#(question)","result":\#(marker())}"#)
+        }
+        // A server completes the streams that were cancelled, unless the connection is lost before.
+        while let call = calls.firstIndex(where: \.isCancelled), random.below(8) > 0 {
+            pause(&random)
+            finish(call, &random)
         }
         // Uploads that nobody ended stay so: the client has nothing more to say.
         pause(&random)
@@ -190,8 +196,12 @@ struct SessionDrawer {
 
     private mutating func say(_ direction: Direction, _ json: String, joins: Bool = false) {
         var messages: [Message] = []
-        let bytes = entry.type.framed(Array(json.utf8))
-        codec.decode(bytes.span, .text, direction, into: &messages)
+        let text = Array(json.utf8)
+        if limits.isPacked, let value = try? JSONValue(parsing: json), value["type"] != nil {
+            codec.decode(HubPack.bytes(of: value).span, .binary, direction, into: &messages)
+        } else {
+            codec.decode(entry.type.framed(text).span, .text, direction, into: &messages)
+        }
         let joined = joins && entries.last.map { $0.time == time && EntrySide.isServers($0) } ?? false
         if !joined { frame += 1 }
         for message in messages { add(.message(message)) }
@@ -209,10 +219,13 @@ struct SessionDrawer {
         let upgrade = RequestHead(
             method: "GET", target: "\(route)?id=\(ids.token)", headers: [HeaderField("Upgrade", "websocket")])
         let negotiate = RequestHead(method: "POST", target: "\(route)/negotiate?negotiateVersion=1")
+        let granted = limits.isStateful ? "{\"useStatefulReconnect\":true}" : "{}"
         return RecordedSession(
             number: number, codec: entry, writer: codec, transport: .ws, route: route,
             opening: StreamOpening(request: upgrade, response: ResponseHead(status: 101)),
-            negotiate: StreamOpening(request: negotiate), serverIDs: ids, connections: [1], entries: entries,
+            negotiate: StreamOpening(
+                request: negotiate, response: ResponseHead(status: 200), responseBody: Array(granted.utf8)),
+            serverIDs: ids, connections: [1], entries: entries,
             opened: opened)
     }
 }

@@ -9,6 +9,8 @@ enum StageEvent: Sendable {
     case taken(ConnectionID)
     case delivered(ConnectionID, StageItem)
     case acknowledged(ConnectionID, ticket: UInt64, complete: Bool)
+    /// What a mutant holds back.
+    case delayed(ReplayAction)
 }
 
 /// Something on its way to a client.
@@ -19,6 +21,8 @@ struct StageItem: Sendable {
     var ticket: UInt64?
     /// The lines of the conversation that it carries.
     var lines: [Int] = []
+    /// The line of the tape's ending that it is.
+    var ending: Int?
 }
 
 extension ClientAction {
