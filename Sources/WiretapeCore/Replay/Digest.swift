@@ -8,9 +8,15 @@ struct Digest {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
+    /// The runs of one recorded session. Which client came first plays no part.
+    mutating func add(_ number: Int, _ runs: [UInt64]) {
+        hash.combine("session \(number)")
+        for run in runs.sorted() { hash.combine(run) }
+    }
+
     /// - Parameter timed: what was sent depended on the moment of a reconnect: only the chains of client requests count.
-    mutating func add(_ run: SessionRun, timed: Bool) {
-        hash.combine("session \(run.session.number) run \(run.run)")
+    static func value(of run: SessionRun, timed: Bool) -> UInt64 {
+        var hash = StableHash()
         let script = run.script
         let counted = run.sent.indices.filter { i in
             let step = script.steps[Int(run.sent[i])]
@@ -29,23 +35,24 @@ struct Digest {
             }
             hash.combine(UInt64(script.meanings[index]))
         }
+        return hash.value
     }
 
     /// How often each recorded exchange was played; their order is that of the client's connections.
     mutating func add(_ roster: Roster) {
-        for (i, tapeRun) in roster.tapeRuns.enumerated() {
-            for list in tapeRun.exchanges.keys.sorted() {
-                hash.combine("exchange \(list) run \(i + 1) \(tapeRun.exchanges[list] ?? 0)")
-            }
+        var counts: [Int: [Int]] = [:]
+        for tapeRun in roster.tapeRuns {
+            for (list, count) in tapeRun.exchanges { counts[list, default: []].append(count) }
         }
+        for list in counts.keys.sorted() { hash.combine("exchange \(list) \(counts[list, default: []].sorted())") }
     }
 
     mutating func add(_ firings: [ReplayReport.Firing]) {
         let ordered = firings.map { firing in
-            (firing.session, firing.run, firing.attempt, firing.rule, firing.message ?? 0, firing.action)
+            (firing.session, firing.attempt, firing.rule, firing.message ?? 0, firing.action)
         }
         for firing in ordered.sorted(by: <) {
-            hash.combine("fault \(firing.0) \(firing.1) \(firing.2) \(firing.3) \(firing.4) \(firing.5)")
+            hash.combine("fault \(firing.0) \(firing.1) \(firing.2) \(firing.3) \(firing.4)")
         }
     }
 }

@@ -5,12 +5,14 @@ extension ReplayEngine {
         for r in runs.indices { settleParked(of: r) }
         var digest = Digest()
         var reports: [ReplayReport.Session] = []
+        var played: [Int: [UInt64]] = [:]
         for r in runs.indices.sorted(by: {
             (runs[$0].session.number, runs[$0].run) < (runs[$1].session.number, runs[$1].run)
         }) {
-            digest.add(runs[r], timed: isTimed(r))
+            played[runs[r].session.number, default: []].append(Digest.value(of: runs[r], timed: isTimed(r)))
             reports.append(report(r))
         }
+        for number in played.keys.sorted() { digest.add(number, played[number, default: []]) }
         digest.add(roster)
         digest.add(firings)
         return ReplayReport(

@@ -61,7 +61,7 @@ package struct EngineMutant: Sendable {
     ) -> [ReplayAction] {
         var out: [ReplayAction] = []
         for action in actions {
-            if let held, isPayload(action) {
+            if let held, isPayload(action), connection(action) == connection(held) {
                 self.held = nil
                 out += [action, held]
                 continue
@@ -110,6 +110,10 @@ package struct EngineMutant: Sendable {
     private func isPayload(_ action: ReplayAction) -> Bool {
         guard case .send(_, _, let bytes, _) = action else { return false }
         return bytes.count > 12 && bytes.count { $0 == 0x1e } == 1
+    }
+
+    private func connection(_ action: ReplayAction) -> ConnectionID? {
+        if case .send(let c, _, _, _) = action { c } else { nil }
     }
 
     private func isTapesEnd(_ action: ReplayAction, _ facts: (ConnectionID) -> Facts) -> Bool {

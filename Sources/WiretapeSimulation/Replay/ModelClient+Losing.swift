@@ -38,7 +38,7 @@ extension ModelClient {
         outbox = []
         dueLine = nil
         lostAt = now
-        if wasLeaving || (play.isComplete && !play.awaitsEnding), !play.hasUnsaid {
+        if wasLeaving || (play.isComplete && !play.awaitsEnding), !hasUnsaid {
             play.isOver = true
             guard current + 1 < plays.count else { return finish() }
             current += 1

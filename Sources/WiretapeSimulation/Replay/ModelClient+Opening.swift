@@ -139,7 +139,7 @@ extension ModelClient {
     func becomeReady(into out: inout [ClientAction]) {
         phase = .ready
         tries = 0
-        for loss in unsettled { play.settle(loss) }
+        for (loss, session) in unsettled { plays[session].settle(loss) }
         unsettled = []
         if generation > 1 { play.reconnect(habits, &random) }
         if habits.usesStatefulReconnect { memory = StatefulMemory(isBinary: isBinary) }

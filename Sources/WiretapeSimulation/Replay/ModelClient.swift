@@ -53,7 +53,7 @@ package final class ModelClient {
     var lateFarewell: WireInstant?
     var memory: StatefulMemory?
     /// What connections that are gone took with them, as long as a stateful reconnect may make it good.
-    var unsettled: [Loss] = []
+    var unsettled: [(loss: Loss, session: Int)] = []
     /// Whether the hub protocol is a binary one.
     var isBinary = false
 
@@ -135,7 +135,7 @@ package final class ModelClient {
         guard plays.indices.contains(session) else { return }
         defer { comeBack(to: session) }
         if habits.usesStatefulReconnect, session == current {
-            unsettled.append(loss)
+            unsettled.append((loss, session))
         } else {
             plays[session].settle(loss)
         }
@@ -143,11 +143,19 @@ package final class ModelClient {
 
     /// What it took for the end of its last session was not: something that it said is not there.
     private func comeBack(to session: Int) {
-        guard phase == .over, !hasGivenUp, session == current, play.hasUnsaid else { return }
+        guard phase == .over, !hasGivenUp, session == current, hasUnsaid else { return }
         play.farewellSaid = false
         play.reopenEnd()
         phase = .waiting
         dueAt = now.advanced(by: habits.delays[0])
+    }
+
+    /// Whether something that it said in this session is not said after all.
+    var hasUnsaid: Bool {
+        play.hasUnsaid
+            || unsettled.contains { entry in
+                if case .said = entry.loss { entry.session == current } else { false }
+            }
     }
 
     /// The session that it plays.
