@@ -37,7 +37,7 @@ extension ReplayEngine {
         tokens[id] = SessionToken(run: r)
         var link = link(transport, c, head, id, of: r)
         link.polls.since = now
-        attach(link, c, head, codec.type.kind(head), to: r)
+        attach(link, c, head, codec.type.kind(head), to: r, into: &out)
         carry(c, head, id, of: r, then: after, into: &out)
     }
 

@@ -119,9 +119,10 @@ extension SessionRun {
     /// stood still.
     /// - Parameter hasLost: a connection; not so a client of long polling that gave one poll up and makes another.
     func goOn(_ link: Link, hasLost: Bool = true, at now: WireInstant, _ options: ReplayOptions) {
+        // The protocol resends what it remembers by itself.
+        if link.memory == nil { loseTrailing() } else { trailing = nil }
         let isLoss = !endedByScript && hasLost
         endedByScript = false
-        trailing = nil
         self.link = link
         if link.readyAt != nil { self.link?.readyAt = now }
         awaitsUpgrade = false

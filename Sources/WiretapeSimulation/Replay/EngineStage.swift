@@ -239,6 +239,7 @@ package final class EngineStage {
         let lost = wire.untaken.flatMap(\.lines)
         guard !lost.isEmpty else { return }
         let ending = wire.untaken.compactMap(\.ending)
-        referees[wire.client][wire.session].neverTaken(lost + ending)
+        referees[wire.client][wire.session].neverTaken(
+            lost + ending, isRemembered: clients[wire.client].habits.usesStatefulReconnect)
     }
 }

@@ -17,6 +17,8 @@ package struct Referee: Sendable {
     var sentIn: [Int]
     /// Of those, the ones that the kernel never took before the connection was gone: they count for nothing.
     var lostSends: [Int]
+    /// Sends that the kernel never took, and that the protocol may make good.
+    private var remembered: [Int] = []
     /// The live ids of this connection.
     var openers: [String: Int] = [:]
     var generation = 0
@@ -116,7 +118,9 @@ package struct Referee: Sendable {
             if !saying.isResumed {
                 epoch = generation
                 openers = [:]
+                neverTaken(remembered)
             }
+            remembered = []
         }
         guard let line = saying.line else { return }
         if let chain = saying.chain, talk.lines[line].role == .request { openers[chain.id] = line }
@@ -139,7 +143,9 @@ package struct Referee: Sendable {
     }
 
     /// The kernel never took them: the connection was gone.
-    package mutating func neverTaken(_ lines: [Int]) {
+    /// - Parameter isRemembered: the protocol resends them itself, unless the client begins anew.
+    package mutating func neverTaken(_ lines: [Int], isRemembered: Bool = false) {
+        guard !isRemembered else { return remembered += lines }
         for line in lines { lostSends[line] += 1 }
     }
 
