@@ -227,6 +227,9 @@ package final class EngineStage {
     private func lose(_ k: Int, _ sayings: [Saying]) {
         for saying in sayings {
             guard let line = saying.line else { continue }
+            // What only repeats what is there is no loss.
+            let isRemembered = clients[k].habits.usesStatefulReconnect
+            if isRemembered, referees[k][saying.session].isThere(line) { continue }
             clients[k].lost(.said([line]), session: saying.session)
         }
         arm(k)

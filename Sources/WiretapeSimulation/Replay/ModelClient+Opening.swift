@@ -139,8 +139,7 @@ extension ModelClient {
     func becomeReady(into out: inout [ClientAction]) {
         phase = .ready
         tries = 0
-        for (loss, session) in unsettled { plays[session].settle(loss) }
-        unsettled = []
+        settle()
         if generation > 1 { play.reconnect(habits, &random) }
         if habits.usesStatefulReconnect { memory = StatefulMemory(isBinary: isBinary) }
         proceed(into: &out)
@@ -149,15 +148,16 @@ extension ModelClient {
     /// No connection this time.
     func refused(_ status: Int, into out: inout [ClientAction]) {
         refusals.append(status)
+        if memory != nil {
+            // The server has forgotten the session: a full reconnect at once.
+            settle()
+            memory = nil
+            token = nil
+            return lose(into: &out)
+        }
         if status == 404, generation > 0, play.isComplete {
             // All is said, and what did not come was sent: for the server the session is over.
             phase = .leaving
-            return lose(into: &out)
-        }
-        if memory != nil {
-            // The server has forgotten the session: a full reconnect at once.
-            memory = nil
-            token = nil
             return lose(into: &out)
         }
         lose(into: &out)

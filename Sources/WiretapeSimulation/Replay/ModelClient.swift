@@ -150,6 +150,12 @@ package final class ModelClient {
         dueAt = now.advanced(by: habits.delays[0])
     }
 
+    /// What was lost stays lost.
+    func settle() {
+        for (loss, session) in unsettled { plays[session].settle(loss) }
+        unsettled = []
+    }
+
     /// Whether something that it said in this session is not said after all.
     var hasUnsaid: Bool {
         play.hasUnsaid
@@ -165,7 +171,7 @@ package final class ModelClient {
     }
 
     /// Counts the connections of the current session.
-    var generation: Int {
+    package internal(set) var generation: Int {
         get { plays[current].generation }
         set { plays[current].generation = newValue }
     }

@@ -13,7 +13,7 @@ extension Referee {
         order.append(line)
     }
 
-    private func isThere(_ cause: Int) -> Bool { arrivedAt[cause] != nil || forgiven.contains(cause) }
+    private func hasCome(_ cause: Int) -> Bool { arrivedAt[cause] != nil || forgiven.contains(cause) }
 
     /// Whether that message of the client may hold something back or not: it was given up, or it may come back in a chain
     /// that a lost connection interrupted.
@@ -25,7 +25,7 @@ extension Referee {
 
     /// Nothing is sent before its causes.
     private mutating func checkCauses(_ line: Int) {
-        for cause in talk.lines[line].causes where !isThere(cause) {
+        for cause in talk.lines[line].causes where !hasCome(cause) {
             complain("\(name(line)) left before \(name(cause)) had come")
         }
     }
@@ -43,7 +43,7 @@ extension Referee {
 
     private func hasAnswer(_ question: Int) -> Bool {
         talk.lines.indices.contains {
-            talk.lines[$0].direction == .toServer && talk.lines[$0].opener == question && isThere($0)
+            talk.lines[$0].direction == .toServer && talk.lines[$0].opener == question && hasCome($0)
         }
     }
 
@@ -56,7 +56,7 @@ extension Referee {
             let step = talk.lines[i]
             let isBehind = step.opener.map { heldChains.contains($0) } ?? false
             if step.causes.contains(where: isUndecided) { continue }
-            let waits = isBehind || step.causes.contains { !isThere($0) } || (isHeld && step.role != .reply)
+            let waits = isBehind || step.causes.contains { !hasCome($0) } || (isHeld && step.role != .reply)
             isHeld = isHeld || waits
             if waits, let opener = step.opener { heldChains.insert(opener) }
             if step.opener != nil, step.opener == talk.lines[line].opener {

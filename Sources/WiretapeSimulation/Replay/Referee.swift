@@ -85,6 +85,9 @@ package struct Referee: Sendable {
         }
     }
 
+    /// Whether a line of the client has come since the protocol's own state began.
+    func isThere(_ line: Int) -> Bool { arrivedIn[line] > 0 && arrivedIn[line] >= epoch }
+
     /// Whether all that a line waits for has come.
     func isFree(_ line: Int) -> Bool { talk.lines[line].causes.allSatisfy { arrivedAt[$0] != nil } }
 
