@@ -3,7 +3,8 @@ extension ReplayReport {
     /// speaks against a pass is its failure.
     /// - Parameter suite: the name of the suite, for instance the tape's.
     package func junit(suite: String) -> String {
-        var cases: [Case] = sessions.map(Self.testCase)
+        var cases = failure.map { [Case(group: "run", name: "the run", failure: $0.reason)] } ?? []
+        cases += sessions.map(Self.testCase)
         cases += divergences.enumerated().map { n, text in
             Case(group: "divergence", name: "divergence \(n + 1)", failure: onDivergence == .ignore ? nil : text)
         }

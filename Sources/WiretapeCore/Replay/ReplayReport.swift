@@ -16,6 +16,18 @@ package struct ReplayReport: Hashable, Sendable {
     /// Under `ignore` no divergence speaks against a pass.
     package var onDivergence = ReplayOptions.OnDivergence.fail
     package var exchanges = Exchanges()
+    /// What kept the run from being played, or cut it short: a bad tape, a missing recording, a time-out.
+    package var failure: Failure?
+
+    package struct Failure: Hashable, Sendable {
+        package var exitCode: Int32
+        package var reason: String
+
+        package init(exitCode: Int32, reason: String) {
+            self.exitCode = exitCode
+            self.reason = reason
+        }
+    }
 
     /// Ordinary requests beside the sessions.
     package struct Exchanges: Hashable, Sendable {
@@ -94,8 +106,10 @@ package struct ReplayReport: Hashable, Sendable {
         }
     }
 
-    /// 0, 2 (diverged) or 5 (an expectation failed, or a rule never fired); 2 goes before 5.
+    /// 0, 2 (diverged) or 5 (an expectation failed, or a rule never fired), or that of a failure; 2 goes before 5, and a
+    /// failure before both.
     package var exitCode: Int32 {
+        if let failure { return failure.exitCode }
         if isDiverged { return 2 }
         if unfired.contains(where: { !$0.optional }) || expectations.contains(where: { !$0.met }) { return 5 }
         return 0
@@ -109,7 +123,8 @@ package struct ReplayReport: Hashable, Sendable {
 
     /// One line for each thing that speaks against a pass, the most important first.
     package var reasons: [String] {
-        (isDiverged ? divergedReasons : []) + unfired.filter { !$0.optional }.map(\.text)
+        (failure.map { [$0.reason] } ?? []) + (isDiverged ? divergedReasons : [])
+            + unfired.filter { !$0.optional }.map(\.text)
             + expectations.filter { !$0.met }.map(\.reason)
     }
 

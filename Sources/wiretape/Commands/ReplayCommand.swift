@@ -2,6 +2,7 @@ internal import WiretapeCore
 internal import WiretapeNet
 internal import WiretapeProxy
 internal import WiretapeSystem
+internal import WiretapeTape
 
 /// `wiretape replay`.
 package struct ReplayCommand: Command {
@@ -13,6 +14,7 @@ package struct ReplayCommand: Command {
     private let faults: FaultArguments
     private let target: ReportTarget?
     private let log: Log
+    private let seed: UInt64
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
         self.arguments = arguments
@@ -28,6 +30,8 @@ package struct ReplayCommand: Command {
             throw arguments.error(error.message)
         }
         faults = try FaultArguments(arguments)
+        // JSON readers keep 53 bits of a number.
+        seed = faults.seed ?? UInt64.random(in: 0..<1 << 53)
         target = try ReportTarget(arguments)
         if path == "-" { throw arguments.error("FILE -: a tape on standard input is not built yet; name a file") }
         if target == .output, arguments.has("json") {
@@ -36,13 +40,40 @@ package struct ReplayCommand: Command {
     }
 
     package func run() throws -> Int32 {
+        do {
+            return try play()
+        } catch let failure as Failure {
+            report(failure)
+            throw failure
+        } catch let error as TapeError {
+            report(Failure(error.description, code: error.exitCode))
+            throw error
+        } catch let error as UsageError {
+            throw error
+        } catch {
+            report(Failure("\(error)"))
+            throw error
+        }
+    }
+
+    /// Who reads the report of a run that could not be played must not find an older one. What cannot be written is no news.
+    private func report(_ failure: Failure) {
+        var report = ReplayReport.empty(seed: seed)
+        report.failure = ReplayReport.Failure(exitCode: failure.code, reason: failure.reason)
+        try? target?.prepare()
+        try? write(report)
+    }
+
+    private func write(_ report: ReplayReport) throws {
+        try target?.write(report, suite: String(path.split(separator: "/").last ?? "replay"))
+    }
+
+    private func play() throws -> Int32 {
         HeapMemory.returnLargeBlocks()
-        // JSON readers keep 53 bits of a number.
-        let seed = faults.seed ?? UInt64.random(in: 0..<1 << 53)
         // What is asked of the whole tape has to be known before anybody connects.
         let isWhole = try !options.names.isEmpty || options.causality == .tape || LoadedTape.isShort(path: path)
         let tape = isWhole ? try LoadedTape(path: path, ignore: options.ignore, log: log) : nil
-        let driver: any ReplayDriver = try tape.map { try engine($0, seed) } ?? WaitingDriver(seed: seed)
+        let driver: any ReplayDriver = try tape.map { try engine($0) } ?? WaitingDriver(seed: seed)
         let first = try tape.map { listeners.first($0.sessions) } ?? LoadedTape.firstSession(path: path)
         try target?.prepare()
         let actual = try target?.actualTape.map { try ActualTape(path: $0, of: LoadedTape.name(path)) }
@@ -61,7 +92,7 @@ package struct ReplayCommand: Command {
         var failure: (any Error)?
         let loading =
             tape == nil
-            ? try load(server, seed, on: shell.loop) { error in
+            ? try load(server, on: shell.loop) { error in
                 failure = error
                 shell.finish()
             } : nil
@@ -77,7 +108,7 @@ package struct ReplayCommand: Command {
         return try tell(report ?? server.report(), end)
     }
 
-    private func engine(_ tape: LoadedTape, _ seed: UInt64) throws -> ReplayEngine {
+    private func engine(_ tape: LoadedTape) throws -> ReplayEngine {
         guard !tape.sessions.isEmpty || !tape.exchanges.isEmpty else {
             throw Failure("\(tape.name) has no session that could be played", .missing)
         }
@@ -96,7 +127,7 @@ package struct ReplayCommand: Command {
     /// Reads the tape behind the listeners.
     /// - Returns: the timer that looks for the result.
     private func load(
-        _ server: ReplayServer, _ seed: UInt64, on loop: any Loop, failed: @escaping (any Error) -> Void
+        _ server: ReplayServer, on loop: any Loop, failed: @escaping (any Error) -> Void
     ) throws -> any LoopTimer {
         let loading = try TapeLoading(path: path, ignore: options.ignore, log: log)
         var timer: (any LoopTimer)?
@@ -107,7 +138,7 @@ package struct ReplayCommand: Command {
             timer?.close()
             timer = nil
             do {
-                server.begin(try engine(try result.get(), seed))
+                server.begin(try engine(try result.get()))
             } catch {
                 failed(error)
             }
@@ -118,8 +149,13 @@ package struct ReplayCommand: Command {
     }
 
     private func tell(_ report: ReplayReport, _ end: RunEnd) throws -> Int32 {
-        try target?.write(report, suite: String(path.split(separator: "/").last ?? "replay"))
-        if log.level == .info { Console.error.write(report.text) }
+        var told = report
+        if case .timeout(let time) = end {
+            let reason = "--timeout \(DurationText.describe(time)) is over"
+            told.failure = ReplayReport.Failure(exitCode: ExitCode.timeout.code, reason: reason)
+        }
+        try write(told)
+        if log.level == .info { Console.error.write(told.text) }
         let word: Verdict.Word =
             switch report.verdict {
             case .pass: .pass

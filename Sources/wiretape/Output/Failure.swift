@@ -8,5 +8,10 @@ package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
         code = exit.code
     }
 
+    init(_ reason: String, code: Int32) {
+        self.reason = reason
+        self.code = code
+    }
+
     package var description: String { reason }
 }
