@@ -20,12 +20,24 @@ extension TapeCanon {
                     continue
                 }
             }
-            let (bytes, opcode) = written(one)
             let type = codecs.first { $0.id == one.codec }?.type
             let names = names
+            let (bytes, opcode) = written(renamed(one, type))
             said.append((one, CanonPayload(bytes, type) { names.known($0) }, opcode))
         }
         return said
+    }
+
+    /// With the names of the texts in it that have one, where the message is no text itself.
+    private func renamed(_ one: DecodedMessage, _ type: (any FrameCodec.Type)?) -> DecodedMessage {
+        guard one.message.opcode == .binary, one.message.role != .handshake, let type else { return one }
+        let content = one.message.content.mappingTexts { names.known($0) }
+        guard content.text != one.message.content.text, let bytes = type.encode(content, like: one.message) else {
+            return one
+        }
+        var one = one
+        one.message.bytes = bytes
+        return one
     }
 
     /// Keeps up with the session's state, and names the chains that it opens.

@@ -11,15 +11,18 @@ struct MutationRun {
     /// Nanoseconds until the last connection or attempt had ended.
     let elapsed: UInt64
 
-    /// - Parameter forgiven: the lines of a session without which the server may go on.
+    /// - Parameters:
+    ///   - played: what the server plays, when that is not what the client knows of them.
+    ///   - forgiven: the lines of a session without which the server may go on.
     init(
-        _ name: String, _ sessions: [RecordedSession], _ habits: ClientHabits, forgiven: [Int: Set<Int>] = [:],
-        seed: UInt64 = 1, _ change: (inout ReplayOptions) -> Void = { _ in }
+        _ name: String, _ sessions: [RecordedSession], _ habits: ClientHabits, played: [RecordedSession]? = nil,
+        forgiven: [Int: Set<Int>] = [:], seed: UInt64 = 1, _ change: (inout ReplayOptions) -> Void = { _ in }
     ) {
         var options = ReplayOptions()
         change(&options)
         let engine = ReplayEngine(
-            sessions: sessions, tapeName: "\(name).tape.gz", options: options, faults: FaultPlan(), seed: seed)
+            sessions: played ?? sessions, tapeName: "\(name).tape.gz", options: options, faults: FaultPlan(), seed: seed
+        )
         let start = WireInstant(nanoseconds: 1_000_000_000)
         client = ModelClient("model", sessions, habits, seed: seed, start: start)
         stage = EngineStage(engine, [client], weather: .init(), timing: nil, seed: seed)

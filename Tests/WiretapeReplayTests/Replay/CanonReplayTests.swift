@@ -180,6 +180,45 @@ import WiretapeTape
         #expect(TapeDiff.compare(contents[0], contents[1]).isEmpty)
     }
 
+    /// In MessagePack, too.
+    @Test func idsInBinaryMessagesAreRenamed() throws {
+        func record(_ id: String, _ token: String) -> [UInt8] {
+            func text(_ text: String) -> String { JSONValue.string(text).text }
+            let answer =
+                #"{"negotiateVersion":1,"connectionId":"\#(id)","connectionToken":"\#(token)","availableTransports":[]}"#
+            var body: [UInt8] = []
+            MessagePack.writeArray(of: 6, into: &body)
+            MessagePack.write(1, into: &body)
+            MessagePack.writeMap(of: 0, into: &body)
+            body.append(0xc0)
+            MessagePack.write("You", into: &body)
+            MessagePack.writeArray(of: 2, into: &body)
+            MessagePack.write(id, into: &body)
+            MessagePack.write("x", into: &body)
+            MessagePack.writeArray(of: 0, into: &body)
+            let frame = [UInt8(body.count)] + body
+            let lines = [
+                #"{"tape":1}"#, #"{"t":1,"c":1,"e":"open"}"#,
+                #"{"t":1,"c":1,"e":"request","x":1,"method":"POST","target":"/chat/negotiate?negotiateVersion=1","headers":[]}"#,
+                #"{"t":1,"c":1,"e":"response","x":1,"status":200,"headers":[],"text":\#(text(answer))}"#,
+                #"{"t":1,"c":2,"e":"open"}"#,
+                #"{"t":1,"c":2,"e":"request","x":1,"method":"GET","target":"/chat?id=\#(token)","headers":[["Upgrade","websocket"]]}"#,
+                #"{"t":1,"c":2,"e":"response","x":1,"status":101,"headers":[["Upgrade","websocket"]]}"#,
+                #"{"t":1,"c":2,"e":"message","d":">","op":"text","text":"{\"protocol\":\"messagepack\",\"version\":1}\u001e"}"#,
+                #"{"t":1,"c":2,"e":"message","d":"<","op":"binary","b64":"\#(Data(Array("{}\u{1e}".utf8)).base64EncodedString())"}"#,
+                #"{"t":1,"c":2,"e":"message","d":"<","op":"binary","b64":"\#(Data(frame).base64EncodedString())"}"#,
+            ]
+            return Array((lines.joined(separator: "\n") + "\n").utf8)
+        }
+        let one = try Self.canonical(record("public-one-public-one", "secret-one-secret-one"))
+        #expect(try one == Self.canonical(record("public-two-public-longer", "secret-two-secret-two")))
+        let session = try #require(try Self.sessions(one).sessions.first)
+        let titles = session.entries.compactMap { entry in
+            if case .message(let message) = entry.what { message.title } else { nil }
+        }
+        #expect(titles.last == #"Invocation You("id_2", "x")"#, "\(titles)")
+    }
+
     /// Behind the client's farewell the server's end of an event stream may or may not be there before the client leaves it.
     @Test func theEndOfAStreamBehindTheFarewellIsLeftOut() throws {
         let closing = #"{"type":7}"# + "\u{1e}"

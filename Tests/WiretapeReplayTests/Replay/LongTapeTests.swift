@@ -1,5 +1,6 @@
 import Testing
 import WiretapeCore
+import WiretapeSimulation
 
 /// Long tapes cost time in proportion to their length.
 @Suite struct LongTapeTests {
@@ -29,5 +30,33 @@ import WiretapeCore
         }
         #expect(play.take(c).count == n * 3)
         #expect(play.finish().sessions[0].finished)
+    }
+
+    /// What is read again from the tape when it is sent, or when its session is asked for, is sent as if it had been kept:
+    /// every byte at the same time.
+    @Test(arguments: [
+        "chat", "everything", "reconnect", "skip-negotiation", "messagepack", "pysignalr", "signalrcore", "stateful",
+        "stateful-messagepack",
+    ])
+    func whatIsReadAgainIsTheSame(_ name: String) throws {
+        let (sessions, events) = try Recordings.read(name)
+        var habits = ClientHabits()
+        habits.negotiateVersion = sessions[0].negotiate == nil ? nil : 1
+        let kept = MutationRun(name, sessions, habits)
+        #expect(kept.report.sessions.contains { $0.matched > 1 })
+        var names: [String: Int] = [:]
+        for isCold in [false, true] {
+            let again = sessions.map { session in
+                var builder = ScriptBuilder(session, ignore: [])
+                for entry in session.entries { builder.add(entry) }
+                var bare = session
+                bare.entries = []
+                guard isCold, builder.canBeCold else { return builder.finish(bare, from: events) }
+                return builder.cold(names: &names).finish(bare, from: events, names: [:])
+            }
+            let run = MutationRun(name, sessions, habits, played: again)
+            #expect(run.stage.digest.value == kept.stage.digest.value, "\(isCold ? "cold" : "read again")")
+            #expect(run.report == kept.report)
+        }
     }
 }
