@@ -1,5 +1,6 @@
 internal import CWiretapeUV
 package import WiretapeCore
+internal import WiretapeSystem
 
 /// How a child process ended.
 package enum ChildEnd: Hashable, Sendable {
@@ -15,21 +16,32 @@ package enum ChildEnd: Hashable, Sendable {
     }
 }
 
-/// A child process with this one's standard streams. Keeps its loop going until it has ended.
+/// A child process with this one's standard streams, or with its output in a file. Keeps its loop going until it has ended.
 package final class ChildProcess {
     private let handle: ProcessHandle
 
     /// Starts `arguments[0]`, found by PATH, with the rest as its arguments.
     /// - Parameters:
     ///   - environment: added to this process's own, or in its place where the name is the same.
+    ///   - output: a file that gets its standard output and error; it is emptied. Nil: those of this process.
     ///   - ended: called once, on the loop; not when the loop is shut down before (the child then lives on).
     /// - Throws: `start foo: no such file or directory`.
     package init(
         _ loop: UVLoop, _ arguments: [String], environment: [(name: String, value: String)] = [],
-        _ ended: @escaping (ChildEnd) -> Void
+        output: String? = nil, _ ended: @escaping (ChildEnd) -> Void
     ) throws(NetError) {
         handle = ProcessHandle(ended)
-        let rc = handle.spawn(loop, arguments, environment)
+        var rc: Int32 = 0
+        if let output {
+            do throws(FileError) {
+                let file = try File.creating(output, overwrite: true)
+                rc = file.lending { handle.spawn(loop, arguments, environment, output: $0) }
+            } catch {
+                throw NetError("open \(output)", code: -error.code, reason: error.reason)
+            }
+        } else {
+            rc = handle.spawn(loop, arguments, environment, output: nil)
+        }
         guard rc == 0 else { throw NetError("start \(arguments.first ?? "")", status: rc) }
     }
 
@@ -51,13 +63,15 @@ private final class ProcessHandle: Handle {
         unsafe UnsafeMutableRawPointer(raw).assumingMemoryBound(to: uv_process_t.self)
     }
 
-    func spawn(_ loop: UVLoop, _ arguments: [String], _ environment: [(name: String, value: String)]) -> Int32 {
+    func spawn(
+        _ loop: UVLoop, _ arguments: [String], _ environment: [(name: String, value: String)], output: Int32?
+    ) -> Int32 {
         guard !arguments.isEmpty, !loop.isShutDown else { return UV_EINVAL.rawValue }
         let words = CStrings(arguments)
         let variables = CStrings(Self.merged(environment))
         let rc = unsafe withUnsafeTemporaryAllocation(of: uv_stdio_container_t.self, capacity: 3) { streams in
             for number in 0..<3 {
-                unsafe wiretape_inherit(&streams[number], Int32(number))
+                unsafe wiretape_inherit(&streams[number], number == 0 ? 0 : output ?? Int32(number))
             }
             var options = unsafe uv_process_options_t()
             unsafe options.file = UnsafePointer(words.pointers[0])

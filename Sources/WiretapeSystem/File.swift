@@ -44,6 +44,9 @@ package struct File: ~Copyable, Sendable {
         }
     }
 
+    /// Lends its descriptor to a call that passes it on.
+    package func lending<R>(_ body: (Int32) -> R) -> R { body(descriptor) }
+
     /// Bytes in it now; 0 for what has no size, such as a pipe.
     package var size: UInt64 { UInt64(max(0, systemSize(descriptor))) }
 

@@ -22,6 +22,18 @@ extension ThisProcess {
         #endif
     }
 
+    /// The path of its program, for a child of the same kind.
+    package static var executable: String {
+        #if os(Linux)
+            var room = [CChar](repeating: 0, count: 4_096)
+            let count = unsafe readlink("/proc/self/exe", &room, room.count - 1)
+            guard count > 0 else { return CommandLine.arguments.first ?? "wiretape" }
+            return String(decoding: room[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        #else
+            return CommandLine.arguments.first ?? "wiretape"
+        #endif
+    }
+
     /// 64 bits of the system's randomness: the seed of a run that was given none.
     package static var randomSeed: UInt64 {
         var generator = SystemRandomNumberGenerator()

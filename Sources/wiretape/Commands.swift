@@ -5,6 +5,7 @@ package enum Commands {
             RecordCommand.self,
             ProxyCommand.self,
             ReplayCommand.self,
+            SweepCommand.self,
             InspectCommand.self,
             NewCommand.self,
             ValidateCommand.self,
@@ -25,7 +26,7 @@ package enum Commands {
 
     /// Commands of the interface that this version does not have yet.
     package static let missing = [
-        "auto", "check", "sweep", "cut", "merge", "redact", "scan",
+        "auto", "check", "cut", "merge", "redact", "scan",
         "import", "export", "capture", "ca", "demo",
     ]
 }

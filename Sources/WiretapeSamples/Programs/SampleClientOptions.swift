@@ -13,6 +13,8 @@ struct SampleClientOptions {
     var goal: ChatScript.Goal?
     var reconnect: [UInt64] = [0, 2_000_000_000, 10_000_000_000, 30_000_000_000]
     var think: UInt64 = 20_000_000
+    /// It breaks when its connection is lost directly behind this message.
+    var flaw: Int?
 
     init(_ reader: inout ArgumentReader, environment: (String) -> String?) throws(UsageError) {
         var address: String?
@@ -27,6 +29,12 @@ struct SampleClientOptions {
             case "--user": user = try reader.value(of: argument)
             case "--until": goal = try SampleClientOptions.goal(reader.value(of: argument))
             case "--reconnect": reconnect = try SampleClientOptions.delays(reader.value(of: argument))
+            case "--flaw":
+                let text = try reader.value(of: argument)
+                guard let count = Int(text), count > 0 else {
+                    throw UsageError("--flaw is a number from 1, not \(text)")
+                }
+                flaw = count
             case "--think": think = try SampleClientOptions.duration(reader.value(of: argument))
             default:
                 guard !argument.hasPrefix("-") else { throw UsageError("unknown option \(argument)") }

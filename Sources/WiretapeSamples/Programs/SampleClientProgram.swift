@@ -17,6 +17,7 @@ package enum SampleClientProgram {
           --until N|closed      end after N messages (default: as many as lines), or when the server closes for good
           --reconnect D,D,…     wait so long before each attempt to reconnect (default: 0s,2s,10s,30s); none for no attempts
           --think D             time between two steps of the calls (default: 20ms)
+          --flaw N              break (exit 70) when the connection is lost directly behind message N: for 'wiretape sweep'
           --help                this text
 
         """
@@ -51,12 +52,21 @@ package enum SampleClientProgram {
         hub.reconnectDelays = options.reconnect
         let client = HubClient(loop, hub)
         var reached = false
+        var received = 0
+        var isBroken = false
         func say(_ what: String, _ rest: String = "") {
             Console.output.write(SampleTimeline.line(loop.now.since(start), what, rest))
         }
         func observe(_ event: HubEvent) {
             let (what, rest) = SampleTimeline.words(event)
             say(what, rest)
+            switch event {
+            case .invocation: received += 1
+            case .lost where received == options.flaw:
+                isBroken = true
+                loop.stop()
+            default: break
+            }
         }
         switch options.script {
         case .chat:
@@ -72,6 +82,7 @@ package enum SampleClientProgram {
         }
         client.start()
         loop.run()
-        return reached ? 0 : 1
+        if isBroken { Console.error.write("sample-client: this is the flaw that was asked for\n") }
+        return isBroken ? 70 : reached ? 0 : 1
     }
 }

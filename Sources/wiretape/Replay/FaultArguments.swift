@@ -8,8 +8,9 @@ struct FaultArguments {
     /// Given on the command line or in a plan; nil to draw one.
     var seed: UInt64?
 
-    init(_ arguments: ParsedArguments) throws(UsageError) {
-        for path in arguments.all("faults") {
+    /// - Parameter plans: files; nil for those of `--faults`.
+    init(_ arguments: ParsedArguments, plans: [String]? = nil) throws(UsageError) {
+        for path in plans ?? arguments.all("faults") {
             do {
                 plan.append(try PlanFile.load(path, read: Self.bytes))
             } catch {

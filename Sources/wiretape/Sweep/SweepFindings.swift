@@ -1,0 +1,82 @@
+internal import WiretapeCore
+
+/// What a sweep found.
+struct SweepFindings {
+    struct Failure {
+        var found: SweepCase
+        var outcome: SweepOutcome
+        /// Cases of the same fault that broke the client in the same way, this one included.
+        var count: Int
+        /// The smallest plan that was found, and the command that repeats it.
+        var plan: [String]
+        var command: String
+        /// Where the output of the run is.
+        var output: String
+    }
+
+    var tape: String
+    var seed: UInt64
+    /// Cases of the whole sweep, and of this shard.
+    var cases: Int
+    var chosen: Int
+    var survived: Int
+    var notReached: [SweepCase]
+    var notRun: Int
+    /// That the file of known failures has, and of them those that did not fail.
+    var known: [SweepCase]
+    var fixed: [String]
+    var failures: [Failure]
+    var broken: Int
+
+    var summary: String {
+        var parts = ["\(survived) of \(chosen) survived"]
+        if broken > 0 {
+            parts.append("\(broken) broke the client in \(failures.count) \(failures.count == 1 ? "way" : "ways")")
+        }
+        if !known.isEmpty { parts.append("\(known.count) known") }
+        if !notReached.isEmpty { parts.append("\(notReached.count) not reached") }
+        if notRun > 0 { parts.append("\(notRun) not run") }
+        return parts.joined(separator: ", ")
+    }
+
+    /// For people.
+    var text: String {
+        var lines: [String] = []
+        for failure in failures {
+            let more = failure.count > 1 ? ", and \(failure.count - 1) more like it" : ""
+            lines.append("broken by \(failure.found.rule)\(more)")
+            lines.append("    \(failure.outcome.text)")
+            for rule in failure.plan { lines.append("    --fault \(SweepJob.quoted(rule))") }
+            lines.append("    repeat: \(failure.command)")
+            lines.append("    output: \(failure.output)")
+        }
+        for rule in fixed { lines.append("known, but survived now: \(rule)") }
+        if !notReached.isEmpty {
+            let names = notReached.prefix(5).map(\.rule).joined(separator: "; ")
+            lines.append("not reached by the client: \(names)\(notReached.count > 5 ? "; …" : "")")
+        }
+        return lines.isEmpty ? "" : lines.joined(separator: "\n") + "\n"
+    }
+
+    var json: JSONValue {
+        .object([
+            .init("tape", .string(tape)), .init("seed", .number(seed)), .init("cases", .number(cases)),
+            .init("chosen", .number(chosen)), .init("survived", .number(survived)), .init("broken", .number(broken)),
+            .init("not_run", .number(notRun)), .init("not_reached", strings(notReached.map(\.rule))),
+            .init("known", strings(known.map(\.rule))), .init("fixed", strings(fixed)),
+            .init(
+                "failures",
+                .array(
+                    failures.map { failure in
+                        .object([
+                            .init("rule", .string(failure.found.rule)), .init("outcome", .string(failure.outcome.kind)),
+                            .init("reason", .string(failure.outcome.text)), .init("like", .number(failure.count)),
+                            .init("plan", strings(failure.plan)), .init("command", .string(failure.command)),
+                            .init("output", .string(failure.output)),
+                        ])
+                    })),
+        ])
+    }
+
+    private func strings(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }
+}

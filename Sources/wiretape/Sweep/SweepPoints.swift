@@ -1,0 +1,92 @@
+internal import WiretapeCore
+
+/// Where a sweep puts its faults.
+enum SweepPoints: String, CaseIterable, Sendable {
+    /// Behind every message, of either side.
+    case messages
+    /// At the requests that open a connection, the handshake, and the first and last message of a session.
+    case boundaries
+    /// Inside every message to the client: its first byte, behind its head, in the middle, before its last byte.
+    case bytes
+
+    /// The places of a session, as rules write them, in the order of the tape.
+    func places(of session: RecordedSession) -> [String] {
+        switch self {
+        case .messages: names(of: session).map { "after \($0.text)" }
+        case .boundaries: boundaries(of: session)
+        case .bytes: names(of: session).filter { $0.direction == .toClient }.map { "on \($0.text)" }
+        }
+    }
+
+    /// The faults to put there, from those that were asked for: cuts inside a message come before an end.
+    func faults(_ asked: [String]) -> [String] {
+        guard self == .bytes else { return asked }
+        return ["1", "2", "50%", "-1"].flatMap { cut in asked.map { "truncate(\(cut)) + \($0)" } }
+    }
+
+    private struct Name {
+        var text: String
+        var direction: Direction
+    }
+
+    /// Every message by its label, or its type where it has none, with its ordinal.
+    private func names(of session: RecordedSession) -> [Name] {
+        let messages = session.entries.compactMap { entry -> Message? in
+            guard case .message(let message) = entry.what else { return nil }
+            return [.handshake, .keepalive, .ack, .opaque].contains(message.role) ? nil : message
+        }
+        /// What a rule of that name counts.
+        func isCounted(_ message: Message, as name: String) -> Bool {
+            message.type == name
+                || message.label == name && ![.reply, .part, .cancel].contains(message.role)
+        }
+        var names: [Name] = []
+        for (i, message) in messages.enumerated() {
+            let isLabelled = ![.reply, .part, .cancel].contains(message.role)
+            let name = isLabelled ? message.label ?? message.type : message.type
+            let same = messages[...i].count { $0.direction == message.direction && isCounted($0, as: name) }
+            let isBoth = messages.contains { $0.direction != message.direction && isCounted($0, as: name) }
+            let direction = isBoth ? ", direction=\(message.direction.name)" : ""
+            names.append(Name(text: "\(Self.quoted(name))[\(same)\(direction)]", direction: message.direction))
+        }
+        return names
+    }
+
+    private func boundaries(of session: RecordedSession) -> [String] {
+        var places: [String] = []
+        if session.negotiate != nil { places.append("on negotiate") }
+        switch session.transport {
+        case .ws: places += ["on upgrade", "after upgrade"]
+        case .lp: places += ["on poll", "on poll[2]"]
+        default: places.append("on stream")
+        }
+        let names = names(of: session)
+        if session.entries.contains(where: {
+            if case .message(let one) = $0.what { one.role == .handshake } else { false }
+        }) {
+            places.append("after handshake")
+        }
+        if let first = names.first { places += ["before \(first.text)", "after \(first.text)"] }
+        if names.count > 1, let last = names.last { places += ["before \(last.text)", "after \(last.text)"] }
+        return places
+    }
+
+    /// A label that is no plain word, or is spelled like a point, stands in quotes.
+    private static func quoted(_ name: String) -> String {
+        let isPlain =
+            name.utf8.first.map { Self.isLetter($0) } ?? false
+            && name.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || "-./:".utf8.contains($0) }
+            && !(name.utf8.last.map { "-./:".utf8.contains($0) } ?? true)
+        guard !isPlain || FaultPoint(rawValue: name) != nil else { return name }
+        return "\"" + name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte) || byte == 0x5f
+    }
+}
+
+extension Direction {
+    /// As rules write it.
+    fileprivate var name: String { self == .toServer ? "toServer" : "toClient" }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+/// The sample client against a real recording: what a sweep finds in it.
+struct SweepCommandTests {
+    private let client = Binary.folder.appendingPathComponent("sample-client").path
+
+    /// Sweeps the recorded chat with the sample client.
+    private func sweep(_ options: [String], flaw: [String] = []) throws -> (run: Binary.Run, report: [String: Any]) {
+        let tape = Binary.root.appendingPathComponent("recordings/chat.tape.gz").path
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("wt-sweep-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("report.json").path
+        let chat = [
+            "{url}/hub", "--user", "ada", "--say", "hello bob", "--say", "fine, thanks", "--say", "bye", "--until", "7",
+        ]
+        let run = try Binary.run(
+            Binary.wiretape,
+            ["sweep", tape, "--speed", "instant", "--output", folder.path, "--report", file] + options + ["--", client]
+                + chat + ["--reconnect", "0s,0s,0s,0s"] + flaw)
+        let data = (try? Data(contentsOf: URL(fileURLWithPath: file))) ?? Data("{}".utf8)
+        return (run, try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:])
+    }
+
+    @Test func aSoundClientSurvives() throws {
+        let (run, report) = try sweep(["--faults", "reset", "--jobs", "4"])
+        #expect(run.code == 0, "\(run.err)")
+        let survived = report["survived"] as? Int ?? 0
+        #expect(survived >= 8 && report["broken"] as? Int == 0)
+        #expect(run.verdict.hasPrefix("wiretape: pass (exit 0): \(survived) of "))
+    }
+
+    @Test func aPlantedFlawIsFoundAndShrunkToOneRule() throws {
+        let (run, report) = try sweep(
+            ["--faults", "reset,respond(503)", "--fault", "reset after handshake in attempt=1", "--jobs", "4"],
+            flaw: ["--flaw", "4"])
+        #expect(run.code == 5)
+        let failures = try #require(report["failures"] as? [[String: Any]])
+        #expect(failures.map { $0["outcome"] as? String } == ["exit 70"])
+        let plan = try #require(failures.first?["plan"] as? [String])
+        #expect(plan.count == 1 && plan[0].hasPrefix("reset after "), "\(plan)")
+        let command = try #require(failures.first?["command"] as? String)
+        let again = try Binary.run(
+            URL(fileURLWithPath: "/bin/sh"),
+            ["-c", "cd '\(Binary.root.path)' && '\(Binary.wiretape.path)' \(command.dropFirst("wiretape ".count))"])
+        #expect(again.code == 70, "\(again.err)")
+        let rule = try #require(failures.first?["rule"] as? String)
+        let known = FileManager.default.temporaryDirectory.appendingPathComponent("wt-known-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: known) }
+        try Data("# seen before\n\(rule)\nreset after SendMessage[1]\n".utf8).write(to: known)
+        let (second, list) = try sweep(
+            ["--faults", "reset", "--jobs", "4", "--known", known.path], flaw: ["--flaw", "4"])
+        #expect((list["known"] as? [String])?.contains(rule) ?? false, "\(second.err)")
+    }
+
+    @Test func shardsAreTheWholeSweep() throws {
+        let parts = try (1...3).map {
+            try sweep(["--faults", "reset", "--at", "boundaries", "--shard", "\($0)/3"]).report
+        }
+        let whole = parts.first?["cases"] as? Int
+        #expect(whole != nil && parts.compactMap { $0["chosen"] as? Int }.reduce(0, +) == whole)
+    }
+
+    @Test(arguments: [
+        (["--faults", "rset"], "'rset' is not a fault"), (["--faults", "reset,"], "has an empty fault"),
+        (["--faults", "close(1001"], "never closed"), (["--shard", "3/2"], "'3/2' is not a shard"),
+        (["--fault", "reset"], "'reset' needs a place"), (["--at", "noon"], "noon"),
+    ])
+    func nonsenseIsRefused(_ options: [String], _ words: String) throws {
+        let run = try Binary.run(Binary.wiretape, ["sweep", "x.tape"] + options + ["--", "true"])
+        #expect(run.code == 64 && run.err.contains(words), "\(run.err)")
+    }
+
+    @Test func aSweepNeedsAClient() throws {
+        let run = try Binary.run("sweep", "x.tape")
+        #expect(run.code == 64 && run.err.contains("needs the client to run"))
+    }
+
+    @Test func aClientThatFailsByItselfIsNotSwept() throws {
+        let tape = Binary.root.appendingPathComponent("recordings/chat.tape.gz").path
+        let run = try Binary.run(Binary.wiretape, ["sweep", tape, "--", "false"])
+        #expect(run.code == 1)
+        #expect(run.verdict.contains("the client does not pass without a fault"), "\(run.err)")
+    }
+}
