@@ -29,10 +29,11 @@ struct ScriptMessages: Sendable {
         codec.decode(bytes.span, opcode, direction, into: &decoded)
         // A payload's keepalives and acknowledgements are no steps.
         decoded.removeAll { $0.role == .keepalive || $0.role == .ack }
-        var first = step
-        while first > 0, events[first - 1] == events[step] { first -= 1 }
-        guard step - first < decoded.count else { return lost }
-        var message = decoded[step - first]
+        // Nor is what is sent again after a stateful reconnect, which stands before what is new.
+        var end = step + 1
+        while end < events.count, events[end] == events[step] { end += 1 }
+        guard end - step <= decoded.count else { return lost }
+        var message = decoded[decoded.count - (end - step)]
         // What only the messages before it tell.
         message.role = role
         message.label = script.name(step)?.label

@@ -22,7 +22,10 @@ struct ColdEntries: Sendable {
             let bytes = found.isUnframed ? type(of: codec).framed(payload) : payload
             var messages: [Message] = []
             codec.decode(bytes.span, opcode, direction, into: &messages)
-            for message in messages where message.role != .keepalive && message.role != .ack {
+            messages.removeAll { $0.role == .keepalive || $0.role == .ack }
+            // What is sent again after a stateful reconnect stands before what is new.
+            let count = part.events[i...].prefix { $0 == number }.count
+            for message in messages.suffix(count) {
                 entries.append(
                     RecordedSession.Entry(
                         event: UInt64(number), line: found.line, time: found.event.time + shift,

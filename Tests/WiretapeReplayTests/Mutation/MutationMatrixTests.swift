@@ -45,6 +45,26 @@ import WiretapeSimulation
         #expect(run.report.exitCode == 2 && run.report.divergences.count == 1)
     }
 
+    /// Another argument, item, result or target instead.
+    @Test(arguments: Mutation.all(["chat", "chat-lp", "reconnect", "everything"], .alter))
+    func somethingElse(_ cell: Mutation) throws {
+        let sessions = try #require(Self.sessions[cell.tape])
+        let talk = try #require(Self.talks[cell.tape])[cell.session]
+        let message = try #require(talk.lines[cell.line].message)
+        // The others have nothing that could be something else; an upload's items would be one another.
+        guard message.role != .handshake, message.role != .close, message.role != .part,
+            ["target", "item", "result"].contains(where: { message.content[$0] != nil })
+        else { return }
+        let run = MutationRun(cell.tape, sessions, habits(cell, sessions))
+        #expect(run.problems() == [])
+        let text = run.report.divergences.first ?? ""
+        #expect(text.contains("(\(cell.tape).tape.gz:\(try tapeLine(cell.line, sessions[cell.session])))"), "\(text)")
+        #expect(text.contains("    recorded  \(message.title)\n    received  \(message.type)"), "\(text)")
+        #expect(run.report.exitCode == 2 && run.report.divergences.count == 1)
+        let session = try #require(run.report.sessions.first { $0.session == cell.session + 1 })
+        #expect(session.unexpected.count == 1 && session.unexpected.allSatisfy { $0.hasPrefix(message.type) })
+    }
+
     private func check(_ cell: Mutation) throws {
         let sessions = try #require(Self.sessions[cell.tape])
         let talk = try #require(Self.talks[cell.tape])[cell.session]
