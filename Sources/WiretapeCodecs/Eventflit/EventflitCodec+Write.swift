@@ -15,7 +15,7 @@ extension EventflitCodec {
         if message.role == .handshake { announce(in: &text) }
         if let chain = message.chain, chain.origin == .toServer {
             let live = ids.live(chain)
-            if live != chain.id { Self.rename(to: live, in: &text, message) }
+            if live != chain.id { Self.rename(chain.id, to: live, in: &text, message) }
         }
         var bytes = text.bytes
         if let socketID, message.direction == .toClient {
@@ -43,7 +43,17 @@ extension EventflitCodec {
         try? text.set("/data", to: value)
     }
 
-    private static func rename(to channel: String, in text: inout JSONText, _ message: Message) {
+    private static func rename(
+        _ recorded: String, to channel: String, in text: inout JSONText, _ message: Message
+    ) {
+        // An error names the channel in its text.
+        if message.type == "error", let said = text.range(at: "/data/message"),
+            let old = (try? JSONValue(parsing: Array(text.bytes[said])))?.string
+        {
+            var new: [UInt8] = []
+            JSONValue.writeString(old.replacing(recorded, with: channel), into: &new)
+            try? text.set("/data/message", to: new)
+        }
         var name: [UInt8] = []
         JSONValue.writeString(channel, into: &name)
         for pointer in ["/channel", "/data/channel"] where text.range(at: pointer) != nil {
