@@ -35,7 +35,7 @@ extension GraphQLCodec {
 
     /// The dialect's `error` on the id of the operation.
     package func refusal(of message: Message, reason: String) -> (payload: [UInt8], opcode: Opcode)? {
-        guard message.role == .request, let chain = message.chain else { return nil }
+        guard message.role == .request, let chain = message.chain else { return badMessage(message, reason) }
         var error = JSONValue.object([.init("message", .string(reason))])
         switch dialect {
         case .transportWS?, nil: error = .array([error])
@@ -52,6 +52,16 @@ extension GraphQLCodec {
         return (Array(payload.text.utf8), .text)
     }
 
+    /// What servers of the older dialects say of a message that they cannot read; the others close the connection.
+    private func badMessage(_ message: Message, _ reason: String) -> (payload: [UInt8], opcode: Opcode)? {
+        guard message.role == .opaque, dialect == .legacy || dialect == .older else { return nil }
+        let answer = JSONValue.object([
+            .init("type", .string(dialect == .older ? "init_fail" : "connection_error")),
+            .init("payload", .object([.init("message", .string(reason))])),
+        ])
+        return (Array(answer.text.utf8), .text)
+    }
+
     /// Only where the recorded server sent some: a legacy client that has seen one waits for the next from then on.
     package var keepalive: (payload: [UInt8], opcode: Opcode, every: UInt64)? {
         guard hasKeepalives else { return nil }
@@ -60,5 +70,23 @@ extension GraphQLCodec {
         case .legacy?: return (Array(#"{"type":"ka"}"#.utf8), .text, isAppSync ? 60_000_000_000 : 10_000_000_000)
         case .older?: return (Array(#"{"type":"keepalive"}"#.utf8), .text, 10_000_000_000)
         }
+    }
+
+    package var beginsWithKeepalive: Bool { dialect == .legacy || dialect == .older }
+
+    /// With the payload of the ping, as the specification advises.
+    package func pong(to keepalive: Message) -> (payload: [UInt8], opcode: Opcode)? {
+        guard keepalive.type == "ping" else { return nil }
+        var pong: [JSONValue.Member] = [.init("type", .string("pong"))]
+        if let payload = keepalive.content["payload"] { pong.append(.init("payload", payload)) }
+        return (Array(JSONValue.object(pong).text.utf8), .text)
+    }
+
+    package static var allowsCancels: Bool { true }
+
+    package var subprotocol: String? { dialect?.rawValue }
+
+    package var rules: (any ConnectionRules)? {
+        dialect == .transportWS ? GraphQLRules() : nil
     }
 }

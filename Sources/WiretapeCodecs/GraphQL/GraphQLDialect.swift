@@ -20,8 +20,7 @@ enum GraphQLDialect: String, Hashable, Sendable, CaseIterable {
 
     /// What a client offers: the last resort where no server has answered.
     static func offered(_ request: RequestHead) -> [GraphQLDialect] {
-        request.headers.all("Sec-WebSocket-Protocol").flatMap { $0.split(separator: ",") }
-            .compactMap { GraphQLDialect(rawValue: String($0.trimmingBlanks())) }
+        request.offeredSubprotocols.compactMap(GraphQLDialect.init)
     }
 
     /// The dialect that has a message of that type, for connections whose opening does not tell.

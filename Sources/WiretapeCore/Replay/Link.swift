@@ -14,6 +14,8 @@ struct Link: Sendable {
     var request: RequestHead?
     /// What the protocol keeps for a connection that goes on without a new handshake.
     var memory: (any SessionMemory)?
+    /// What the protocol's server insists on.
+    var rules: (any ConnectionRules)?
     var ids = IDMap()
     /// The recorded chain of each live one.
     var chains: [Chain: Script.ChainPlace] = [:]
@@ -41,6 +43,7 @@ struct Link: Sendable {
         connection = c
         self.token = token
         self.codec = codec
+        rules = codec.rules
         openedAt = now
         lastHeard = now
         lastSpoke = now

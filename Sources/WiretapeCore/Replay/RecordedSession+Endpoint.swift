@@ -9,4 +9,10 @@ extension RecordedSession {
         }
         return kept.isEmpty ? route : "\(route)?\(kept.joined(separator: "&"))"
     }
+
+    /// The WebSocket subprotocol: what the recorded server chose; on a tape that does not tell, what the messages are.
+    var subprotocol: String? {
+        guard let response = opening.response else { return writer.subprotocol }
+        return response.headers.first("Sec-WebSocket-Protocol")
+    }
 }

@@ -7,7 +7,7 @@ extension ReplayEngine {
 
     mutating func advanceAlone(_ r: Int, into out: inout [ReplayAction]) {
         if finishSettling(r, into: &out) { return }
-        guard runs[r].link != nil else { return }
+        guard runs[r].link != nil, !timeOutOpening(r, into: &out) else { return }
         release(r, into: &out)
         answerPoll(of: r, into: &out)
     }
@@ -110,6 +110,8 @@ extension ReplayEngine {
             tell(bytes, opcode, of: r)
         }
         if message.role == .handshake { tell(bytes, opcode, of: r) }
+        let live = message.chain.map { Chain(ids.live($0), origin: $0.origin) }
+        runs[r].link?.rules?.said(message, on: live)
         if message.role == .reply, let chain = message.chain, let place = runs[r].script.steps[step].place {
             runs[r].link?.end(chain, at: place)
         }
@@ -141,8 +143,9 @@ extension ReplayEngine {
         if let own = runs[r].keepalive(at: now, options) {
             pass(own.payload, own.opcode, to: r, into: &out)
         }
-        guard let next = runs[r].link?.nextKeepalive else { return }
-        runs[r].wakeAt = min(runs[r].wakeAt ?? next, next)
+        for next in [runs[r].link?.nextKeepalive, openingDue(r)].compactMap(\.self) {
+            runs[r].wakeAt = min(runs[r].wakeAt ?? next, next)
+        }
     }
 
     func moment(of r: Int) -> FaultMoment {

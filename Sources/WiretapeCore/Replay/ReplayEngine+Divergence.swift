@@ -43,6 +43,7 @@ extension ReplayEngine {
         var carried: [Message] = []
         var reader = runs[r].session.writer
         reader.decode(refusal.payload.span, refusal.opcode, .toClient, into: &carried)
+        for said in carried { runs[r].link?.rules?.said(said, on: said.chain) }
         deliver(refusal.payload, refusal.opcode, carried, to: r, into: &out)
     }
 

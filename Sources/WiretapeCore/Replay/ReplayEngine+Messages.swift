@@ -56,6 +56,7 @@ extension ReplayEngine {
             let ending = Link.Ending(verdict: hit.ending ?? .reset, hit: hit, silences: .toServer)
             return cut(r, ending, following: false, into: &out)
         }
+        if !isCut, !keepRules(message, of: r, into: &out) { return }
         let match = runs[r].match(message, at: now, options)
         switch match {
         case .matched, .repeated:

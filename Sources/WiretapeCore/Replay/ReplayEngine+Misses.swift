@@ -74,6 +74,7 @@ extension ReplayEngine {
 
     private func missText(_ head: RequestHead) -> String {
         let what = exchanges.isEmpty ? "no session" : "no session or exchange"
+        if let text = subprotocolText(head) { return text }
         var text = "\(what) on \(tapeName) for \(head.method) \(head.path)."
         var paths: [String] = []
         for route in table.routes where !paths.contains(route.path) { paths.append(route.path) }
@@ -85,6 +86,16 @@ extension ReplayEngine {
         else { return text }
         let near = NearestName.find(asked, among: paths) ?? first
         return text + " Accept with --route '\(asked)=\(near)'."
+    }
+
+    /// The tape has WebSockets there, and the client does not speak as they do: nothing is translated silently.
+    private func subprotocolText(_ head: RequestHead) -> String? {
+        let offered = head.offeredSubprotocols
+        guard !offered.isEmpty, let codec = codecs.first(where: { $0.type.kind(head) == .upgrade }) else { return nil }
+        let recorded = table.subprotocols(at: mapped(codec.type.route(head)))
+        guard !recorded.isEmpty, !recorded.contains(where: offered.contains) else { return nil }
+        return "no session on \(tapeName) for \(head.method) \(head.path) in a subprotocol that the client offers "
+            + "(\(offered.joined(separator: ", "))). It has: \(recorded.joined(separator: ", "))."
     }
 
     /// `POST /chat/negotiate, GET /chat (2 sessions)`.

@@ -52,10 +52,6 @@ extension ReplayEngine {
         return rules.max { $0.from.utf8.count < $1.from.utf8.count }?.applied(to: path) ?? path
     }
 
-    func subprotocol(of session: RecordedSession) -> String? {
-        session.opening.response?.headers.first("Sec-WebSocket-Protocol")
-    }
-
     /// Indices of sessions that nobody has claimed in any run of the tape.
     var unclaimed: [Int] {
         let claimed = Set(roster.claims.map(\.session))

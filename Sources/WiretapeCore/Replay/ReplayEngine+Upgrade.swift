@@ -22,9 +22,11 @@ extension ReplayEngine {
             r = claimed
         }
         guard case .goesOn(let after) = open(.ws, .upgrade, c, head, of: r, into: &out) else { return }
-        let link = Link(.ws, on: c, token: key, codec: codec.type.init(StreamOpening(request: head)), at: now)
+        let headers = upgradeHeaders(head, of: r)
+        let opening = StreamOpening(request: head, response: ResponseHead(status: 101, headers: headers))
+        let link = Link(.ws, on: c, token: key, codec: codec.type.init(opening), at: now)
         attach(link, c, head, .upgrade, to: r, into: &out)
-        out.append(.upgrade(c, headers: upgradeHeaders(head, of: r)))
+        out.append(.upgrade(c, headers: headers))
         if let after {
             return cut(r, Link.Ending(verdict: after.ending ?? .reset, hit: after), following: true, into: &out)
         }
@@ -32,8 +34,10 @@ extension ReplayEngine {
     }
 
     func upgradeHeaders(_ head: RequestHead, of r: Int) -> [HeaderField] {
-        let chosen = subprotocol(of: runs[r].session).map { [HeaderField("Sec-WebSocket-Protocol", $0)] }
-        return (chosen ?? []) + cors(head)
+        guard let chosen = runs[r].session.subprotocol, head.offeredSubprotocols.contains(chosen) else {
+            return cors(head)
+        }
+        return [HeaderField("Sec-WebSocket-Protocol", chosen)] + cors(head)
     }
 
     // MARK: Going on without a handshake

@@ -40,15 +40,23 @@ struct RouteTable: Sendable {
         guard let onPath = byPath[path] else { return [] }
         let kind = codec.type.kind(head)
         let items = StableQuery.stable(head, codec.type.volatileQuery)
-        let offered = head.headers.all("Sec-WebSocket-Protocol").flatMap { $0.split(separator: ",") }
-            .map { $0.trimmingBlanks() }
+        let offered = head.offeredSubprotocols
         return onPath.filter { route in
             let look = routes[route].look
             guard look.codec == codec.id else { return false }
             let places = kind == .negotiate ? look.negotiations : [look.opening]
             guard places.contains(where: { $0.path == path && $0.query.agrees(with: items) }) else { return false }
             guard kind == .upgrade, let chosen = look.subprotocol else { return true }
-            return offered.contains(chosen)
+            return offered.contains(chosen) || (offered.isEmpty && !look.isAnswered)
         }
+    }
+
+    /// The subprotocols of the WebSockets on that path, in the order of their first sessions.
+    func subprotocols(at path: String) -> [String] {
+        var names: [String] = []
+        for route in byPath[path] ?? [] {
+            if let name = routes[route].look.subprotocol, !names.contains(name) { names.append(name) }
+        }
+        return names
     }
 }

@@ -103,6 +103,11 @@ struct Script: Sendable {
     /// The message of a step; nil for an ending.
     func message(_ step: Int) -> Message? { messages.message(step, of: self) }
 
+    /// Whether the recorded server ended a connection with that code.
+    func hasEnding(code: UInt16) -> Bool {
+        messages.endings.values.contains { if case .close(code, _) = $0 { true } else { false } }
+    }
+
     /// The ending that a step is; nil for a message.
     func ending(_ step: Int) -> RecordedSession.Ending? { messages.endings[Int32(clamping: step)] }
 
@@ -190,6 +195,8 @@ extension Script {
         var open: [Chain: ChainPlace] = [:]
         /// Chains that have ended, in order. What comes for one of them long after is of no chain.
         var closed: [(chain: Chain, group: Int)] = []
+        /// Groups that have ended, as far as `closed` knows them.
+        var over: Set<Int> = []
         var forgotten = 0
         var names: [Name: Int32] = [:]
         var keys: [(hash: UInt64, step: Int32)] = []
@@ -200,9 +207,11 @@ extension Script {
 
         mutating func close(_ chain: Chain) {
             closed.append((chain, open[chain]?.group ?? -1))
+            if let group = open[chain]?.group { over.insert(group) }
             guard closed.count - forgotten > SessionRun.window else { return }
             let oldest = closed[forgotten]
             if open[oldest.chain]?.group == oldest.group { open[oldest.chain] = nil }
+            over.remove(oldest.group)
             forgotten += 1
             guard forgotten > SessionRun.window else { return }
             closed.removeFirst(forgotten)
@@ -242,6 +251,8 @@ extension Script {
             if let place = build.open[chain] {
                 step.groupIndex = Int32(clamping: place.group)
                 step.slot = UInt16(clamping: place.slot)
+                // It crossed the end of the chain on the wire: another run need not have it.
+                if message.role == .cancel, build.over.contains(place.group) { step.flags |= 2 }
             }
             for (i, further) in message.opens.enumerated() {
                 build.open[further] = ChainPlace(group: groups.count - 1, slot: i + 1)

@@ -4,6 +4,8 @@ struct SessionRoute: Sendable {
     struct Look: Hashable, Sendable {
         var codec: String
         var subprotocol: String?
+        /// Whether a server has answered that: a client that offers none is served where none did.
+        var isAnswered: Bool
         /// Negotiations that send the client elsewhere, in order, and the session's own one.
         var negotiations: [Place]
         /// The request that opens the transport.
@@ -37,7 +39,7 @@ struct SessionRoute: Sendable {
         let opening = place(session.opening.request, own(session.opening.request))
         return Look(
             codec: session.codec.id,
-            subprotocol: session.opening.response?.headers.first("Sec-WebSocket-Protocol"),
+            subprotocol: session.subprotocol, isAnswered: session.opening.response != nil,
             negotiations: session.redirects.map { place($0.request, type.route($0.request)) }
                 + [session.negotiate.map { place($0.request, own($0.request)) } ?? opening],
             opening: opening)

@@ -37,9 +37,15 @@ extension SessionRun {
             return .matched(step)
         }
         let place = place(of: message)
-        guard let step = choose(Script.key(message, at: place, ignore: options.ignore)) else { return .unexpected }
+        let mayCancel = message.role == .cancel && session.codec.type.allowsCancels
+        guard let step = choose(Script.key(message, at: place, ignore: options.ignore)) else {
+            guard mayCancel else { return .unexpected }
+            if let place { cancelled(place) }
+            return .aside
+        }
         if options.match == .strict, state[step] == .waiting, step != firstAwaited { return .disordered(step) }
         if awaitsHandshake, message.role != .handshake { return .disordered(step) }
+        defer { if mayCancel, let place { cancelled(place, at: step) } }
         return accept(message, as: step, at: now, options) ? .repeated(step) : .matched(step)
     }
 
@@ -172,20 +178,19 @@ extension SessionRun {
         link?.again.append((answer, now.advanced(by: gap)))
     }
 
-    /// A repeated message: the handshake is served again, an interrupted chain goes on where it stopped, a completed one
-    /// gets its recorded answer again.
+    /// A repeated message: the handshake is served again, and what answered the request before; an interrupted chain then
+    /// goes on where it stopped.
     private func reopen(_ step: Int, at now: WireInstant, _ options: ReplayOptions) {
         if script.steps[step].role == .handshake { return serveHandshake(after: step, at: now, options) }
         guard let group = script.steps[step].group, script.groups[group].request == step else { return }
         let answers = script.toClient(in: group)
         reopenUploads(of: group)
         rewindPositions(to: step)
-        if let last = answers.last, state[last] == .done {
-            guard script.steps[last].role == .reply else { return }
-            let gap = scaled(from: script.steps[step].time, to: script.steps[last].time, options)
-            link?.again.append((last, now.advanced(by: gap)))
-            return
+        for said in answers where state[said] == .done && script.steps[said].role == .reply {
+            let gap = scaled(from: script.steps[step].time, to: script.steps[said].time, options)
+            link?.again.append((said, now.advanced(by: gap)))
         }
+        if let last = answers.last, state[last] == .done { return }
         for unsent in answers where state[unsent] == .abandoned { revive(unsent) }
         rewindPositions(to: step)
         groupHead[group] = nil

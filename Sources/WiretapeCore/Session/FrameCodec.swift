@@ -106,6 +106,14 @@ package protocol FrameCodec: CarrierCodec {
     ) -> [UInt8]
     /// Ids of chains are names that applications know, such as those of channels, and not made up by a peer.
     static var chainsAreNames: Bool { get }
+    /// Whether the first of them comes as soon as the conversation is open.
+    var beginsWithKeepalive: Bool { get }
+    /// What the protocol's server insists on, for a new connection; nil: nothing.
+    var rules: (any ConnectionRules)? { get }
+    /// Whether a client may end a chain whenever it likes: an end that the tape does not have is no divergence.
+    static var allowsCancels: Bool { get }
+    /// The WebSocket subprotocol that the session seen by this value speaks, for tapes that do not have the server's answer.
+    var subprotocol: String? { get }
     /// The protocol's own error to a request that has no counterpart on the tape; empty when the message wants no answer.
     func refusal(of message: Message, reason: String) -> (payload: [UInt8], opcode: Opcode)?
 }
@@ -145,4 +153,8 @@ extension FrameCodec {
         _ body: [UInt8], of recorded: StreamOpening, for live: StreamOpening, _ settings: CodecSettings
     ) -> [UInt8] { body }
     package static var chainsAreNames: Bool { false }
+    package var beginsWithKeepalive: Bool { false }
+    package var rules: (any ConnectionRules)? { nil }
+    package static var allowsCancels: Bool { false }
+    package var subprotocol: String? { nil }
 }

@@ -52,6 +52,7 @@ struct ContractSamples: Sendable {
 
     static let all: [ContractSamples] = [
         .signalR,
+        .graphQL,
         .eventflit,
         .atmosphere,
         .raw,

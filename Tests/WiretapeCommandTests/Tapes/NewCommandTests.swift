@@ -6,7 +6,7 @@ import Testing
 
     init() throws { scratch = try Scratch() }
 
-    @Test(arguments: ["signalr", "raw"]) func whatItWritesIsValidAndExplained(_ name: String) throws {
+    @Test(arguments: ["signalr", "graphql", "raw"]) func whatItWritesIsValidAndExplained(_ name: String) throws {
         let path = scratch.path("new.tape")
         let run = try Binary.run("new", name, "--route", "/hubs/a", path)
         #expect(run.code == 0, "\(run.err)")

@@ -2,7 +2,11 @@
 struct GraphQLDefinition: Hashable, Sendable {
     private let tokens: [GraphQLToken]
 
-    init(_ tokens: [GraphQLToken]) { self.tokens = tokens }
+    /// A query without a name, variables and directives may leave its keyword out, and does here.
+    init(_ tokens: [GraphQLToken]) {
+        let isPlain = tokens.count > 1 && tokens[0] == .name("query") && tokens[1] == .mark("{")
+        self.tokens = isPlain ? Array(tokens.dropFirst()) : tokens
+    }
 
     /// Nil for a fragment, and for a definition that is not executable.
     var kind: GraphQLOperation.Kind? {

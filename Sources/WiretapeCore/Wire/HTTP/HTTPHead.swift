@@ -62,6 +62,13 @@ package struct RequestHead: Hashable, Sendable {
     }
 }
 
+extension RequestHead {
+    /// Of a WebSocket's opening, in the order of the client's liking.
+    package var offeredSubprotocols: [String] {
+        headers.all("Sec-WebSocket-Protocol").flatMap { $0.split(separator: ",") }.map { String($0.trimmingBlanks()) }
+    }
+}
+
 /// The head of an HTTP/1.x response.
 package struct ResponseHead: Hashable, Sendable {
     package var status: Int

@@ -1,0 +1,46 @@
+// The rules of the protocol's server. Where the recorded server itself ended the session so, the tape tells when and how.
+
+extension ReplayEngine {
+    /// Lets the rules of the connection hear a message of the client.
+    /// - Returns: false when it broke one: the connection is over.
+    mutating func keepRules(_ message: Message, of r: Int, into out: inout [ReplayAction]) -> Bool {
+        guard let breach = runs[r].link?.rules?.heard(message), !runs[r].script.hasEnding(code: breach.code) else {
+            return true
+        }
+        breakOff(r, breach, "at \(message.title)", into: &out)
+        return false
+    }
+
+    /// Ends a connection whose client has not opened the conversation in time.
+    /// - Returns: whether it did.
+    mutating func timeOutOpening(_ r: Int, into out: inout [ReplayAction]) -> Bool {
+        guard let due = openingDue(r), due <= now, let limit = runs[r].link?.rules?.openingLimit else { return false }
+        breakOff(r, limit.breach, "it did not open the conversation in time", into: &out)
+        return true
+    }
+
+    /// When the client's time to open the conversation is up; nil: it is not limited.
+    func openingDue(_ r: Int) -> WireInstant? {
+        guard let limit = runs[r].link?.rules?.openingLimit, let link = runs[r].link, !link.isCut,
+            !runs[r].script.hasEnding(code: limit.breach.code)
+        else { return nil }
+        return link.openedAt.advanced(by: limit.after)
+    }
+
+    /// The client broke a rule: a divergence, which ends the connection as the protocol's server would end it. The client
+    /// may come back to its session.
+    private mutating func breakOff(
+        _ r: Int, _ breach: RuleBreach, _ what: String, into out: inout [ReplayAction]
+    ) {
+        let text =
+            "wiretape: session \(runs[r].session.number): the client broke the protocol's rules (\(what)): "
+            + "closed with \(breach.code) \(breach.reason)"
+        switch options.onDivergence {
+        case .fail, .warn: diverged(text, into: &out)
+        case .ignore: if divergences.count < ReplayEngine.mostDivergences { divergences.append(text) }
+        case .stall: return diverge(r, text, reason: breach.reason, into: &out)
+        }
+        shut(r, .close(code: breach.code, reason: ReplayEngine.closeReason(breach.reason)), into: &out)
+        leave(r, by: "replay", how: "close \(breach.code)", .gone)
+    }
+}
