@@ -239,6 +239,8 @@ extension ReplayEngine {
         case .rst: text = "reset"
         }
         if runs[r].link?.transport == .lp { stay = .unsettled }
+        // The tape's last end was on its way: there is nothing to go on with.
+        if runs[r].link?.memory != nil, runs[r].isEnding { stay = .gone }
         leave(r, by: "client", how: text, stay)
     }
 

@@ -44,7 +44,7 @@ extension ReplayEngine {
 
     /// Whether the protocol remembers the connection that the token names: it may be opened again.
     private func remembers(_ key: String, of r: Int) -> Bool {
-        if let link = runs[r].link { return link.token == key && link.memory != nil }
+        if let link = runs[r].link { return link.token == key && link.memory != nil && !runs[r].isEnding }
         guard let parked = runs[r].parked else { return false }
         return parked.link.token == key && parked.link.memory != nil
     }

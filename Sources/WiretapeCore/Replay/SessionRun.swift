@@ -166,6 +166,12 @@ final class SessionRun {
     /// All is played, and nothing of it may still come back: the kernel has all, and no request is waited for.
     var isComplete: Bool { isPlayed && trailing == nil && !awaitsRepeats }
 
+    /// The last end of the tape is on its way, and nothing of the script before it.
+    var isEnding: Bool {
+        guard isPlayed, let link, let end = link.ending else { return false }
+        return end.ending.hit == nil && link.stepsUnderWay.isEmpty
+    }
+
     /// Nothing more will happen in this session.
     var isOver: Bool { failure != nil || isStalled || isLeft || isComplete }
 

@@ -20,6 +20,8 @@ package struct Conversation: Sendable {
         package var key = ""
 
         package var role: Role? { message?.role }
+        /// Whether a stateful reconnect brings it again.
+        var isCounted: Bool { message.map { StatefulMemory.counted.contains($0.type) } ?? false }
         /// The server's farewell, or its end of the connection.
         var isEnd: Bool { direction == .toClient && (ending != nil || role == .close) }
     }

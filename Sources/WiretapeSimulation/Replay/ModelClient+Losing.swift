@@ -17,8 +17,13 @@ extension ModelClient {
             if how == .closeFrame, habits.transport == .ws { out.append(.closeFrame(slot: slot, code: 1000)) }
             out.append(.end(slot: slot, reset: how == .reset))
         }
-        // Who leaves in order asks no more for what it has not asked again by then.
-        if how == .closeFrame { play.giveUpRepeats() }
+        if how == .closeFrame {
+            // Who leaves in order asks no more for what it has not asked again by then, and goes on with nothing.
+            play.giveUpRepeats()
+            settle()
+            memory = nil
+            token = nil
+        }
         if let slot = postSlot { out.append(.end(slot: slot, reset: how == .reset)) }
         lose(into: &out)
     }

@@ -107,7 +107,12 @@ extension ModelClient {
         generation += 1
         if habits.transport == .lp { poll(into: &out) }
         if memory != nil {
-            unsettled = []
+            // The protocol makes good what it counts.
+            unsettled.removeAll { entry in
+                guard case .heard(let line) = entry.loss else { return true }
+                return plays[entry.session].talk.lines[line].isCounted
+            }
+            settle()
             for (payload, sayings) in memory?.reopened(generation, session: current) ?? [] {
                 transmit(payload, sayings, into: &out)
             }

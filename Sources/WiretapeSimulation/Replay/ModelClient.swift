@@ -90,7 +90,7 @@ package final class ModelClient {
             let ping = lastSaid.advanced(by: habits.pings)
             next = min(next ?? ping, ping)
         }
-        if let ack = memory?.acknowledgeAt { next = min(next ?? ack, ack) }
+        if phase == .ready, let ack = memory?.acknowledgeAt { next = min(next ?? ack, ack) }
         return next
     }
 
@@ -134,7 +134,7 @@ package final class ModelClient {
     package func lost(_ loss: Loss, session: Int) {
         guard plays.indices.contains(session) else { return }
         defer { comeBack(to: session) }
-        if habits.usesStatefulReconnect, session == current {
+        if memory != nil, session == current {
             unsettled.append((loss, session))
         } else {
             plays[session].settle(loss)

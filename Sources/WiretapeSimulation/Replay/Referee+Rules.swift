@@ -60,12 +60,12 @@ extension Referee {
             isHeld = isHeld || waits
             if waits, let opener = step.opener { heldChains.insert(opener) }
             if step.opener != nil, step.opener == talk.lines[line].opener {
-                return suspect(i, "\(name(line)) passed \(name(i)) of its own chain")
+                return suspect(i, line, "\(name(line)) passed \(name(i)) of its own chain")
             }
             // What waits for nobody, or for time only, holds back everything after it. What waits for the client holds back
             // pushes and its own chain, and lets replies pass.
             guard waits else {
-                return suspect(i, "\(name(line)) passed \(name(i)), which waited for nothing but time")
+                return suspect(i, line, "\(name(line)) passed \(name(i)), which waited for nothing but time")
             }
             guard talk.lines[line].role == .reply else {
                 return complain("\(name(line)) passed \(name(i)) and is no reply")
@@ -74,8 +74,8 @@ extension Referee {
     }
 
     /// A line that was passed: wrong unless a rule has taken it away.
-    private mutating func suspect(_ passed: Int, _ text: String) {
-        if passedBy[passed] == nil { passedBy[passed] = text }
+    private mutating func suspect(_ passed: Int, _ passer: Int, _ text: String) {
+        if passedBy[passed] == nil { passedBy[passed] = (passer, text) }
     }
 
     /// Whether a line of the server is still to be sent on this connection.

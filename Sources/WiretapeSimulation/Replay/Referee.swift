@@ -41,7 +41,7 @@ package struct Referee: Sendable {
     package internal(set) var order: [Int] = []
     package internal(set) var refusals = 0
     /// Lines that others passed although they waited for nothing, and the first that did.
-    var passedBy: [Int: String] = [:]
+    var passedBy: [Int: (line: Int, text: String)] = [:]
 
     /// How recorded gaps are played.
     package struct Timing: Sendable {
@@ -80,8 +80,10 @@ package struct Referee: Sendable {
     /// The end of the run.
     /// - Parameter takenAway: lines that a rule let nobody have.
     package mutating func finish(takenAway: Set<Int>) {
-        for line in passedBy.keys.sorted() where !takenAway.contains(line) {
-            complain(passedBy[line, default: ""])
+        for (line, passer) in passedBy.sorted(by: { $0.key < $1.key }) {
+            // What the protocol brings again stands where it was taken away.
+            let isBrought = takenAway.contains(passer.line) && talk.lines[passer.line].ending == nil
+            if !takenAway.contains(line), !isBrought { complain(passer.text) }
         }
     }
 

@@ -12,7 +12,7 @@ struct StatefulMemory: Sendable {
     private var awaitsSequence = false
     private(set) var acknowledgeAt: WireInstant?
 
-    private static let counted: Set<String> = [
+    static let counted: Set<String> = [
         "Invocation", "StreamItem", "Completion", "StreamInvocation", "CancelInvocation",
     ]
 

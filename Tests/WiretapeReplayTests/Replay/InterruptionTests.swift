@@ -76,6 +76,35 @@ import WiretapeCore
         #expect(play.finish().sessions[0].abandoned == 1)
     }
 
+    /// A client that is faster than a recorded reset has nothing to go on with: its stateful reconnect is refused, where it
+    /// would wait for an end for ever.
+    @Test func anEndThatTheClientWasFasterThanIsNotRepeated() throws {
+        let script = """
+            1 > {"protocol":"json","version":2}
+            2 < {}
+            10 < \(push("Tick"))
+            20 < reset
+            """
+        var session = TestTape.session(script)
+        session.negotiate = StreamOpening(
+            request: RequestHead(method: "POST", target: "/chat/negotiate"), response: ResponseHead(status: 200),
+            responseBody: Array(#"{"useStatefulReconnect":true}"#.utf8))
+        let play = try Playbook([session])
+        play.peerAcknowledges = false
+        let c = play.request("POST", "/chat/negotiate?negotiateVersion=1&useStatefulReconnect=true")
+        let answer: String = try #require(play.take(c).last)
+        let body = try JSONValue(parsing: String(answer.dropFirst(4)))
+        #expect(body["useStatefulReconnect"]?.bool == true)
+        let token = try #require(body["connectionToken"]?.string)
+        let d = play.upgrade(token)
+        play.send(d, #"{"protocol":"json","version":2}"#)
+        play.pass(ms: 100)
+        play.expect(d, "101", "{}", push("Tick"))
+        play.close(d, .rst("reset"))
+        #expect(play.take(play.upgrade(token)) == ["404 No Connection with that ID"])
+        #expect(play.finish().sessions[0].finished)
+    }
+
     // MARK: What may be asked again
 
     /// A session whose only open end is an interrupted request goes on with the client that asks again.
