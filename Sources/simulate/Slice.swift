@@ -28,7 +28,7 @@ enum Slice {
 
     private static func again(_ seed: UInt64, _ kinds: [EngineScenario.Kind]) -> String {
         let list =
-            kinds == EngineScenario.Kind.allCases ? "" : " --kinds \(kinds.map(\.rawValue).joined(separator: ","))"
+            kinds == EngineSimulation.kept ? "" : " --kinds \(kinds.map(\.rawValue).joined(separator: ","))"
         return "tools/simulate --seed \(seed)\(list)"
     }
 }

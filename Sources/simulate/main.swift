@@ -9,7 +9,7 @@ var count: UInt64 = 1_000_000
 var from: UInt64 = 1
 var one: UInt64?
 var arguments = Array(CommandLine.arguments.dropFirst())
-var kinds = EngineScenario.Kind.allCases
+var kinds = EngineSimulation.kept
 while !arguments.isEmpty {
     let argument = arguments.removeFirst()
     if argument == "--kinds", !arguments.isEmpty {
@@ -22,7 +22,7 @@ while !arguments.isEmpty {
     case ("--seed", let number?): one = number
     case (_, let number?) where !argument.hasPrefix("--"): count = number
     default:
-        print("usage: tools/simulate [COUNT] [--from N] [--seed N] [--kinds calm,slow,cut,faults,mischief]")
+        print("usage: tools/simulate [COUNT] [--from N] [--seed N] [--kinds calm,slow,cut,faults,mischief,stateful]")
         ThisProcess.exit(64)
     }
 }

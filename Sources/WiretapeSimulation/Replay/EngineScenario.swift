@@ -14,6 +14,8 @@ package struct EngineScenario: Sendable {
         case faults
         /// A client that does one thing wrong.
         case mischief
+        /// Clients that come back without a handshake after they, or rules, have cut their connections.
+        case stateful
     }
 
     package let seed: UInt64
@@ -39,7 +41,7 @@ package struct EngineScenario: Sendable {
         if random.below(12) == 0 { limits.gap = 20_000_000_000 }
         // What is changed on purpose is changed in JSON.
         limits.isPacked = kind != .mischief && random.below(4) == 0
-        limits.isStateful = (kind == .cut || kind == .faults) && random.below(3) == 0
+        limits.isStateful = kind == .stateful
         tape = DrawnTape(&random, codec, limits: limits)
         options.speed = [.instant, .factor(1), .factor(1), .factor(10), .factor(0.5)][random.below(5)]
         // A client that thinks is none that does not answer.
@@ -47,7 +49,7 @@ package struct EngineScenario: Sendable {
         if random.below(4) == 0 { options.idleCap = 10_000_000 }
         options.freshIDs = random.below(4) == 0
         // Several clients may play the whole tape, each for itself.
-        let runs = kind == .faults || kind == .mischief || random.below(6) > 0 ? 1 : 2
+        let runs = [.faults, .mischief, .stateful].contains(kind) || random.below(6) > 0 ? 1 : 2
         options.clients = runs == 1 ? 1 : runs * tape.clients.count
         for _ in 0..<runs {
             for k in tape.clients.indices { habits.append(drawnHabits(k, limits, &random)) }
@@ -55,12 +57,12 @@ package struct EngineScenario: Sendable {
         if kind == .mischief { drawMischief(&random) }
         switch kind {
         case .calm: break
-        case .slow, .cut, .faults:
+        case .slow, .cut, .faults, .stateful:
             weather.latency = 0...(random.below(2) == 0 ? 1_000_000 : 40_000_000)
             weather.taking = 0...(random.below(2) == 0 ? 0 : 30_000_000)
         case .mischief: weather.latency = 0...1_000_000
         }
-        if kind == .faults { drawFaults(&random) }
+        if kind == .faults || (kind == .stateful && random.below(2) == 0) { drawFaults(&random) }
     }
 
     private func drawnHabits(
@@ -78,10 +80,10 @@ package struct EngineScenario: Sendable {
         }
         habits.usesStatefulReconnect = limits.isStateful
         if limits.isStateful { habits.negotiateVersion = 1 }
-        guard kind == .cut || kind == .faults else { return habits }
+        guard [.cut, .faults, .stateful].contains(kind) else { return habits }
         habits.delays = [[0], [100_000_000], [2_000_000_000, 10_000_000_000]][random.below(3)].map { $0 + 100_000_000 }
         habits.givesUpOneIn = random.below(2) * 4
-        guard kind == .cut else { return habits }
+        guard kind == .cut || (kind == .stateful && random.below(2) == 0) else { return habits }
         for _ in 0...random.below(3) {
             let how: [ClientHabits.Cut.How] = [.fin, .reset, .reset, .closeFrame]
             habits.cuts.append(ClientHabits.Cut(after: 1 + random.below(12), how: how[random.below(4)]))
