@@ -1,9 +1,10 @@
 // A GraphQL server under node: graphql_server.js PORT. On /graphql it speaks graphql-transport-ws (the library graphql-ws)
-// and the older graphql-ws (subscriptions-transport-ws, with `ka` each second), as the client asks. NODE_PATH names the
-// folder with the packages. The schema is that of strawberry_server.py.
+// and the older graphql-ws (subscriptions-transport-ws, with `ka` each second), as the client asks, and graphql-sse over HTTP.
+// NODE_PATH names the folder with the packages. The schema is that of strawberry_server.py.
 'use strict';
 const http = require('http');
 const { buildSchema, execute, subscribe } = require('graphql');
+const { createHandler } = require('graphql-sse/lib/use/http');
 const { useServer } = require('graphql-ws/use/ws');
 const { SubscriptionServer } = require('subscriptions-transport-ws');
 const { WebSocketServer } = require('ws');
@@ -27,7 +28,7 @@ schema.getSubscriptionType().getFields().failing.subscribe = async function* () 
     throw new Error('deliberate failure');
 };
 
-const server = http.createServer((_, response) => response.writeHead(404).end());
+const server = http.createServer(createHandler({ schema }));
 const modern = new WebSocketServer({ noServer: true });
 useServer({ schema }, modern);
 const legacy = new WebSocketServer({ noServer: true });

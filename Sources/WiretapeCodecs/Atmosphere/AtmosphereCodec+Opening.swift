@@ -15,7 +15,7 @@ extension AtmosphereCodec {
     package static func claim(_ opening: StreamOpening) -> Confidence {
         switch kind(opening.request) {
         case .upgrade, .poll, .stream, .send, .end: .certain
-        case .negotiate, .preflight, .other: .no
+        case .negotiate, .operation, .preflight, .other: .no
         }
     }
 

@@ -90,7 +90,7 @@ extension GraphQLCodec {
     }
 
     /// `{"tick":1}`, `errors "no such field"`.
-    private static func summary(of payload: JSONValue) -> String {
+    static func summary(of payload: JSONValue) -> String {
         var parts: [String] = []
         if let data = payload["data"], data != .null || payload["errors"] == nil { parts.append(data.text) }
         if let errors = payload["errors"]?.array { parts.append(summary(ofErrors: errors)) }

@@ -10,7 +10,7 @@ extension GraphQLCodec {
     /// By the subprotocol that the server chose, never by a path. Where no server answered one, by what the client offers
     /// and by what it says first.
     package static func claim(_ opening: StreamOpening) -> Confidence {
-        guard kind(opening.request) == .upgrade else { return .no }
+        guard kind(opening.request) == .upgrade else { return claimHTTP(opening) }
         if GraphQLDialect(opening) != nil { return .certain }
         if opening.response?.headers.first("Sec-WebSocket-Protocol") != nil { return .no }
         if begins(opening.firstPayload) { return .likely }
@@ -25,15 +25,6 @@ extension GraphQLCodec {
         return ["connection_init", "init", "subscribe", "start", "subscription_start"].contains(type)
     }
 
-    package static func sessionKey(_ opening: StreamOpening) -> String? { nil }
-
-    package static func serverIDs(_ opening: StreamOpening) -> ServerIDs? { nil }
-
-    package static func kind(_ request: RequestHead) -> ExchangeKind {
-        if request.method == "OPTIONS" { return .preflight }
-        return request.method == "GET" && request.headers.hasToken("websocket", in: "Upgrade") ? .upgrade : .other
-    }
-
     package static func route(_ request: RequestHead) -> String { request.path }
 
     /// AppSync's clients put a signed header into the URL.
@@ -41,9 +32,4 @@ extension GraphQLCodec {
         let names = request.query.map(\.name)
         return names.contains("header") && names.contains("payload")
     }
-
-    package static func negotiate(
-        _ request: RequestHead, recorded: StreamOpening?, ids: ServerIDs, transports: [Transport]
-    ) -> HTTPAnswer? { nil }
-    package static func refuseNegotiate(_ request: RequestHead, reason: String) -> HTTPAnswer? { nil }
 }

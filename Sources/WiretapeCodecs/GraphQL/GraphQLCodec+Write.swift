@@ -2,11 +2,20 @@ internal import WiretapeBytes
 package import WiretapeCore
 
 extension GraphQLCodec {
-    /// The recorded bytes with the client's own id: every other byte stays.
+    /// The recorded bytes with the client's own id, where the client's carrier and dialect have them so: every other byte
+    /// stays.
     package func write(
         _ message: Message, ids: IDMap, on transport: Transport, into out: inout [UInt8]
     ) -> Opcode {
-        guard message.role != .opaque, let chain = message.chain, ids.live(chain) != chain.id else {
+        guard message.role != .opaque, let chain = message.chain else {
+            out.append(copying: message.bytes.span)
+            return message.opcode
+        }
+        guard isNative(message, id: ids.live(chain), on: transport) else {
+            rewrite(message, id: ids.live(chain), on: transport, into: &out)
+            return .text
+        }
+        guard ids.live(chain) != chain.id else {
             out.append(copying: message.bytes.span)
             return message.opcode
         }
@@ -30,12 +39,13 @@ extension GraphQLCodec {
         ]
     }
 
-    /// The server makes no ids.
-    package static func vary(_ id: String, _ n: Int) -> String { id }
+    /// Of the token of a single connection over event streams.
+    package static func vary(_ id: String, _ n: Int) -> String { varied(id, n) }
 
     /// The dialect's `error` on the id of the operation.
     package func refusal(of message: Message, reason: String) -> (payload: [UInt8], opcode: Opcode)? {
         guard message.role == .request, let chain = message.chain else { return badMessage(message, reason) }
+        guard !isHTTP || !chain.id.isEmpty else { return (GraphQLCodec.body(ofError: reason), .text) }
         var error = JSONValue.object([.init("message", .string(reason))])
         switch dialect {
         case .transportWS?, nil: error = .array([error])
@@ -60,6 +70,12 @@ extension GraphQLCodec {
             .init("payload", .object([.init("message", .string(reason))])),
         ])
         return (Array(answer.text.utf8), .text)
+    }
+
+    /// The body of an answer over HTTP.
+    private static func body(ofError reason: String) -> [UInt8] {
+        let error = JSONValue.object([.init("message", .string(reason))])
+        return Array(JSONValue.object([.init("errors", .array([error]))]).text.utf8)
     }
 
     /// Only where the recorded server sent some: a legacy client that has seen one waits for the next from then on.

@@ -16,6 +16,10 @@ package struct GraphQLCodec: FrameCodec {
     var isAcknowledged = false
     /// The server was seen to send keepalives.
     var hasKeepalives = false
+    /// Requests and answers over HTTP instead of a WebSocket.
+    let isHTTP: Bool
+    /// Over HTTP: the operation of the exchange has come to its end.
+    var isAnswered = false
     /// AWS AppSync: payloads of its own within ``GraphQLDialect/legacy``.
     var isAppSync: Bool
 
@@ -23,6 +27,7 @@ package struct GraphQLCodec: FrameCodec {
         let offered = GraphQLDialect.offered(opening.request)
         dialect = GraphQLDialect(opening) ?? (offered.count == 1 ? offered[0] : nil)
         isAppSync = GraphQLCodec.isAppSync(opening.request)
+        isHTTP = GraphQLCodec.kind(opening.request) != .upgrade
     }
 
     package mutating func decode(
@@ -31,9 +36,9 @@ package struct GraphQLCodec: FrameCodec {
         var bytes: [UInt8] = []
         bytes.append(copying: payload)
         do throws(GraphQLFault) {
-            let object = try GraphQLCodec.object(of: payload)
-            out.append(
-                try read(GraphQLFrame(object: object, bytes: bytes, opcode: opcode, direction: direction)))
+            let frame = GraphQLFrame(
+                object: try GraphQLCodec.object(of: payload), bytes: bytes, opcode: opcode, direction: direction)
+            if let message = isHTTP ? try carried(frame) : try read(frame) { out.append(message) }
         } catch {
             out.append(.opaque(bytes, direction, opcode: opcode, reason: error.reason))
         }
@@ -62,7 +67,8 @@ package struct GraphQLCodec: FrameCodec {
         }
     }
 
-    package var transports: [Transport] { [.ws] }
+    /// AppSync's clients have no other.
+    package var transports: [Transport] { isAppSync ? [.ws] : [.ws, .sse] }
 
     package var obstacle: String? { nil }
 
@@ -70,6 +76,7 @@ package struct GraphQLCodec: FrameCodec {
         var fresh = self
         fresh.operations = GraphQLOperations()
         fresh.isAcknowledged = false
+        fresh.isAnswered = false
         return fresh
     }
 }

@@ -38,6 +38,9 @@ struct GraphQLOperation: Hashable, Sendable {
         field = operation.field
     }
 
+    /// Of a client's request, whatever carried it.
+    init(of message: Message) { self.init(message.meaning["payload"] ?? .null) }
+
     /// What rules name it by: its name, or the first field of an operation without one.
     var label: String? { name ?? field }
 

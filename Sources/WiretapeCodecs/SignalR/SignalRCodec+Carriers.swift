@@ -13,7 +13,8 @@ extension SignalRCodec {
         case .poll(let body, _): return HTTPAnswer(status: 200, headers: bytesType + uncached, body: body)
         case .pollEmpty: return HTTPAnswer(status: 200, headers: textType + uncached)
         case .pollEnd, .pollSuperseded: return HTTPAnswer(status: 204, headers: textType + uncached)
-        case .stream: return HTTPAnswer(status: 200, headers: eventsType, body: Array(":\r\n".utf8))
+        case .stream, .operation:
+            return HTTPAnswer(status: 200, headers: eventsType, body: Array(":\r\n".utf8))
         case .sent: return HTTPAnswer(status: 200, headers: textType)
         case .ended: return HTTPAnswer(status: 202, headers: textType)
         case .missingID: return text(400, "Connection ID required", request)

@@ -19,7 +19,7 @@ extension SignalRCodec {
             return sessionKey(opening) != nil && isSequence(opening.firstPayload) ? .certain : .no
         case .send:
             return isHandshake(opening.requestBody) ? .certain : isRefused(opening) ? .likely : .no
-        case .poll, .stream, .end, .other:
+        case .poll, .stream, .end, .operation, .other:
             return isRefused(opening) ? .likely : .no
         case .preflight: return .no
         }
@@ -40,7 +40,7 @@ extension SignalRCodec {
         switch kind(opening.request) {
         case .negotiate: NegotiateAnswer(opening.responseBody)?.ids?.token
         case .upgrade, .poll, .stream, .send, .end: query(opening.request, "id").first
-        case .preflight, .other: nil
+        case .operation, .preflight, .other: nil
         }
     }
 

@@ -6,7 +6,7 @@ package enum FaultPoint: String, Hashable, Sendable, CaseIterable {
     case connect
     /// Any HTTP request.
     case request
-    case negotiate, upgrade, poll, send, stream
+    case negotiate, upgrade, poll, send, stream, operation
     /// The protocol's handshake · a subscription, or one that is made again.
     case handshake, subscribe
     case message
@@ -19,7 +19,7 @@ package enum FaultPoint: String, Hashable, Sendable, CaseIterable {
     /// Whether it is about HTTP requests.
     package var isRequest: Bool {
         switch self {
-        case .connect, .request, .negotiate, .upgrade, .poll, .send, .stream: true
+        case .connect, .request, .negotiate, .upgrade, .poll, .send, .stream, .operation: true
         default: false
         }
     }

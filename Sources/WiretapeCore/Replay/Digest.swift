@@ -17,6 +17,7 @@ struct Digest {
     /// - Parameter timed: what was sent depended on the moment of a reconnect: only the chains of client requests count.
     static func value(of run: SessionRun, timed: Bool) -> UInt64 {
         var hash = StableHash()
+        if let part = run.session.part { hash.combine("operation \(part)") }
         let script = run.script
         let counted = run.sent.indices.filter { i in
             let step = script.steps[Int(run.sent[i])]

@@ -8,6 +8,14 @@ enum ExchangeAnswer {
         "access-control-allow-credentials",
     ]
 
+    /// The head of a recorded answer with another body, whose type and length others say.
+    static func headers(of recorded: StreamOpening, for head: RequestHead) -> [HeaderField] {
+        guard let response = recorded.response else { return [] }
+        let exchange = RecordedExchange(
+            event: 0, line: 0, time: 0, answered: 0, connection: 0, request: recorded.request, response: response)
+        return make(exchange, for: head).headers.filter { !equalIgnoringCase($0.name, "Content-Type") }
+    }
+
     static func make(_ exchange: RecordedExchange, for head: RequestHead) -> HTTPAnswer {
         let isDecoded = isDecoded(exchange)
         var headers: [HeaderField] = []

@@ -7,11 +7,14 @@ struct Link: Sendable {
     /// What the client's requests name it by; nil when it was opened without a negotiation.
     let token: String?
     let openedAt: WireInstant
+    /// The request that opened it, and the head of what it was answered with where that matters.
+    var opening: StreamOpening
     /// Reads the client's messages.
     var codec: any FrameCodec
-    /// Writes to the client, where what it asked for decides how; nil: as the session's does. And the request that asked.
-    var writer: (any FrameCodec)?
-    var request: RequestHead?
+    /// Writes the session's messages for this client.
+    var writer: any FrameCodec
+    /// Of a single answer: its head, and its body so far.
+    var answer: HTTPAnswer?
     /// What the protocol keeps for a connection that goes on without a new handshake.
     var memory: (any SessionMemory)?
     /// What the protocol's server insists on.
@@ -38,11 +41,23 @@ struct Link: Sendable {
     /// When it last heard something that was neither a keepalive nor an acknowledgement.
     var lastSpoke: WireInstant
 
-    init(_ transport: Transport, on c: ConnectionID?, token: String?, codec: any FrameCodec, at now: WireInstant) {
+    init(
+        _ transport: Transport, on c: ConnectionID?, token: String?, _ opening: StreamOpening, _ codec: CodecEntry,
+        at now: WireInstant
+    ) {
+        self.init(transport, on: c, token: token, opening, codec: codec.type.init(opening), at: now)
+    }
+
+    init(
+        _ transport: Transport, on c: ConnectionID?, token: String?, _ opening: StreamOpening,
+        codec: any FrameCodec, at now: WireInstant
+    ) {
         self.transport = transport
         connection = c
         self.token = token
+        self.opening = opening
         self.codec = codec
+        writer = codec
         rules = codec.rules
         openedAt = now
         lastHeard = now

@@ -19,7 +19,9 @@ extension ReplayEngine {
         guard let transport = runs[r].link?.transport else { return }
         let connection = runs[r].link?.connection
         let ticket = ticket()
-        runs[r].link?.gave(ticket, steps, bytes: payload.count)
+        // A single answer leaves as a whole: nothing of it is on its way yet.
+        let isGathered = runs[r].link?.answer != nil
+        runs[r].link?.gave(ticket, steps, bytes: isGathered ? 0 : payload.count)
         switch transport {
         case .lp:
             runs[r].link?.polls.queue.append(
@@ -27,6 +29,10 @@ extension ReplayEngine {
         case .ws:
             guard let connection else { return }
             out.append(.send(connection, opcode, payload, ticket: ticket))
+        case .http where isGathered:
+            var piece: [UInt8] = []
+            runs[r].session.codec.type.frame(payload.span, on: .http, into: &piece)
+            runs[r].link?.answer?.body += piece
         case .sse, .stream, .multipart, .http:
             guard let connection else { return }
             var piece: [UInt8] = []

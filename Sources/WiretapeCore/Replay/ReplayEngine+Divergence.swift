@@ -39,9 +39,10 @@ extension ReplayEngine {
         // Before the protocol's opening a client would take it for that.
         guard options.onDivergence != .stall, runs[r].link?.readyAt != nil else { return }
         let reason = "wiretape: diverged at \(message.title): not on \(tapeName)"
-        guard let refusal = runs[r].session.writer.refusal(of: message, reason: reason) else { return }
+        guard var reader = runs[r].link?.writer, let refusal = reader.refusal(of: message, reason: reason) else {
+            return
+        }
         var carried: [Message] = []
-        var reader = runs[r].session.writer
         reader.decode(refusal.payload.span, refusal.opcode, .toClient, into: &carried)
         for said in carried { runs[r].link?.rules?.said(said, on: said.chain) }
         deliver(refusal.payload, refusal.opcode, carried, to: r, into: &out)

@@ -118,6 +118,7 @@ extension ReplayEngine {
     mutating func shut(_ r: Int, _ verdict: FaultVerdict, into out: inout [ReplayAction]) -> Bool {
         answerPoll(of: r, into: &out)
         guard let link = runs[r].link, let c = link.connection else { return false }
+        if runs[r].session.isOperation { return shutOperation(r, c, verdict, into: &out) }
         switch verdict {
         case .reset: out.append(.reset(c))
         case .disconnect, .respond: out.append(.disconnect(c))
@@ -241,6 +242,7 @@ extension ReplayEngine {
         if runs[r].link?.transport == .lp { stay = .unsettled }
         // The tape's last end was on its way: there is nothing to go on with.
         if runs[r].link?.memory != nil, runs[r].isEnding { stay = .gone }
+        runs[r].cancelOperation(at: now)
         leave(r, by: "client", how: text, stay)
     }
 

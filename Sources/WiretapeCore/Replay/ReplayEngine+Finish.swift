@@ -7,7 +7,8 @@ extension ReplayEngine {
         var reports: [ReplayReport.Session] = []
         var played: [Int: [UInt64]] = [:]
         for r in runs.indices.sorted(by: {
-            (runs[$0].session.number, runs[$0].run) < (runs[$1].session.number, runs[$1].run)
+            (runs[$0].session.number, runs[$0].session.part ?? 0, runs[$0].run)
+                < (runs[$1].session.number, runs[$1].session.part ?? 0, runs[$1].run)
         }) {
             played[runs[r].session.number, default: []].append(Digest.value(of: runs[r], timed: isTimed(r)))
             reports.append(report(r))
@@ -56,7 +57,8 @@ extension ReplayEngine {
             reordered: run.reordered,
             abandoned: run.state.indices.count {
                 run.state[$0] == .abandoned && run.script.steps[$0].direction == .toClient
-            })
+            }, operation: run.session.part,
+            others: sources(of: roster.claims[r].session).dropFirst().map { sessions[$0].number })
     }
 
     /// The rules that never acted, with what is near.

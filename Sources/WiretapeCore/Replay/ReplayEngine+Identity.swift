@@ -26,7 +26,7 @@ extension ReplayEngine {
 
 extension RequestHead {
     /// The secret that tells a user: a token, wherever it stands, else the cookies.
-    fileprivate var credential: String? {
+    var credential: String? {
         if let authorization = headers.first("Authorization") {
             let parts = authorization.split(separator: " ", maxSplits: 1)
             let isBearer = parts.count == 2 && equalIgnoringCase(parts[0], "Bearer")

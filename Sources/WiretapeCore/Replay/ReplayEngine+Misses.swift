@@ -101,9 +101,9 @@ extension ReplayEngine {
     /// `POST /chat/negotiate, GET /chat (2 sessions)`.
     private func described(_ path: String) -> String {
         let served = table.routes.filter { $0.path == path }.flatMap(\.sessions).sorted()
-        let asked = served.lazy.compactMap { sessions[$0].negotiate?.request }.first
+        let asked = served.lazy.compactMap { recorded($0).negotiate?.request }.first
         let count = served.count == 1 ? "" : " (\(served.count) sessions)"
-        let opening = sessions[served[0]].opening.request.method
+        let opening = recorded(served[0]).opening.request.method
         return "\(asked.map { "\($0.method) \($0.path), " } ?? "")\(opening) \(path)\(count)"
     }
 

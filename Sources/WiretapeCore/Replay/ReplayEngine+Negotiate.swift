@@ -51,8 +51,9 @@ extension ReplayEngine {
         else { return (plain(404, "\(codec.id) has no negotiation"), "replay") }
         remember(ids, head, answer, codec, for: r)
         runs[r].redirects = 0
-        runs[r].awaitsUpgrade = answer.status == 200
-        return (withCookies(of: session.negotiate?.response, answer), answer.status == 200 ? nil : "replay")
+        let isGiven = (200..<300).contains(answer.status)
+        runs[r].awaitsUpgrade = isGiven
+        return (withCookies(of: session.negotiate?.response, answer), isGiven ? nil : "replay")
     }
 
     private func notServed(_ session: RecordedSession) -> String {

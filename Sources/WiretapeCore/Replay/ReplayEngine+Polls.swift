@@ -28,7 +28,7 @@ extension ReplayEngine {
         guard case .goesOn(let after) = open(.lp, .poll, c, head, of: r, into: &out) else { return }
         let codec = runs[r].session.codec
         guard let polling = codec.type.polling else { return refuse(c, head, .notOffered, codec, into: &out) }
-        var link = Link(.lp, on: nil, token: key, codec: codec.type.init(StreamOpening(request: head)), at: now)
+        var link = Link(.lp, on: nil, token: key, StreamOpening(request: head), codec, at: now)
         link.polls.since = now
         attach(link, c, head, .poll, to: r, into: &out)
         if polling.opensAtOnce {
@@ -51,7 +51,7 @@ extension ReplayEngine {
         }
         if type.hasTrackingIDs {
             runs[r].link?.writer = runs[r].session.writer.serving(StreamOpening(request: head))
-            runs[r].link?.request = head
+            runs[r].link?.opening = StreamOpening(request: head)
             takeBackMissed(head, of: r)
         }
         peers[c]?.run = r

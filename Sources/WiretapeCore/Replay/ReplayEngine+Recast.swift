@@ -42,14 +42,14 @@ extension ReplayEngine {
     private mutating func recast(_ r: Int, as session: Int, into out: inout [ReplayAction]) -> Bool {
         let claim = roster.claims[r]
         guard let holder = roster.tapeRuns[claim.tapeRun].holders[session] else {
-            guard let mine = runs[r].recast(as: sessions[session], script(of: session), options) else { return false }
+            guard let mine = runs[r].recast(as: recorded(session), script(of: session), options) else { return false }
             runs[r] = mine
             roster.move(r, to: session, table)
             return true
         }
         guard roster.claims[holder].isTentative, roster.claims[holder].name == claim.name,
-            let mine = runs[r].recast(as: sessions[session], script(of: session), options),
-            let theirs = runs[holder].recast(as: sessions[claim.session], script(of: claim.session), options)
+            let mine = runs[r].recast(as: recorded(session), script(of: session), options),
+            let theirs = runs[holder].recast(as: recorded(claim.session), script(of: claim.session), options)
         else { return false }
         runs[r] = mine
         runs[holder] = theirs
@@ -62,7 +62,7 @@ extension ReplayEngine {
 
     mutating func overture(of session: Int) -> Overture {
         if let known = overtures[session] { return known }
-        let overture = Overture(sessions[session], ignore: options.ignore)
+        let overture = Overture(recorded(session), ignore: options.ignore)
         overtures[session] = overture
         return overture
     }
@@ -71,7 +71,7 @@ extension ReplayEngine {
     private mutating func firsts(on route: Int) -> [UInt64: [Int]] {
         if let known = sessionsByFirst[route] { return known }
         var byFirst: [UInt64: [Int]] = [:]
-        for session in table.routes[route].sessions where sessions[session].refusal == nil {
+        for session in table.routes[route].sessions where recorded(session).refusal == nil {
             if let first = overture(of: session).first { byFirst[first, default: []].append(session) }
         }
         sessionsByFirst[route] = byFirst

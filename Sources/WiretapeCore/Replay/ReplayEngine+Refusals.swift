@@ -9,7 +9,7 @@ extension ReplayEngine {
         guard wasRefused || session.codec.type.kind(session.opening.request) != kind else { return }
         let claim = roster.claims[r]
         let same = table.routes[claim.route].sessions.first { s in
-            sessions[s].serverIDs == session.serverIDs && roster.tapeRuns[claim.tapeRun].holders[s] == nil
+            recorded(s).serverIDs == session.serverIDs && roster.tapeRuns[claim.tapeRun].holders[s] == nil
         }
         guard let next = same ?? roster.free(in: claim.tapeRun, [claim.route], table, name: claim.name) else { return }
         if wasRefused {
@@ -17,7 +17,7 @@ extension ReplayEngine {
             let other = begin(next, in: claim.tapeRun, identity, name: claim.name, on: c)
             runs[other].awaitsUpgrade = true
             tokens[key]?.run = other
-        } else if let other = runs[r].recast(as: sessions[next], script(of: next), options) {
+        } else if let other = runs[r].recast(as: recorded(next), script(of: next), options) {
             runs[r] = other
             roster.move(r, to: next, table)
         }

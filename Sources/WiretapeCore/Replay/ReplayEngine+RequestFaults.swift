@@ -51,7 +51,7 @@ extension ReplayEngine {
     private func transport(_ kind: ExchangeKind, _ head: RequestHead, of r: Int) -> Transport? {
         switch kind {
         case .upgrade: .ws
-        case .stream, .poll: runs[r].session.codec.type.transport(head)
+        case .stream, .poll, .operation: runs[r].session.codec.type.transport(head)
         default: nil
         }
     }

@@ -7,10 +7,13 @@ extension ReplayEngine {
         happened(at: now)
         guard let peer = peers[c], !peer.isOver, peer.run == nil else { return }
         if let answer = preflight(head) { return out.append(.respond(c, answer, thenClose: false)) }
+        mergeOperations(for: head)
         guard let codec = codec(for: head) else { return plain(c, head, body, into: &out) }
         if codec.type.hasTrackingIDs { return track(c, head, body, codec, into: &out) }
         let kind = codec.type.kind(head)
         switch kind {
+        case .operation:
+            if !operation(c, head, body, codec, into: &out) { plain(c, head, body, into: &out) }
         case .negotiate: negotiate(c, head, codec, into: &out)
         case .upgrade: upgrade(c, head, codec, into: &out)
         case .poll, .send, .stream, .end:
@@ -135,6 +138,9 @@ extension ReplayEngine {
         runs[r].attach(link, at: now, options)
         runs[r].link?.codec.configure(options.codecSettings)
         varyGreeting(of: r)
-        if runs[r].script.clientHandshake == nil, runs[r].script.serverHandshake == nil { runs[r].connected() }
+        let hasHandshake = runs[r].session.codec.type.hasHandshake(on: link.transport)
+        if !hasHandshake || runs[r].script.clientHandshake == nil && runs[r].script.serverHandshake == nil {
+            runs[r].connected()
+        }
     }
 }

@@ -54,7 +54,7 @@ extension ReplayEngine {
 
     /// Indices of sessions that nobody has claimed in any run of the tape.
     var unclaimed: [Int] {
-        let claimed = Set(roster.claims.map(\.session))
+        let claimed = Set(roster.claims.flatMap { sources(of: $0.session) })
         return sessions.indices.filter { !claimed.contains($0) }
     }
 
@@ -104,15 +104,17 @@ extension ReplayEngine {
         _ session: Int, in tapeRun: Int, _ identity: String, name: String?, on c: ConnectionID
     ) -> Int {
         let script = script(of: session)
-        var recorded = sessions[session]
-        recorded.writer.configure(options.codecSettings)
-        runs.append(SessionRun(recorded, script: script, run: tapeRun + 1, at: now))
+        var played = recorded(session)
+        played.writer.configure(options.codecSettings)
+        runs.append(SessionRun(played, script: script, run: tapeRun + 1, at: now))
         let r = runs.count - 1
         let route = table.routeOf[session]
+        let isOnly = table.routes[route].sessions.count <= 1 || runs[r].session.isOperation
         roster.add(
             Roster.Claim(
                 session: session, route: route, tapeRun: tapeRun, name: name,
-                isTentative: table.routes[route].sessions.count > 1, connection: c), of: identity)
+                isTentative: !isOnly, connection: c), of: identity)
+        hold(session, as: r, in: tapeRun)
         runs[r].identities = [identity]
         if let name, table.named[name] != nil { runs[r].assigned = .identity }
         return r
@@ -121,7 +123,8 @@ extension ReplayEngine {
     /// Compiled once for all runs of the session.
     mutating func script(of session: Int) -> Script {
         if let known = scripts[session] { return known }
-        let script = sessions[session].compiled ?? Script(sessions[session].whole, ignore: options.ignore)
+        let recorded = recorded(session)
+        let script = recorded.compiled ?? Script(recorded.whole, ignore: options.ignore)
         scripts[session] = script
         return script
     }

@@ -10,7 +10,7 @@ extension ReplayEngine {
             return refuse(c, head, link.transport == transport ? .conflict : .wrongTransport, codec, into: &out)
         }
         guard case .goesOn(let after) = open(transport, .stream, c, head, of: r, into: &out) else { return }
-        let link = Link(transport, on: c, token: key, codec: codec.type.init(StreamOpening(request: head)), at: now)
+        let link = Link(transport, on: c, token: key, StreamOpening(request: head), codec, at: now)
         attach(link, c, head, .stream, to: r, into: &out)
         out.append(.beginStream(c, withCORS(codec.type.answer(.stream, to: head), for: head)))
         if let after {

@@ -78,11 +78,9 @@ extension ReplayEngine {
     private func link(
         _ transport: Transport, _ c: ConnectionID, _ head: RequestHead, _ id: String, of r: Int
     ) -> Link {
-        let writer = runs[r].session.writer.serving(StreamOpening(request: head))
-        var link = Link(transport, on: transport == .lp ? nil : c, token: id, codec: writer, at: now)
-        link.request = head
-        link.writer = writer
-        return link
+        let opening = StreamOpening(request: head)
+        let writer = runs[r].session.writer.serving(opening)
+        return Link(transport, on: transport == .lp ? nil : c, token: id, opening, codec: writer, at: now)
     }
 
     /// Answers the request that opened the session's connection, and says what the protocol says first.
@@ -118,7 +116,7 @@ extension ReplayEngine {
                 out.append(.closeFrame(old, code: 1000, reason: ""))
                 peers[old]?.isOver = true
             case .lp:
-                let head = link.polls.waiting ?? link.request ?? runs[r].session.opening.request
+                let head = link.polls.waiting ?? link.opening.request
                 finishPoll(of: r, with: answer(.pollSuperseded, head, of: r), into: &out)
             case .sse, .stream, .multipart, .http: out.append(.endStream(old))
             }

@@ -24,8 +24,7 @@ extension ReplayEngine {
         guard case .goesOn(let after) = open(.ws, .upgrade, c, head, of: r, into: &out) else { return }
         let headers = upgradeHeaders(head, of: r)
         let opening = StreamOpening(request: head, response: ResponseHead(status: 101, headers: headers))
-        let link = Link(.ws, on: c, token: key, codec: codec.type.init(opening), at: now)
-        attach(link, c, head, .upgrade, to: r, into: &out)
+        attach(Link(.ws, on: c, token: key, opening, codec, at: now), c, head, .upgrade, to: r, into: &out)
         out.append(.upgrade(c, headers: headers))
         if let after {
             return cut(r, Link.Ending(verdict: after.ending ?? .reset, hit: after), following: true, into: &out)
@@ -34,9 +33,10 @@ extension ReplayEngine {
     }
 
     func upgradeHeaders(_ head: RequestHead, of r: Int) -> [HeaderField] {
-        guard let chosen = runs[r].session.subprotocol, head.offeredSubprotocols.contains(chosen) else {
-            return cors(head)
-        }
+        let recorded = runs[r].session.subprotocol
+        guard let chosen = runs[r].session.codec.type.subprotocol(for: head, recorded: recorded),
+            head.offeredSubprotocols.contains(chosen)
+        else { return cors(head) }
         return [HeaderField("Sec-WebSocket-Protocol", chosen)] + cors(head)
     }
 

@@ -13,7 +13,12 @@ package struct ReplayEngine {
     let sessions: [RecordedSession]
     /// The codecs of the tape in the order of its sessions, and what its sessions' requests look like.
     let codecs: [CodecEntry]
-    let table: RouteTable
+    var table: RouteTable
+    /// Sessions made of recorded ones, behind those of the tape: single operations of a session, or operations as one
+    /// session. Made when a client asks in such a way.
+    var views: [SessionView] = []
+    /// Made with the first request for one.
+    var operations: OperationBook?
     /// Compiled when first claimed, by index of the session.
     var scripts: [Int: Script] = [:]
     /// How sessions begin, and the sessions of a route by that: worked out when a choice is to be made.

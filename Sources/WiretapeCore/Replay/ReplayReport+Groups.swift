@@ -12,7 +12,9 @@ extension ReplayReport {
         return order.map { members[$0] ?? [] }
     }
 
-    func runs(of session: Session) -> Int { sessions.count { $0.session == session.session } }
+    func runs(of session: Session) -> Int {
+        sessions.count { $0.session == session.session && $0.operation == session.operation }
+    }
 
     /// `session 1, 499 runs (signalr over ws), each 12 client messages matched, finished`, and the attempts without times.
     func lines(of group: [Session]) -> [String] {
@@ -22,7 +24,7 @@ extension ReplayReport {
             let ended = attempt.ended.map { "ended by \($0.by): \($0.how)" } ?? ""
             return ["\(attempt.number)", attempt.outcome?.rawValue ?? "", steps.joined(separator: ", "), ended]
         }
-        return ["session \(first.session), \(group.count) runs (\(first.carried)), each \(first.state)"] + table(rows)
+        return ["\(first.title), \(group.count) runs (\(first.carried)), each \(first.state)"] + table(rows)
     }
 
     /// What a run came to, without its client and its times.

@@ -17,15 +17,17 @@ extension ReplayReport {
 
 extension ReplayReport.Session {
     fileprivate var json: JSONValue {
-        .object([
-            .init("session", .number(session)), .init("run", .number(run)), .init("client", .string(client)),
-            .init("assigned", .string(assigned.rawValue)), .init("protocol", .string(protocolID)),
-            .init("transports", .strings(transports.map(\.rawValue))), .init("finished", .bool(finished)),
-            .init("attempts", .array(attempts.map(\.json))), .init("matched", .number(matched)),
-            .init("missing", .strings(missing)), .init("unexpected", .strings(unexpected)),
-            .init("late", .strings(late)), .init("reordered", .number(reordered)),
-            .init("abandoned", .number(abandoned)),
-        ])
+        .object(
+            [
+                .init("session", .number(session)), .init("run", .number(run)), .init("client", .string(client)),
+                .init("assigned", .string(assigned.rawValue)), .init("protocol", .string(protocolID)),
+                .init("transports", .strings(transports.map(\.rawValue))), .init("finished", .bool(finished)),
+                .init("attempts", .array(attempts.map(\.json))), .init("matched", .number(matched)),
+                .init("missing", .strings(missing)), .init("unexpected", .strings(unexpected)),
+                .init("late", .strings(late)), .init("reordered", .number(reordered)),
+                .init("abandoned", .number(abandoned)),
+            ] + (operation.map { [.init("operation", .number($0))] } ?? [])
+                + (others.isEmpty ? [] : [.init("others", .array(others.map { .number($0) }))]))
     }
 }
 

@@ -68,8 +68,14 @@ extension ReplayReport.Exchanges {
 extension ReplayReport.Session {
     /// - Parameter runs: how many runs of the recorded session the report has.
     fileprivate func lines(of runs: Int) -> [String] {
-        let head = "session \(session)\(runs > 1 ? " run \(run)" : "") (\(carried)), \(state)"
+        let head = "\(title)\(runs > 1 ? " run \(run)" : "") (\(carried)), \(state)"
         return [head] + table(attempts.map(\.columns)) + AttemptTimeline(attempts).lines
+    }
+
+    /// `session 3`, `session 3 operation 2`, `session 3 with 4, 5`.
+    var title: String {
+        let with = others.isEmpty ? "" : " with \(others.map(String.init).joined(separator: ", "))"
+        return "session \(session)\(operation.map { " operation \($0)" } ?? "")\(with)"
     }
 
     var carried: String {

@@ -70,6 +70,10 @@ package struct ReplayReport: Hashable, Sendable {
         package var reordered: Int
         /// Server messages that were never sent because their request was not repeated after a reconnect.
         package var abandoned: Int
+        /// Of a chain of the session that was served by itself: the how manyth request it is.
+        package var operation: Int? = nil
+        /// Further recorded sessions that were served as one with it.
+        package var others: [Int] = []
     }
 
     /// How a session's client was found: by a token of the protocol, by its name or who it is, by its first message, or

@@ -88,6 +88,11 @@ struct Roster: Sendable {
         see(identity, on: claims.count - 1)
     }
 
+    /// The session is not to be had in that run either.
+    mutating func hold(_ session: Int, by claim: Int, in tapeRun: Int) {
+        tapeRuns[tapeRun].holders[session] = claim
+    }
+
     /// The client was seen on a claim's connection.
     mutating func see(_ identity: String, on claim: Int) {
         var list = clients[identity]?.claims ?? []

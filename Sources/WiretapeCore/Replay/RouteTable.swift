@@ -12,26 +12,37 @@ struct RouteTable: Sendable {
     /// The given names in the order of their first session.
     private(set) var names: [String] = []
 
+    private var known: [SessionRoute.Look: Int] = [:]
+
     init(_ sessions: [RecordedSession]) {
-        var known: [SessionRoute.Look: Int] = [:]
-        for (i, session) in sessions.enumerated() {
-            let look = SessionRoute.look(of: session)
-            let at = known[look] ?? routes.count
-            if at == routes.count {
-                known[look] = at
-                routes.append(SessionRoute(look, path: session.route))
-                for path in Set((look.negotiations + [look.opening]).map(\.path)) {
-                    byPath[path, default: []].append(at)
-                }
-                hasRedirects = hasRedirects || look.negotiations.count > 1
+        for session in sessions { add(session) }
+    }
+
+    /// The next session.
+    mutating func add(_ session: RecordedSession) {
+        let i = routeOf.count
+        let look = SessionRoute.look(of: session)
+        let at = known[look] ?? routes.count
+        if at == routes.count {
+            known[look] = at
+            routes.append(SessionRoute(look, path: session.route))
+            for path in Set((look.negotiations + [look.opening]).map(\.path)) {
+                byPath[path, default: []].append(at)
             }
-            placeOf.append(routes[at].sessions.count)
-            routes[at].sessions.append(i)
-            routeOf.append(at)
-            guard let name = session.name else { continue }
-            if named[name] == nil { names.append(name) }
-            named[name, default: []].append(i)
+            hasRedirects = hasRedirects || look.negotiations.count > 1
         }
+        placeOf.append(routes[at].sessions.count)
+        routes[at].sessions.append(i)
+        routeOf.append(at)
+        guard let name = session.name else { return }
+        if named[name] == nil { names.append(name) }
+        named[name, default: []].append(i)
+    }
+
+    /// The next session, which is not to be had by asking for its route: a part of another one there.
+    mutating func add(partOf source: Int) {
+        routeOf.append(routeOf[source])
+        placeOf.append(placeOf[source])
     }
 
     /// The routes that a request of that protocol may mean, in the order of their first sessions.
@@ -44,6 +55,7 @@ struct RouteTable: Sendable {
         return onPath.filter { route in
             let look = routes[route].look
             guard look.codec == codec.id else { return false }
+            if kind != .operation, look.isOperation { return false }
             let places = kind == .negotiate ? look.negotiations : [look.opening]
             guard places.contains(where: { $0.path == path && $0.query.agrees(with: items) }) else { return false }
             guard kind == .upgrade, let chosen = look.subprotocol else { return true }

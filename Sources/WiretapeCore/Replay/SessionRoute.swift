@@ -6,6 +6,8 @@ struct SessionRoute: Sendable {
         var subprotocol: String?
         /// Whether a server has answered that: a client that offers none is served where none did.
         var isAnswered: Bool
+        /// Its sessions are single exchanges.
+        var isOperation: Bool
         /// Negotiations that send the client elsewhere, in order, and the session's own one.
         var negotiations: [Place]
         /// The request that opens the transport.
@@ -40,6 +42,7 @@ struct SessionRoute: Sendable {
         return Look(
             codec: session.codec.id,
             subprotocol: session.subprotocol, isAnswered: session.opening.response != nil,
+            isOperation: session.isOperation,
             negotiations: session.redirects.map { place($0.request, type.route($0.request)) }
                 + [session.negotiate.map { place($0.request, own($0.request)) } ?? opening],
             opening: opening)

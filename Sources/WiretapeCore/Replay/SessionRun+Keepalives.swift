@@ -1,7 +1,13 @@
 extension SessionRun {
+    /// What the protocol's servers send on the client's connection; not the whole link is copied for it.
+    private var ownKeepalive: (payload: [UInt8], opcode: Opcode, every: UInt64)? {
+        guard let transport = link?.transport else { return nil }
+        return link?.writer.keepalive(on: transport)
+    }
+
     /// When the next keepalive is due, as nanoseconds between two of them; nil: none.
     func keepaliveInterval(_ options: ReplayOptions) -> UInt64? {
-        guard let own = (link?.writer ?? session.writer).keepalive else { return nil }
+        guard let own = ownKeepalive else { return nil }
         switch options.keepalive {
         case .auto:
             // Servers of some protocols send none over long polling.
@@ -15,7 +21,7 @@ extension SessionRun {
     /// The keepalive when it is due. The protocol's servers send them also when they are busy, and so does replay.
     func keepalive(at now: WireInstant, _ options: ReplayOptions) -> (payload: [UInt8], opcode: Opcode)? {
         guard failure == nil, let ready = link?.readyAt, link?.isCut == false,
-            let every = keepaliveInterval(options), let own = (link?.writer ?? session.writer).keepalive
+            let every = keepaliveInterval(options), let own = ownKeepalive
         else {
             link?.nextKeepalive = nil
             return nil

@@ -129,7 +129,7 @@ extension SessionRun {
         }
     }
 
-    private func settle(_ step: Int, at now: WireInstant) {
+    func settle(_ step: Int, at now: WireInstant) {
         switch state[step] {
         case .waiting: matched += 1
         case .abandoned:

@@ -23,7 +23,6 @@ extension SessionRun {
         if var link {
             let ready = link.readyAt
             link.recast(places)
-            if let request = link.request { link.writer = recorded.writer.serving(StreamOpening(request: request)) }
             other.attach(link, at: link.openedAt, options)
             other.link?.readyAt = ready
             other.link?.again = link.again

@@ -3,12 +3,19 @@ extension SessionRun {
     /// the server that was not answered is asked again.
     func attach(_ link: Link, at now: WireInstant, _ options: ReplayOptions) {
         self.link = link
+        self.link?.writer = session.writer.serving(link.opening)
         generation += 1
         awaitsUpgrade = false
         lastProgress = max(lastProgress, now)
-        if script.clientHandshake == nil { greet(at: now, options) }
+        let hasHandshake = session.codec.type.hasHandshake(on: link.transport)
+        if !hasHandshake {
+            self.link?.readyAt = now
+        } else if script.clientHandshake == nil {
+            greet(at: now, options)
+        }
         let isScripted = endedByScript
         endedByScript = false
+        defer { if !hasHandshake { skipHandshake(at: now) } }
         if generation == 1 { return begin(at: now) }
         loseTrailing()
         if options.onReconnect == .restart, !isScripted { return restart(at: now) }
@@ -32,6 +39,17 @@ extension SessionRun {
         }
         let gap = scaled(from: script.opened, to: script.steps[greeting].time, options)
         link?.again.append((greeting, now.advanced(by: gap)))
+    }
+
+    /// This client's transport has none: it counts as done.
+    private func skipHandshake(at now: WireInstant) {
+        for step in [script.clientHandshake, script.serverHandshake].compactMap(\.self) {
+            matchedIn[step] = UInt16(clamping: generation)
+            guard state[step] == .waiting else { continue }
+            state[step] = .done
+            doneAt[step] = now
+        }
+        skipSettled()
     }
 
     /// The session's time begins.

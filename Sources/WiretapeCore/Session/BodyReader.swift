@@ -4,6 +4,7 @@ package struct BodyReader: Sendable {
 
     private enum Kind: Sendable {
         case events(SSEReader)
+        case parts(MultipartReader)
         case bytes
     }
 
@@ -11,6 +12,7 @@ package struct BodyReader: Sendable {
     package init(_ framing: BodyFraming, limit: Int) {
         switch framing {
         case .events: kind = .events(SSEReader(limit: limit))
+        case .parts(let boundary): kind = .parts(MultipartReader(boundary: boundary, limit: limit))
         case .bytes: kind = .bytes
         }
     }
@@ -19,9 +21,13 @@ package struct BodyReader: Sendable {
     package var isBetween: Bool {
         switch kind {
         case .events(let reader): reader.isBetweenEvents
+        case .parts(let reader): reader.isBetweenParts
         case .bytes: true
         }
     }
+
+    /// The body itself says that nothing more follows (the closing delimiter of a multipart body).
+    var isOver: Bool { if case .parts(let reader) = kind { reader.isOver } else { false } }
 
     /// What was found. `next` is where the following call starts.
     package enum Outcome {
@@ -47,6 +53,14 @@ package struct BodyReader: Sendable {
                 case .event(let event, let next): return .payload(codec.payload(of: event), next: next)
                 case .tooLong(let next): return .tooLong(next: next)
                 }
+            }
+        case .parts(var reader):
+            kind = .bytes
+            defer { kind = .parts(reader) }
+            switch reader.feed(bytes.span, from: from) {
+            case .more, .end: return .more
+            case .part(let part, let next): return .payload(part.body, next: next)
+            case .tooLong(let next): return .tooLong(next: next)
             }
         case .bytes:
             guard from < bytes.count else { return .more }

@@ -14,6 +14,9 @@ package enum CarrierAnswer: Hashable, Sendable {
     case pollSuperseded
     /// The head of an event stream and its first bytes.
     case stream
+    /// The head of the answer to an operation over that transport, and the first bytes of a streamed one.
+    /// - Parameter recorded: its head on the tape, when it came over the same transport.
+    case operation(Transport, recorded: ResponseHead?)
     /// Messages of the client were taken.
     case sent
     /// The client's request to end the session was taken.

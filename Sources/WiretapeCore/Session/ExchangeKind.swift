@@ -1,6 +1,9 @@
 /// What an HTTP request is to a protocol. The raw values are the points of fault rules.
 package enum ExchangeKind: String, Hashable, Sendable {
     case negotiate, upgrade, poll, send, stream
+    /// One message of the client; the answer carries what the server has to say to it, and nothing else (a GraphQL request
+    /// over plain HTTP). Whether a request is one may hang on its body: `claim` tells.
+    case operation
     /// Ends a session (SignalR's DELETE).
     case end
     /// A CORS preflight.

@@ -53,6 +53,9 @@ package protocol FrameCodec: CarrierCodec {
     var transports: [Transport] { get }
     /// Why the session that this value has seen cannot be replayed, as the end of the sentence "session 1 …". Nil: it can.
     var obstacle: String? { get }
+    /// The subprotocol that an upgrade is answered with.
+    /// - Parameter recorded: that of the tape's WebSocket; nil when it answered none, or when there was no WebSocket.
+    static func subprotocol(for request: RequestHead, recorded: String?) -> String?
     /// The answer to a negotiate request, made anew for ids and transports. Nil: the protocol has none.
     /// - Parameters:
     ///   - recorded: the exchange on the tape that it stands for, if there is one.
@@ -80,6 +83,14 @@ package protocol FrameCodec: CarrierCodec {
     static func frame(_ payload: Span<UInt8>, on transport: Transport, into out: inout [UInt8])
     /// The last bytes of a streamed answer before its proper end.
     static func closing(_ transport: Transport) -> [UInt8]
+    /// What the end of an operation's exchange means: of the server, whose answer is whole, or of a client that has left
+    /// before. Empty: the protocol has no exchanges of that kind.
+    static var operationEnd: [UInt8] { get }
+    /// Over which transports an operation's answer may go to the client that asks so, the preferred one first.
+    /// - Parameter recorded: that of the answer on the tape.
+    static func carriers(of operation: Message, for request: RequestHead, recorded: Transport) -> [Transport]
+    /// Whether sessions over that transport begin with the protocol's handshake. Where they do not, ``preamble`` stands for it.
+    static func hasHandshake(on transport: Transport) -> Bool
     /// How the protocol's long polling works; nil: it has none.
     static var polling: Polling? { get }
     /// What the protocol keeps to go on after a lost connection without a new handshake. Asked after the client's handshake
@@ -92,6 +103,8 @@ package protocol FrameCodec: CarrierCodec {
     mutating func leaveRepetitions()
     /// The keepalive that a server sends, and how often it does, in nanoseconds. Nil: none.
     var keepalive: (payload: [UInt8], opcode: Opcode, every: UInt64)? { get }
+    /// The same for a connection over that transport.
+    func keepalive(on transport: Transport) -> (payload: [UInt8], opcode: Opcode, every: UInt64)?
     /// The server's answer to a keepalive of the client. Nil: it wants none.
     func pong(to keepalive: Message) -> (payload: [UInt8], opcode: Opcode)?
     /// What a replay was told that concerns the protocol. The values that write its sessions and those that read its
@@ -143,6 +156,13 @@ extension FrameCodec {
     package static func payload(of request: StreamOpening) -> [UInt8] { request.requestBody }
     package static func frame(_ payload: Span<UInt8>, on transport: Transport, into out: inout [UInt8]) {}
     package static func closing(_ transport: Transport) -> [UInt8] { [] }
+    package static func subprotocol(for request: RequestHead, recorded: String?) -> String? { recorded }
+    package static var operationEnd: [UInt8] { [] }
+    package static func carriers(of operation: Message, for request: RequestHead, recorded: Transport) -> [Transport] {
+        []
+    }
+    package static func hasHandshake(on transport: Transport) -> Bool { true }
+    package func keepalive(on transport: Transport) -> (payload: [UInt8], opcode: Opcode, every: UInt64)? { keepalive }
     package static var polling: Polling? { nil }
     package var memory: (any SessionMemory)? { nil }
     package mutating func leaveRepetitions() {}

@@ -35,6 +35,10 @@ package struct RecordedSession: Sendable {
     var overture: Overture?
     /// Names of messages on the tape that are counted in no script.
     var names: [String: Int] = [:]
+    /// It is one exchange: one message of the client and what the server answers to that.
+    package var isOperation = false
+    /// Of a part of a session that is offered to clients by itself: the how manyth request of the session it is.
+    var part: Int?
     /// A given name (`open.session`).
     package var name: String?
     /// When the stream opened (the time of the 101, of the event stream's head, of the first poll's answer), on the

@@ -38,6 +38,7 @@ extension SessionReader {
         guard let exchange = connections[place.connection]?.exchanges[x], let head = exchange.opening.response,
             let name = known(exchange.names) ?? exchange.names.first
         else { return }
+        if name.kind == .operation { return noteAnswer(x, toOperation: name, at: place) }
         guard name.kind == .stream || name.kind == .poll else { return }
         if name.kind == .stream, (200..<300).contains(head.status) {
             let framing = name.codec.type.framing(exchange.opening)
@@ -63,7 +64,9 @@ extension SessionReader {
     /// A request is whole: messages of the client, or its farewell.
     mutating func requestEnded(_ x: UInt32, at place: Place, into out: inout [DecodedMessage]) {
         connections[place.connection]?.exchanges[x]?.isRequestWhole = true
-        guard let names = connections[place.connection]?.exchanges[x]?.names, !names.isEmpty else { return }
+        guard let names = connections[place.connection]?.exchanges[x]?.names, !names.isEmpty else {
+            return beginOperation(x, at: place, into: &out)
+        }
         if known(names) == nil, let sure = names.first(where: { $0.kind == .send }),
             let opening = connections[place.connection]?.exchanges[x]?.opening,
             sure.codec.type.claim(opening) == .certain
@@ -91,6 +94,7 @@ extension SessionReader {
     mutating func answered(_ exchange: Exchange, _ name: Name, at place: Place, into out: inout [DecodedMessage]) {
         let status = exchange.opening.response?.status ?? 0
         switch name.kind {
+        case .operation: operationAnswered(exchange, name, at: place, into: &out)
         case .poll where (200..<300).contains(status): polled(exchange, name, at: place, into: &out)
         case .stream where (200..<300).contains(status):
             if exchange.framing != nil { streamEnded(exchange, name, .close(code: 1000, reason: ""), at: place) }
@@ -185,9 +189,13 @@ extension SessionReader {
     // MARK: Ends
 
     /// The connection of a request ended, by the server or for want of one, before the answer was whole.
-    mutating func lost(_ exchange: Exchange, _ ending: RecordedSession.Ending, at place: Place) {
+    mutating func lost(
+        _ exchange: Exchange, _ ending: RecordedSession.Ending, at place: Place, into out: inout [DecodedMessage]
+    ) {
         guard let name = known(exchange.names) else { return }
-        if exchange.framing != nil {
+        if name.kind == .operation {
+            operationLost(exchange, name, ending, at: place, into: &out)
+        } else if exchange.framing != nil {
             streamEnded(exchange, name, ending, at: place)
         } else if name.kind == .poll, let index = session(named: name.key), prospects[name.key] == nil {
             failed(exchange, index, ending, at: place)
@@ -195,7 +203,10 @@ extension SessionReader {
     }
 
     /// The client has left its request.
-    mutating func left(_ exchange: Exchange) {
+    mutating func left(_ exchange: Exchange, at place: Place, into out: inout [DecodedMessage]) {
+        if let name = known(exchange.names), name.kind == .operation {
+            return operationLeft(name, at: place, into: &out)
+        }
         guard exchange.framing != nil, let name = known(exchange.names), let index = session(named: name.key),
             building[index].carrier.latest == exchange.event
         else { return }
@@ -203,7 +214,7 @@ extension SessionReader {
     }
 
     /// An ending of the server; the first one counts.
-    private mutating func ended(_ index: Int, _ ending: RecordedSession.Ending, at place: Place) {
+    mutating func ended(_ index: Int, _ ending: RecordedSession.Ending, at place: Place) {
         guard !building[index].serverEnded, !building[index].clientEnded else { return }
         building[index].serverEnded = true
         guard building[index].doubtfulEnding == nil else { return }
@@ -230,12 +241,12 @@ extension SessionReader {
 
     // MARK: Messages
 
-    private func framed(_ payload: [UInt8], _ codec: CodecEntry, at place: Place) -> [UInt8] {
+    func framed(_ payload: [UInt8], _ codec: CodecEntry, at place: Place) -> [UInt8] {
         place.isUnframed && !payload.isEmpty ? codec.type.framed(payload) : payload
     }
 
     /// Decodes a payload of a session over HTTP.
-    private mutating func deliver(
+    mutating func deliver(
         _ payload: [UInt8], _ direction: Direction, isCut: Bool, opcode: Opcode? = nil, to index: Int, at place: Place,
         into out: inout [DecodedMessage]
     ) {
@@ -272,6 +283,7 @@ extension SessionReader {
             name.codec, carrier.transport ?? name.codec.type.transport(opening.request), carrier.opening ?? opening,
             opened: carrier.opened, key: name.key, at: place)
         building[index].carrier = carrier
+        if !name.codec.type.hasHandshake(on: building[index].session.transport) { addPreamble(index, at: place) }
         return index
     }
 }

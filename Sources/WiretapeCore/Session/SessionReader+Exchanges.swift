@@ -31,7 +31,7 @@ extension SessionReader {
         connections[place.connection]?.exchanges[x]?.answered = place.time
         if isOurs {
             guard let exchange = take(x, at: place) else { return }
-            return lost(exchange, .disconnect, at: place)
+            return lost(exchange, .disconnect, at: place, into: &out)
         }
         if head.status == 101 {
             guard let exchange = take(x, at: place), head.headers.hasToken("websocket", in: "Upgrade") else { return }
@@ -78,7 +78,7 @@ extension SessionReader {
                 return entry.type.sessionKey(opening).map {
                     Name(codec: entry, kind: kind, key: Key(codec: entry.id, key: $0))
                 }
-            case .negotiate, .preflight, .other: return nil
+            case .negotiate, .operation, .preflight, .other: return nil
             }
         }
     }
@@ -93,8 +93,10 @@ extension SessionReader {
     private mutating func keep(_ bytes: [UInt8], of x: UInt32, _ direction: Direction, at place: Place) {
         guard var exchange = connections[place.connection]?.exchanges.removeValue(forKey: x) else { return }
         var limit = keepsEntries ? SessionReader.exchangeBodyLimit : SessionReader.bodyLimit
+        if direction == .toServer, mayBeOperation(exchange.opening.request) { limit = SessionReader.exchangeBodyLimit }
         switch known(exchange.names)?.kind {
-        case .send where direction == .toServer, .poll where direction == .toClient:
+        case .send where direction == .toServer, .poll where direction == .toClient,
+            .operation where direction == .toClient:
             limit = SessionReader.messageLimit
         default: break
         }

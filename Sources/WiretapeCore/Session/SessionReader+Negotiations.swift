@@ -12,7 +12,7 @@ extension SessionReader {
                 redirected.append(
                     Redirected(codec: entry.id, redirection: redirection, chain: before + [opening], time: place.time))
                 if redirected.count > SessionReader.exchangeLimit { redirected.removeFirst(redirected.count / 2) }
-            } else if let key = entry.type.sessionKey(opening), opening.response?.status ?? 200 == 200 {
+            } else if let key = entry.type.sessionKey(opening), (200..<300).contains(opening.response?.status ?? 200) {
                 remember(
                     Prospect(negotiation: opening, redirects: before, ids: entry.type.serverIDs(opening)),
                     Key(codec: entry.id, key: key))

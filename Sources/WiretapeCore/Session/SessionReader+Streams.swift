@@ -81,14 +81,14 @@ extension SessionReader {
         for x in waiting.keys.sorted() {
             switch party {
             case .client:
-                if let exchange = waiting[x] { left(exchange) }
+                if let exchange = waiting[x] { left(exchange, at: place, into: &out) }
             case .server where how == .fin && waiting[x]?.endsWithConnection == true:
                 complete(x, at: place, into: &out)
             case .server:
                 guard let exchange = take(x, at: place) else { continue }
                 // A client that has gone leaves its polls.
                 if connections[place.connection]?.clientGone == false {
-                    lost(exchange, how == .fin ? .disconnect : .reset, at: place)
+                    lost(exchange, how == .fin ? .disconnect : .reset, at: place, into: &out)
                 }
             case .proxy: _ = take(x, at: place)
             }
@@ -188,7 +188,13 @@ extension SessionReader {
         var probe = building[index].codec
         var messages: [Message] = []
         probe.decode((place.isUnframed ? type.framed(payload) : payload).span, .text, direction, into: &messages)
-        guard messages.first?.role != .handshake else { return }
+        if messages.first?.role != .handshake { addPreamble(index, at: place) }
+    }
+
+    /// The protocol's opening, which the tape does not have.
+    mutating func addPreamble(_ index: Int, at place: Place) {
+        let type = building[index].session.codec.type
+        var messages: [Message] = []
         var before = place
         before.event = 0
         before.line = 1

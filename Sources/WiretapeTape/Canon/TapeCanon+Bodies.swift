@@ -42,17 +42,25 @@ extension TapeCanon {
             })
     }
 
-    /// Pieces of a body of no session: an event of an event stream each, else 64 KiB.
+    /// Pieces of a body of no session: an event of an event stream or a part of a multipart body each, else 64 KiB. Signs
+    /// of life of an operation are left out.
     mutating func flushPieces(_ x: UInt32, _ event: TapeEvent, all: Bool) {
         let c = event.connection
         guard let exchange = connections[c]?.exchanges[x], let carrier = exchange.carrier else { return }
-        let isEvents = exchange.response?.headers.first("Content-Type")?.hasPrefix("text/event-stream") ?? false
+        let shape = PieceShape(exchange.response)
         var body = exchange.responseBody[...]
         var items: [CanonItem] = []
         while !body.isEmpty {
-            var end = isEvents ? TapeCanon.eventEnd(body) : nil
+            var end = shape.end(body)
             if end == nil, body.count >= TapeCanon.inlineLimit { end = body.startIndex + TapeCanon.inlineLimit }
             guard let cut = end ?? (all ? body.endIndex : nil) else { break }
+            // The first delimiter of a multipart body is needed whatever stands before it.
+            let isFirst = connections[c]?.exchanges[x]?.hasPieces == false
+            connections[c]?.exchanges[x]?.hasPieces = true
+            if !isFirst, end != nil, let codec = exchange.codec, shape.isSignOfLife(body[..<cut], codec) {
+                body = body[cut...]
+                continue
+            }
             items.append(
                 CanonItem(
                     time: event.time,
@@ -63,23 +71,6 @@ extension TapeCanon {
         }
         connections[c]?.exchanges[x]?.responseBody = Array(body)
         put(items)
-    }
-
-    /// Behind the empty line that ends an event.
-    private static func eventEnd(_ body: ArraySlice<UInt8>) -> Int? {
-        var isEmpty = false
-        var at = body.startIndex
-        while at < body.endIndex {
-            if body[at] == 0x0a || body[at] == 0x0d {
-                if body[at] == 0x0d, at + 1 < body.endIndex, body[at + 1] == 0x0a { at += 1 }
-                if isEmpty { return at + 1 }
-                isEmpty = true
-            } else {
-                isEmpty = false
-            }
-            at += 1
-        }
-        return nil
     }
 
     mutating func end(_ x: UInt32, _ direction: Direction, _ event: TapeEvent) {

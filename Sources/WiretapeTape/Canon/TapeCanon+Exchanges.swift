@@ -31,6 +31,10 @@ extension TapeCanon {
         var number: Int
         /// Of an event stream, once its head was written, or of a body that is too long to wait for.
         var carrier: CanonCarrier?
+        /// Of an operation: tells signs of life from messages.
+        var codec: (any FrameCodec)?
+        /// A piece of the answer was written.
+        var hasPieces = false
         /// What the client said with it.
         var items: [CanonItem] = []
     }
@@ -58,6 +62,12 @@ extension TapeCanon {
         }
         connections[c, default: Track()].exchanges[x] = exchange
         if !exchange.requestIsStreamed { requestEnded(x, event) }
+    }
+
+    private func operationCodec(_ exchange: Exchange) -> (any FrameCodec)? {
+        let opening = StreamOpening(request: exchange.head, requestBody: exchange.requestBody)
+        let type = codecs.first { $0.type.kind(exchange.head) == .operation && $0.type.claim(opening) >= .likely }?.type
+        return type?.init(opening)
     }
 
     mutating func role(_ head: RequestHead, _ body: [UInt8]) -> Exchange.Role {
@@ -113,6 +123,7 @@ extension TapeCanon {
             }
         case .end(let key):
             keys[key]?.isEnded = true
+        case .ordinary: exchange.codec = operationCodec(exchange)
         default: break
         }
         connections[c]?.exchanges[x] = exchange

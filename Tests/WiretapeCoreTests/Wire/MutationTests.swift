@@ -79,6 +79,17 @@ struct MutationTests {
         }
     }
 
+    @Test(arguments: 0..<4)
+    func parts(seed: UInt64) {
+        var draw = SplitMix64(seed: seed)
+        for _ in 0..<3000 {
+            let bytes = mutated(MultipartReaderTests.router, &draw)
+            #expect(
+                MultipartReaderTests.hear([bytes], limit: 60)
+                    == MultipartReaderTests.hear(cut(bytes, &draw), limit: 60))
+        }
+    }
+
     @Test func noise() {
         var draw = SplitMix64(seed: 99)
         for _ in 0..<3000 {

@@ -1,0 +1,93 @@
+package import WiretapeCore
+
+/// What servers answer over HTTP.
+extension GraphQLCodec {
+    package static func answer(_ what: CarrierAnswer, to request: RequestHead) -> HTTPAnswer {
+        switch what {
+        case .stream: HTTPAnswer(status: 200, headers: eventsType, body: Array(":\n\n".utf8))
+        case .operation(let transport, let recorded): operation(transport, recorded, request)
+        case .sent: HTTPAnswer(status: request.method == "DELETE" ? 200 : 202)
+        case .missingID: text(401, "a single connection needs a token")
+        case .unknownID: text(404, "Stream not found")
+        case .conflict: text(409, "Stream already open")
+        case .notOffered: text(406, "the tape cannot be served over this transport")
+        case .wrongTransport: text(400, "the session has another transport")
+        default: text(405, "method not allowed")
+        }
+    }
+
+    private static func operation(
+        _ transport: Transport, _ recorded: ResponseHead?, _ request: RequestHead
+    ) -> HTTPAnswer {
+        switch transport {
+        case .multipart:
+            return HTTPAnswer(
+                status: 200,
+                headers: [HeaderField("Content-Type", multipartType(recorded, request)), cacheControl],
+                body: multipart.opening)
+        case .sse: return HTTPAnswer(status: 200, headers: eventsType, body: Array(":\n\n".utf8))
+        default:
+            let type = recorded?.headers.first("Content-Type") ?? "application/json; charset=utf-8"
+            return HTTPAnswer(status: recorded?.status ?? 200, headers: [HeaderField("Content-Type", type)])
+        }
+    }
+
+    /// A client that names the boundary in `Accept` compares texts and wants it bare; others get the quotes that were
+    /// recorded. `subscriptionSpec` is never quoted, nor is what a server had behind a comma repeated: clients compare that
+    /// text, too.
+    private static func multipartType(_ recorded: ResponseHead?, _ request: RequestHead) -> String {
+        let asked = GraphQLRequest.multipart(request)
+        let before = recorded?.headers.first("Content-Type") ?? ""
+        let isQuoted = asked?["boundary"] == nil && before.contains("boundary=\"")
+        let type = "multipart/mixed;boundary=\(isQuoted ? "\"\(boundary)\"" : boundary)"
+        if let spec = asked?["deferspec"], asked?["subscriptionspec"] == nil { return "\(type);deferSpec=\(spec)" }
+        return "\(type);subscriptionSpec=1.0"
+    }
+
+    /// A reservation: the token is the whole answer.
+    package static func negotiate(
+        _ request: RequestHead, recorded: StreamOpening?, ids: ServerIDs, transports: [Transport]
+    ) -> HTTPAnswer? {
+        guard kind(request) == .negotiate, transports.contains(.sse) else { return nil }
+        return HTTPAnswer(
+            status: 201, headers: [HeaderField("Content-Type", "text/plain; charset=utf-8")],
+            body: Array(ids.token.utf8))
+    }
+
+    package static func refuseNegotiate(_ request: RequestHead, reason: String) -> HTTPAnswer? {
+        kind(request) == .negotiate ? text(404, reason) : nil
+    }
+
+    /// The recorded subprotocol; on a tape of HTTP the best that the client offers.
+    package static func subprotocol(for request: RequestHead, recorded: String?) -> String? {
+        let offered = GraphQLDialect.offered(request)
+        if let recorded { return recorded }
+        return [GraphQLDialect.transportWS, .legacy, .older].first(where: offered.contains)?.rawValue
+    }
+
+    package func serving(_ opening: StreamOpening) -> Self {
+        var writer = self
+        if let dialect = GraphQLDialect(opening) { writer.dialect = dialect }
+        return writer
+    }
+
+    package func keepalive(on transport: Transport) -> (payload: [UInt8], opcode: Opcode, every: UInt64)? {
+        switch transport {
+        case .ws: keepalive
+        case .sse: ([], .text, 12_000_000_000)
+        case .multipart: (Array("{}".utf8), .text, 5_000_000_000)
+        case .lp, .stream, .http: nil
+        }
+    }
+
+    private static let cacheControl = HeaderField("Cache-Control", "no-cache")
+    private static let eventsType = [
+        HeaderField("Content-Type", "text/event-stream; charset=utf-8"), cacheControl,
+        HeaderField("X-Accel-Buffering", "no"),
+    ]
+
+    private static func text(_ status: Int, _ text: String) -> HTTPAnswer {
+        HTTPAnswer(
+            status: status, headers: [HeaderField("Content-Type", "text/plain; charset=utf-8")], body: Array(text.utf8))
+    }
+}

@@ -1,0 +1,143 @@
+internal import WiretapeBytes
+package import WiretapeCore
+
+/// A server's message on another carrier, or in another dialect, than it was recorded with.
+extension GraphQLCodec {
+    /// Whether the recorded bytes are what this carrier and this client's dialect have, but for the id.
+    func isNative(_ message: Message, id: String, on transport: Transport) -> Bool {
+        if message.direction == .toServer { return message.content["extensions"]?["operationId"] == nil }
+        guard GraphQLForm(of: message.content) == GraphQLForm(transport) else { return false }
+        guard GraphQLForm(transport) == .named else { return true }
+        let name = transport == .ws ? dialect?.name(of: message.kind) ?? message.type : message.kind
+        return name == message.type && (message.content["id"] != nil) == !id.isEmpty
+    }
+
+    /// Appends the message anew.
+    /// - Parameter id: the live one; empty when the operation has a connection of its own.
+    func rewrite(_ message: Message, id: String, on transport: Transport, into out: inout [UInt8]) {
+        if message.direction == .toServer { return reask(message, id, into: &out) }
+        let payload = GraphQLForm(of: message.content).payload(of: message)
+        let errors = GraphQLCodec.errors(payload)
+        let form = GraphQLForm(transport)
+        switch (form, message.kind) {
+        case (.part, "next"): JSONValue.object([.init("payload", payload)]).write(into: &out)
+        case (.part, "error"):
+            JSONValue.object([.init("payload", .null), .init("errors", .array(errors))]).write(into: &out)
+        case (.part, "complete"): out += GraphQLCodec.operationEnd
+        case (.part, _): out.append(utf8: "{}")
+        case (.single, "next"): payload.write(into: &out)
+        case (.single, "error"): JSONValue.object([.init("errors", .array(errors))]).write(into: &out)
+        case (.single, _): out += GraphQLCodec.operationEnd
+        case (.named, _): named(message, id, payload, errors, transport).write(into: &out)
+        }
+    }
+
+    /// A request over a single connection has its id among the extensions.
+    private func reask(_ message: Message, _ id: String, into out: inout [UInt8]) {
+        var content = message.content
+        var extensions = content["extensions"] ?? .object([])
+        extensions["operationId"] = GraphQLID.value(id)
+        content["extensions"] = extensions
+        content.write(into: &out)
+    }
+
+    private func named(
+        _ message: Message, _ id: String, _ payload: JSONValue, _ errors: [JSONValue], _ transport: Transport
+    ) -> JSONValue {
+        let dialect = transport == .ws ? dialect ?? .transportWS : .transportWS
+        var members: [JSONValue.Member] = []
+        if !id.isEmpty { members.append(.init("id", GraphQLID.value(id))) }
+        members.append(.init("type", .string(dialect.name(of: message.kind))))
+        switch message.kind {
+        case "complete": break
+        case "error": members.append(.init("payload", dialect.payload(ofErrors: errors)))
+        default: members.append(.init("payload", payload))
+        }
+        return .object(members)
+    }
+
+    /// One payload as an event, a part or a whole body. Empty: a sign of life.
+    package static func frame(_ payload: Span<UInt8>, on transport: Transport, into out: inout [UInt8]) {
+        var bytes: [UInt8] = []
+        bytes.append(copying: payload)
+        switch transport {
+        case .sse: event(bytes, into: &out)
+        case .multipart: part(bytes, into: &out)
+        case .http where bytes == operationEnd: break
+        case .http, .ws, .lp, .stream: out += bytes
+        }
+    }
+
+    private static func event(_ payload: [UInt8], into out: inout [UInt8]) {
+        guard !payload.isEmpty else { return out.append(utf8: ":\n\n") }
+        var (type, id, result): ([UInt8], [UInt8], [UInt8]) = ([], [], [])
+        for place in JSONMembers(of: payload).places {
+            switch place.name {
+            case "type": type = Array(payload[place.value].dropFirst().dropLast())
+            case "id": id = Array(payload[place.value])
+            case "payload": result = Array(payload[place.value])
+            default: break
+            }
+        }
+        if type == Array("error".utf8) {
+            // There is no such event: errors are the last result.
+            event("next".utf8, id, Array("{\"errors\":".utf8) + result + [UInt8(ascii: "}")], into: &out)
+            return event("complete".utf8, id, [], into: &out)
+        }
+        event(type, id, result, into: &out)
+    }
+
+    private static func event(
+        _ name: some Sequence<UInt8>, _ id: [UInt8], _ result: [UInt8], into out: inout [UInt8]
+    ) {
+        var data = result
+        if !id.isEmpty {
+            data = Array("{\"id\":".utf8) + id
+            if !result.isEmpty { data += Array(",\"payload\":".utf8) + result }
+            data.append(UInt8(ascii: "}"))
+        }
+        out.append(utf8: "event: ")
+        out.append(contentsOf: name)
+        for line in data.split(omittingEmptySubsequences: false, whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
+            out.append(utf8: line.isEmpty ? "\ndata:" : "\ndata: ")
+            out.append(contentsOf: line)
+        }
+        out.append(utf8: "\n\n")
+    }
+
+    /// The delimiter behind the last part is the closing one.
+    private static func part(_ payload: [UInt8], into out: inout [UInt8]) {
+        guard payload != operationEnd else { return out += MultipartWriter.closing }
+        multipart.part(payload.span, into: &out)
+        let places = JSONMembers(of: payload).places
+        let isNull = places.contains { $0.name == "payload" && payload[$0.value].elementsEqual("null".utf8) }
+        if isNull, places.contains(where: { $0.name == "errors" }) { out += MultipartWriter.closing }
+    }
+
+    /// Clients know no other boundary, or read it from the head.
+    static let boundary = "graphql"
+    static let multipart = MultipartWriter(boundary: boundary)
+}
+
+extension GraphQLDialect {
+    /// What the dialect calls a message.
+    /// - Parameter kind: its name in `graphql-transport-ws`.
+    func name(of kind: String) -> String {
+        switch (self, kind) {
+        case (.legacy, "next"): "data"
+        case (.older, "next"): "subscription_data"
+        case (.older, "error"): "subscription_fail"
+        case (.older, "connection_ack"): "init_success"
+        default: kind
+        }
+    }
+
+    /// The `payload` of the message that ends an operation with errors.
+    func payload(ofErrors errors: [JSONValue]) -> JSONValue {
+        switch self {
+        case .transportWS: .array(errors)
+        case .legacy: errors.first ?? .object([.init("message", .string("unknown error"))])
+        case .older: .object([.init("errors", .array(errors))])
+        }
+    }
+}

@@ -1,0 +1,74 @@
+internal import WiretapeCore
+
+/// Payloads over HTTP: the body of a request, an event, a part of a multipart body, a single answer. Each is told by its
+/// members. What has no name there is called as in `graphql-transport-ws`.
+extension GraphQLCodec {
+    /// Nil: a payload that says nothing, such as the end of an operation that is over.
+    mutating func carried(_ frame: GraphQLFrame) throws(GraphQLFault) -> Message? {
+        if frame.direction == .toServer, frame.field("type") == nil || frame.field("query") != nil {
+            return try asked(frame)
+        }
+        if let type = frame.field("type")?.string { return try handshake(frame, type) ?? named(frame, type) }
+        guard let members = frame.object.members, !members.isEmpty else { return signOfLife(frame) }
+        if frame.field("payload") != nil { return part(frame) }
+        let isResult = members.contains { ["data", "errors", "incremental", "hasNext"].contains($0.name) }
+        guard isResult else { throw GraphQLFault("not a GraphQL result") }
+        return result(frame, frame.object)
+    }
+
+    /// The client's request.
+    private mutating func asked(_ frame: GraphQLFrame) throws(GraphQLFault) -> Message {
+        let operation = GraphQLOperation(frame.object)
+        guard operation.query != nil || operation.hash != nil else { throw GraphQLFault("query is not a text") }
+        var message = request(operation, frame, chain(frame.field("extensions")?["operationId"]))
+        message.type = message.kind
+        return message
+    }
+
+    /// An event, or the end of an exchange.
+    private mutating func named(_ frame: GraphQLFrame, _ type: String) throws(GraphQLFault) -> Message? {
+        let chain = chain(frame.field("id"))
+        switch (type, frame.direction) {
+        case ("complete", .toServer): return isAnswered ? nil : cancel(frame, chain)
+        case ("next", .toClient): return result(frame, frame.field("payload") ?? .null)
+        case ("complete", .toClient):
+            if chain.id.isEmpty, isAnswered { return nil }
+            if chain.id.isEmpty { isAnswered = true }
+            return completion(frame, chain)
+        default: throw GraphQLCodec.unknown(type, frame.direction)
+        }
+    }
+
+    /// `{"payload":…}`, with errors beside a payload of null when the operation has failed.
+    private mutating func part(_ frame: GraphQLFrame) -> Message {
+        let payload = frame.field("payload") ?? .null
+        guard payload == .null else { return result(frame, payload) }
+        guard let errors = frame.field("errors"), errors != .null else { return signOfLife(frame) }
+        isAnswered = true
+        var message = failure(frame, chain(nil))
+        message.type = message.kind
+        message.meaning = .object([.init("payload", .array(GraphQLCodec.errors(errors)))])
+        message.summary = Summary.line(
+            GraphQLCodec.line(message.label, GraphQLCodec.summary(ofErrors: GraphQLCodec.errors(errors))))
+        return message
+    }
+
+    private func result(_ frame: GraphQLFrame, _ payload: JSONValue) -> Message {
+        var inner = frame
+        inner.object = .object([.init("payload", payload)])
+        var message = result(inner, chain(frame.field("id")))
+        message.type = message.kind
+        message.content = frame.object
+        if payload["hasNext"] != nil { message.role = .push }
+        return message
+    }
+
+    private func signOfLife(_ frame: GraphQLFrame) -> Message {
+        var message = frame.message(.keepalive, as: "heartbeat", summary: "")
+        message.type = message.kind
+        return message
+    }
+
+    /// An operation over a connection of its own has no id.
+    private func chain(_ id: JSONValue?) -> Chain { Chain(id.flatMap(GraphQLID.text) ?? "", origin: .toServer) }
+}

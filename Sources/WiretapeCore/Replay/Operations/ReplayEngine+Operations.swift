@@ -1,0 +1,248 @@
+/// Requests that are one message of the client, and whose answers carry its chain. What counts is the operation: it may have
+/// been recorded as an exchange of any transport or within a session.
+extension ReplayEngine {
+    /// - Returns: false when it is none, or the tape has no operations there; then nothing is done.
+    mutating func operation(
+        _ c: ConnectionID, _ head: RequestHead, _ body: [UInt8], _ codec: CodecEntry, into out: inout [ReplayAction]
+    ) -> Bool {
+        let opening = StreamOpening(request: head, requestBody: body)
+        guard codec.type.claim(opening) >= .likely else { return false }
+        let payload = codec.type.payload(of: opening)
+        var reader = codec.type.init(opening)
+        var messages: [Message] = []
+        reader.decode(payload.span, .text, .toServer, into: &messages)
+        guard messages.count == 1, let message = messages.first, message.role == .request else { return false }
+        if let name = name(head, c), !table.names.isEmpty, table.named[name] == nil {
+            unknownName(name, c, head, into: &out)
+            return true
+        }
+        switch find(message, head, codec, c) {
+        case .nothing: return false
+        case .run(let r): serve(message, payload, opening, of: r, on: c, into: &out)
+        case .refused(let r): refuseReconnect(r, c, head, codec, into: &out)
+        case .exhausted(let count):
+            refuseOperation(message, exhaustedText(message, count), opening, codec, c, into: &out)
+        case .different(let nearest):
+            let text = differenceText(message, nearest)
+            refuseOperation(message, text, opening, codec, c, into: &out)
+        }
+        return true
+    }
+
+    private enum Found {
+        /// The tape has no operations there.
+        case nothing
+        case run(Int)
+        /// The client is back, and the policy does not let it go on.
+        case refused(Int)
+        /// All equal ones are taken, so many.
+        case exhausted(Int)
+        /// No equal one; the one that is most like it.
+        case different(nearest: Int)
+    }
+
+    private mutating func find(
+        _ message: Message, _ head: RequestHead, _ codec: CodecEntry, _ c: ConnectionID
+    ) -> Found {
+        let book = book()
+        let routes = candidates(for: head, codec)
+        let name = name(head, c)
+        let named = name.flatMap { table.named[$0] }
+        let key = Script.key(message, at: nil, ignore: options.ignore)
+        var equal = within(book.equal(to: key), routes, named)
+        if options.match == .off, equal.isEmpty { equal = within(book.all, routes, named) }
+        let identity = identity(head, c)
+        if let r = interrupted(identity, equal.map(\.session)) {
+            switch reconnection(of: r) {
+            case .goesOn:
+                if runs[r].generation > 0 { runs[r].assigned = .identity }
+                return .run(r)
+            case .elsewhere: runs[r].isLeft = true
+            case .refused: return .refused(r)
+            }
+        }
+        if let (one, tapeRun) = next(equal, identity) {
+            if options.match == .strict,
+                let first = within(book.all, routes, named).first(where: { isFree($0, in: tapeRun) }),
+                first.key != one.key
+            {
+                return .different(nearest: first.session)
+            }
+            return .run(begin(one.session, in: tapeRun, identity, name: name, on: c))
+        }
+        if let again = repeated(equal, head, identity) {
+            return .run(begin(again.session, in: again.tapeRun, identity, name: name, on: c))
+        }
+        if !equal.isEmpty { return .exhausted(equal.count) }
+        let all = within(book.all, routes, named)
+        guard let nearest = nearest(to: message, among: all) else { return .nothing }
+        guard [.warn, .ignore].contains(options.onDivergence), let (one, tapeRun) = next([nearest], identity) else {
+            return .different(nearest: nearest.session)
+        }
+        return .run(begin(one.session, in: tapeRun, identity, name: name, on: c))
+    }
+
+    /// Those of the routes, and of the sessions that have the client's name.
+    private func within(
+        _ list: [OperationBook.Operation], _ routes: [Int], _ named: [Int]?
+    ) -> [OperationBook.Operation] {
+        list.filter { one in
+            routes.contains(table.routeOf[one.session])
+                && (named.map { sources(of: one.session).allSatisfy($0.contains) } ?? true)
+        }
+    }
+
+    /// The client's run of one of those sessions that lost its connection.
+    private func interrupted(_ identity: String, _ sessions: [Int]) -> Int? {
+        (roster.clients[identity]?.claims ?? []).first { r in
+            guard runs[r].session.isOperation, runs[r].link == nil, sessions.contains(roster.claims[r].session) else {
+                return false
+            }
+            if runs[r].failure != nil { return true }
+            return !runs[r].isOver && (runs[r].generation > 0 || runs[r].attempts.last?.outcome != nil)
+        }
+    }
+
+    /// The first that is left, in the client's own runs of the tape or in one that all share.
+    private mutating func next(
+        _ list: [OperationBook.Operation], _ identity: String
+    ) -> (OperationBook.Operation, tapeRun: Int)? {
+        if options.clients == 1, roster.tapeRuns.isEmpty { _ = roster.open(for: identity) }
+        let own = options.clients == 1 ? Array(roster.tapeRuns.indices) : roster.clients[identity]?.tapeRuns ?? []
+        for tapeRun in own {
+            if let one = list.first(where: { isFree($0, in: tapeRun) }) { return (one, tapeRun) }
+        }
+        guard options.clients > 1, roster.tapeRuns.count < options.clients, let first = list.first else { return nil }
+        return (first, roster.open(for: identity))
+    }
+
+    /// What is played again when all is taken. A GET changes nothing and may come as often as a client likes.
+    private mutating func repeated(
+        _ list: [OperationBook.Operation], _ head: RequestHead, _ identity: String
+    ) -> (session: Int, tapeRun: Int)? {
+        let isSafe = head.method == "GET"
+        guard options.whenExhausted != .refuse || isSafe, runs.count < Roster.claimLimit,
+            let first = list.first, let last = list.last
+        else { return nil }
+        let isRepeat = options.whenExhausted == .repeat
+        return ((isRepeat ? first : last).session, roster.open(for: identity, isClosed: !isRepeat))
+    }
+
+    /// One of the same name that nobody has, else the first of that name, else the first of all.
+    private func nearest(
+        to message: Message, among all: [OperationBook.Operation]
+    ) -> OperationBook.Operation? {
+        let alike = all.filter { $0.request.label == message.label }
+        let isLeft = { (one: OperationBook.Operation) in roster.tapeRuns.indices.contains { isFree(one, in: $0) } }
+        return alike.first(where: isLeft) ?? alike.first ?? all.first(where: isLeft) ?? all.first
+    }
+
+    // MARK: Serving
+
+    private mutating func serve(
+        _ message: Message, _ payload: [UInt8], _ opening: StreamOpening, of r: Int, on c: ConnectionID,
+        into out: inout [ReplayAction]
+    ) {
+        let head = opening.request
+        let session = runs[r].session
+        let type = session.codec.type
+        let opensAttempt = runs[r].beginAttempt(at: now, origin: origin ?? now)
+        let hit = judge(head, .operation, opensAttempt: opensAttempt, of: r)
+        if let hit, hit.place != .after { return carryOut(hit, on: c, head, .operation, of: r, into: &out) }
+        if let failure = runs[r].failure {
+            return answer(plain(409, failure), by: "replay", head, of: r, on: c, into: &out)
+        }
+        if let refusal = recordedRefusal(of: r, at: .operation) {
+            return answer(refusal, by: "server", head, of: r, on: c, into: &out)
+        }
+        let carriers = type.carriers(of: message, for: head, recorded: session.transport)
+        guard let transport = carriers.first(where: options.transports.contains) else {
+            return answer(type.answer(.notOffered, to: head), by: "replay", head, of: r, on: c, into: &out)
+        }
+        let recorded = session.transport == transport ? session.opening.response : nil
+        var given = type.answer(.operation(transport, recorded: recorded), to: head)
+        if recorded != nil {
+            let own = given.headers
+            given.headers += ExchangeAnswer.headers(of: session.opening, for: head).filter { field in
+                !own.contains { equalIgnoringCase($0.name, field.name) }
+            }
+        }
+        given = withCORS(given, for: head)
+        var link = Link(transport, on: c, token: nil, opening, session.codec, at: now)
+        if transport == .http { link.answer = given }
+        attach(link, c, head, .operation, to: r, into: &out)
+        if transport != .http { out.append(.beginStream(c, given)) }
+        if let hit {
+            return cut(r, Link.Ending(verdict: hit.ending ?? .reset, hit: hit), following: true, into: &out)
+        }
+        hear(payload.span, .text, from: r, into: &out)
+    }
+
+    /// An answer that ends the attempt.
+    private mutating func answer(
+        _ answer: HTTPAnswer, by: String, _ head: RequestHead, of r: Int, on c: ConnectionID,
+        into out: inout [ReplayAction]
+    ) {
+        runs[r].addStep(
+            .init(
+                request: ExchangeKind.operation.rawValue, status: answer.status,
+                transport: runs[r].session.codec.type.transport(head), time: elapsed), failed: by, at: now)
+        out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
+    }
+
+    /// Ends the answer to an operation: properly only where the recorded server did so.
+    /// - Returns: that the client is told by it.
+    mutating func shutOperation(
+        _ r: Int, _ c: ConnectionID, _ verdict: FaultVerdict, into out: inout [ReplayAction]
+    ) -> Bool {
+        switch verdict {
+        case .close(let code, let reason):
+            if let answer = runs[r].link?.answer {
+                let head = runs[r].link?.opening.request ?? runs[r].session.opening.request
+                let given = code == 1000 ? answer : withCORS(plain(409, reason), for: head)
+                out.append(.respond(c, given, thenClose: false, ticket: ticket()))
+                return true
+            }
+            if code == 1000 {
+                out.append(.endStream(c))
+                return true
+            }
+            out.append(.disconnect(c))
+        case .disconnect, .respond: out.append(.disconnect(c))
+        default: out.append(.reset(c))
+        }
+        peers[c]?.isOver = true
+        return true
+    }
+
+    // MARK: What is not on the tape
+
+    /// The protocol's own error with status 409.
+    private mutating func refuseOperation(
+        _ message: Message, _ text: String, _ opening: StreamOpening, _ codec: CodecEntry, _ c: ConnectionID,
+        into out: inout [ReplayAction]
+    ) {
+        if options.onDivergence == .ignore { out.append(.log(text)) } else { diverged(text, into: &out) }
+        guard options.onDivergence != .stall else { return }
+        let reason = "wiretape: diverged at \(message.title): not on \(tapeName)"
+        var answer = plain(409, reason)
+        if let refusal = codec.type.init(opening).refusal(of: message, reason: reason) {
+            answer = codec.type.answer(.operation(.http, recorded: nil), to: opening.request)
+            answer.status = 409
+            answer.body = refusal.payload
+        }
+        out.append(.respond(c, withCORS(answer, for: opening.request), thenClose: false))
+    }
+
+    private func exhaustedText(_ message: Message, _ count: Int) -> String {
+        "wiretape: \(message.title) was asked \(count == 1 ? "once" : "\(count) times") on \(tapeName) and came once more; "
+            + "--when-exhausted repeat or last answers it again."
+    }
+
+    private mutating func differenceText(_ message: Message, _ nearest: Int) -> String {
+        let run = SessionRun(recorded(nearest), script: script(of: nearest), at: now)
+        let request = run.script.steps.indices.first { run.script.steps[$0].role == .request }
+        return DivergenceText.unexpected(
+            message, nearest: request, came: nil, in: run, tape: tapeName, after: elapsed)
+    }
+}
