@@ -2,14 +2,15 @@
 equal observations; then the tape is played in another spelling, with another variable, with a connection lost in the middle,
 and over every other carrier (WebSocket, multipart, server-sent events), and WebSocket tapes over these.
 
-A pair is a line of PAIRS; programs are client_gql_http.py, client_graphql_sse.js and those of graphql.py.
+A pair is a line of PAIRS; programs are client_gql_http.py, client_graphql_sse.js and those of graphql_pairs.py.
 """
 
 import json
+import os
 import sys
 
 from cells import chains, compare
-from graphql import SPELLED, STAGES, numbers
+from graphql_pairs import SPELLED, STAGES, numbers
 from peers import HERE
 from processes import Failed, Program, Wiretape, free_port, run, wait_for_port
 
@@ -45,7 +46,7 @@ def start(stage, pair, port):
         command = ["node", HERE / "graphql_server.js", port]
     else:
         command = [sys.executable, stage.peers.folder / "strawberry_server.py", port]
-    environment = {**stage.environment, "NODE_PATH": stage.peers.node_path}
+    environment = {**os.environ, "NODE_PATH": stage.peers.node_path}
     program = Program(pair["server"], [str(part) for part in command], stage.path(".server.log"), env=environment)
     try:
         wait_for_port(port, program)
@@ -56,7 +57,7 @@ def start(stage, pair, port):
 
 
 def observe(stage, pair, url, script):
-    environment = {**stage.environment, "NODE_PATH": stage.peers.node_path}
+    environment = {**os.environ, "NODE_PATH": stage.peers.node_path}
     code, out, err = run([*PROGRAMS[pair["client"]], url, script], seconds=LIMIT, env=environment)
     if code != 0:
         raise Failed(f"{pair['client']} ended with {code}: {out[-300:]} {err[-500:]}")
@@ -150,21 +151,15 @@ def across(stage, tape_of, to):
     return f"{sum(map(len, live.values()))} observations equal, served over {', '.join(taken)}"
 
 
-NEEDS = {"node": "graphql-js", "strawberry": "strawberry", "gql": "gql", "gql-http": "gql", "sse": "graphql-js"}
-
-
-def needs(*pairs):
-    return tuple(sorted({NEEDS[PAIRS[name][side]] for name in pairs for side in ("server", "client")}))
-
-
+NEEDS = ("npm",)  # strawberry_server.py is in the same folder
 HTTP = ["multipart", "sse", "sse single", "sse with strawberry"]
-CASES = {f"graphql over HTTP: {name}": (needs(name), lambda s, name=name: equal(s, PAIRS[name])) for name in HTTP}
+CASES = {f"graphql over HTTP: {name}": (NEEDS, lambda s, name=name: equal(s, PAIRS[name])) for name in HTTP}
 CASES |= {
-    f"graphql over HTTP: {name}, lost": (needs(name), lambda s, name=name: lost(s, PAIRS[name]))
+    f"graphql over HTTP: {name} lost": (NEEDS, lambda s, name=name: lost(s, PAIRS[name]))
     for name in ("multipart", "sse", "sse single")
 }
 CASES |= {
-    f"graphql over HTTP: {a} to {b}": (needs(a, b), lambda s, a=a, b=b: across(s, a, b))
+    f"graphql over HTTP: {a} to {b}": (NEEDS, lambda s, a=a, b=b: across(s, a, b))
     for a, b in [
         ("ws of gql", "multipart"), ("ws", "sse"), ("ws", "sse single"), ("multipart", "ws of gql"), ("sse", "ws"),
         ("sse single", "ws"), ("sse", "sse single"), ("sse single", "sse"),
