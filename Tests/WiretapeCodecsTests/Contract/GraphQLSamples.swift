@@ -2,12 +2,13 @@ import WiretapeCodecs
 import WiretapeCore
 
 extension ContractSamples {
-    /// All dialects over WebSockets.
+    /// All dialects over WebSockets, and exchanges over HTTP.
     static let graphQL = ContractSamples(
         codec: CodecEntry(GraphQLCodec.self), framing: .messages,
         tapes: [
             "graphql/graphql-transport-ws-js", "graphql/graphql-legacy-ws-stw", "graphql/graphql-wss-tls12-gql",
             "recordings/graphql-transport-ws", "recordings/graphql-ws-legacy", "recordings/graphql-gql",
+            "graphql/graphql-multipart-strawberry", "graphql/graphql-badnet-http", "graphql/graphql-wss-tls12-gql-http",
         ],
         opening: graphQLOpening("graphql-transport-ws"),
         equal: [
