@@ -161,13 +161,3 @@ extension LiveFaults {
         carrier.session.protocolID = entry.id
     }
 }
-
-extension RequestHead {
-    /// The secret that tells a user: a token, wherever it stands, else the cookies.
-    fileprivate var credential: String? {
-        if let authorization = headers.first("Authorization") { return authorization }
-        if let token = query.first(where: { $0.name == "access_token" && !$0.value.isEmpty }) { return token.value }
-        let cookies = headers.all("Cookie")
-        return cookies.isEmpty ? nil : cookies.joined(separator: "; ")
-    }
-}
