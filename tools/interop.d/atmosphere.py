@@ -37,6 +37,7 @@ TRACKED = [
     ["wait", 11],
 ]
 END = [["pause", 0.1], ["close"]]
+SAMPLE = [*TRACKED[:-2], *END]  # what recordings/ has
 
 
 class Stage:

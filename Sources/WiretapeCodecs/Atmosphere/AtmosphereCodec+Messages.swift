@@ -58,14 +58,18 @@ extension AtmosphereCodec {
             bytes: Array(bytes), opcode: opcode)
     }
 
-    /// The first data of a poll or stream has come: what stands before it is the padding, and may be nothing.
+    /// The first data of a poll or stream has come: what stands before it is the padding, and may be nothing. The first
+    /// poll or stream of a session decides.
     mutating func begun() {
         if isFresh { learnPadding() }
         isFresh = false
+        isPaddingOpen = false
     }
 
     private mutating func learnPadding() {
-        if carrier == .poll || carrier == .stream { padding = lead }
+        guard carrier == .poll || carrier == .stream, padding == nil || isPaddingOpen else { return }
+        padding = lead
+        isPaddingOpen = isFresh
     }
 
     mutating func greeted(
@@ -87,7 +91,8 @@ extension AtmosphereCodec {
         case .bare: break
         }
         return Message(
-            direction: .toClient, role: .handshake, type: "Handshake", meaning: .object(members),
+            direction: .toClient, role: .handshake, type: "Handshake", chain: Chain(found.id, origin: .toClient),
+            meaning: .object(members),
             content: .object([.init("trackingId", .string(found.id))] + members), summary: Summary.line(text),
             bytes: Array(bytes), opcode: opcode)
     }

@@ -17,6 +17,7 @@ extension AtmosphereCodec {
     package func write(
         _ message: Message, ids: IDMap, on transport: Transport, into out: inout [UInt8]
     ) -> Opcode {
+        if message.role == .handshake { return greet(message, ids, into: &out) }
         let number = sawLengths ? AtmosphereFramer.number(message.bytes, at: 0) : nil
         guard message.direction == .toClient, message.role == .push,
             !(message.opcode == .binary && sawBinary)
@@ -40,6 +41,21 @@ extension AtmosphereCodec {
         } else {
             out += lengthened(Array(content))
         }
+        return message.opcode
+    }
+
+    /// The recorded handshake with another id, and another length where it has one.
+    private func greet(_ message: Message, _ ids: IDMap, into out: inout [UInt8]) -> Opcode {
+        let number = AtmosphereFramer.number(message.bytes, at: 0)
+        let text = number.map { message.bytes[$0.message...] } ?? message.bytes[...]
+        guard let chain = message.chain, ids.live(chain) != chain.id,
+            let bytes = AtmosphereHandshake(text, isAll: true)?.bytes(id: ids.live(chain))
+        else {
+            out.append(copying: message.bytes.span)
+            return message.opcode
+        }
+        if number != nil { out.append(utf8: "\(AtmosphereFramer.units(of: bytes[...]))|") }
+        out += bytes
         return message.opcode
     }
 

@@ -38,6 +38,8 @@ package struct AtmosphereCodec: FrameCodec {
     var trackingID: String?
     /// What polls and streams begin with; nil until one was seen.
     var padding: [UInt8]?
+    /// More of it may follow.
+    var isPaddingOpen = false
     /// Of the answers to polls and streams, where the application chose one.
     var contentTypes: [Carrier: String] = [:]
     /// The first time that the server gave a client to name what it has (2.0 and 2.1).
@@ -50,6 +52,7 @@ package struct AtmosphereCodec: FrameCodec {
     package mutating func carried(by opening: StreamOpening) {
         let asked = AtmosphereRequest(opening.request)
         guard asked.isAtmosphere else { return }
+        if let id = AtmosphereCodec.sessionKey(opening) { trackingID = id }
         switch AtmosphereCodec.kind(opening.request) {
         case .upgrade: carrier = .socket
         case .stream: carrier = asked.transport == .sse ? .events : .stream
@@ -59,7 +62,6 @@ package struct AtmosphereCodec: FrameCodec {
         wantsLengths = asked.wantsLengths
         awaitsHandshake = asked.wantsHandshake
         if let seconds = asked.heartbeat { heartbeat = seconds }
-        if let id = AtmosphereCodec.sessionKey(opening) { trackingID = id }
         isFresh = true
         lead = []
         partial = []

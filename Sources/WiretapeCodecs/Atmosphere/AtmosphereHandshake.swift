@@ -43,7 +43,9 @@ struct AtmosphereHandshake: Hashable, Sendable {
             form = .dated
             number = String(decoding: fields[1], as: UTF8.self)
         case 1:
-            guard first.count == 36, first.filter({ $0 == UInt8(ascii: "-") }).count == 4 else { return nil }
+            // A UUID, or what a canonical tape has for one.
+            let isID = first.count == 36 && first.filter { $0 == UInt8(ascii: "-") }.count == 4
+            guard isID || first.starts(with: "id_".utf8) else { return nil }
             form = .bare
         default: return nil
         }

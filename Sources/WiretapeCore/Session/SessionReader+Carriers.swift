@@ -10,7 +10,10 @@ extension SessionReader {
         // A fresh negotiation of the same name is of the session to come.
         if prospects[name.key] == nil, let index = session(named: name.key) {
             building[index].carrier.latest = exchange.event
-            if name.codec.type.hasTrackingIDs { return goOn(index, by: exchange.event) }
+            if name.codec.type.hasTrackingIDs {
+                adoptOpening(exchange, transport, index)
+                return goOn(index, by: exchange.event)
+            }
             if transport != .lp { building[index].clientEnded = false }
             return
         }

@@ -37,6 +37,16 @@ extension SessionReader {
         building[index].transport = building[index].session.codec.type.transport(opening.request)
     }
 
+    /// The first thing on the tape was what the client sent: a head that is held back for its body may come behind it.
+    mutating func adoptOpening(_ exchange: Exchange, _ transport: Transport, _ index: Int) {
+        let type = building[index].session.codec.type
+        guard type.kind(building[index].session.opening.request) == .send else { return }
+        building[index].session.opening = exchange.opening
+        building[index].session.transport = transport
+        building[index].carrier.opening = exchange.opening
+        building[index].carrier.openingEvent = exchange.event
+    }
+
     /// A client that is back, over whatever transport: what ended before is over.
     mutating func goOn(_ index: Int, by event: UInt64) {
         building[index].carrier.latest = event

@@ -68,7 +68,7 @@ struct CanonNames {
                 items.append(String(item))
                 continue
             }
-            if key == "_" { continue }
+            if CanonNames.passing.contains(where: { equalIgnoringCase($0, key) }) { continue }
             let value = percentDecoded(parts[1])
             let isDrawn =
                 equalIgnoringCase(key, "access_token")
@@ -82,6 +82,9 @@ struct CanonNames {
         let path = withoutPorts(String(target[..<mark]))
         return items.isEmpty ? path : "\(path)?\(items.joined(separator: "&"))"
     }
+
+    /// Query items that say when, or which request of many it is.
+    private static let passing = ["_", "X-Cache-Date", "jsonpTransport"]
 
     /// Query items whose values are drawn.
     private static let drawn = ["id", "asrs_request_id"]
@@ -107,7 +110,9 @@ struct CanonNames {
                 case "authorization", "proxy-authorization": credential(field.value)
                 case "cookie": cookies(field.value)
                 case "set-cookie": setCookie(field.value)
-                default: withoutPorts(field.value)
+                // A number to which a server adds.
+                case "x-cache-date": "1"
+                default: names[field.value] ?? withoutPorts(field.value)
                 }
             kept.append(HeaderField(field.name, value))
         }

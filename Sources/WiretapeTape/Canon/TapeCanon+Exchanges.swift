@@ -76,7 +76,11 @@ extension TapeCanon {
         for entry in codecs {
             let kind = entry.type.kind(head)
             if kind == .preflight { return .preflight }
-            if kind == .upgrade { return .upgrade }
+            if kind == .upgrade {
+                _ = trackedRole(opening, entry)
+                return .upgrade
+            }
+            if let role = trackedRole(opening, entry) { return role }
             if kind == .negotiate, entry.type.claim(opening) > .no { return .ordinary(isNegotiation: true) }
             guard let name = entry.type.sessionKey(opening) else { continue }
             let key = Key(codec: entry.id, key: name)
@@ -174,6 +178,7 @@ extension TapeCanon {
         exchange.isProxys = proxy
         exchange.answered = event.time
         if case .whole(let bytes) = body { exchange.responseBody = bytes }
+        nameByAnswer(&exchange)
         connections[c]?.exchanges[x] = exchange
         if case .upgrade = exchange.role, head.status == 101 { return upgraded(x, exchange, event) }
         guard case .streamed = body else { return answered(x, event) }

@@ -11,8 +11,9 @@ extension TapeCanon {
         var said: [(message: DecodedMessage, payload: CanonPayload, opcode: Opcode)] = []
         for one in decoded {
             let role = one.message.role
-            note(one)
-            guard role != .keepalive, role != .ack else { continue }
+            let isFirst = note(one)
+            // What a session with an id begins with stays, though it carries nothing: padding.
+            guard role != .ack, role != .keepalive || isFirst else { continue }
             if role == .close {
                 if one.message.direction == .toServer {
                     clientFarewell = true
@@ -41,22 +42,27 @@ extension TapeCanon {
     }
 
     /// Keeps up with the session's state, and names the chains that it opens.
-    private mutating func note(_ one: DecodedMessage) {
-        guard let type = codecs.first(where: { $0.id == one.codec })?.type else { return }
+    /// - Returns: whether the server says this first in a session that requests name.
+    private mutating func note(_ one: DecodedMessage) -> Bool {
+        guard let type = codecs.first(where: { $0.id == one.codec })?.type else { return false }
         var voice =
             sessions.removeValue(forKey: one.session)
             ?? Voice(codec: type.init(StreamOpening(request: RequestHead(method: "GET", target: "/"))))
         defer { sessions[one.session] = voice }
+        let isFirst = type.hasTrackingIDs && !voice.hasSpoken && one.message.direction == .toClient
+        if isFirst, one.message.role != .keepalive { voice.hasSpoken = true }
         if one.message.role == .handshake {
+            if type.hasTrackingIDs, let id = one.message.chain { voice.ids.bind(id, to: names.name(id.id)) }
             var ignored: [Message] = []
             voice.codec.decode(one.message.bytes.span, one.message.opcode, one.message.direction, into: &ignored)
-            return
+            return isFirst
         }
         for chain in [one.message.chain].compactMap(\.self) + one.message.opens where voice.seen.insert(chain).inserted
         {
             guard !type.chainsAreNames, TapeCanon.isDrawn(chain) else { continue }
             voice.ids.bind(chain, to: names.name(chain.id))
         }
+        return isFirst
     }
 
     /// Whether a chain's id is another one in every recording: a client's counter is not, a UUID is, and a server counts
@@ -66,7 +72,9 @@ extension TapeCanon {
     }
 
     private func written(_ one: DecodedMessage) -> (bytes: [UInt8], opcode: Opcode) {
-        guard let voice = sessions[one.session], one.message.role != .opaque, one.message.role != .handshake,
+        // Only where requests name the session does its handshake tell an id.
+        guard let voice = sessions[one.session], one.message.role != .opaque,
+            one.message.role != .handshake || type(of: voice.codec).hasTrackingIDs,
             [one.message.chain].compactMap(\.self).contains(where: TapeCanon.isDrawn)
                 || one.message.opens.contains(where: TapeCanon.isDrawn)
         else { return (one.message.bytes, one.message.opcode) }

@@ -5,6 +5,9 @@ extension TapeCanon {
 
     /// The first poll, which opens the session, stays; of the others one for every message, whatever carried it.
     mutating func polled(_ exchange: Exchange, _ head: ResponseHead, _ key: Key, _ event: TapeEvent) {
+        if codecs.first(where: { $0.id == key.codec })?.type.hasTrackingIDs == true {
+            return polledByID(exchange, head, key, event)
+        }
         keys[key]?.pending -= 1
         let carrier = carrier(of: key, event.connection)
         var farewell = keys[key]?.clientFarewell ?? false

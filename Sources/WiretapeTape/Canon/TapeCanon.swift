@@ -63,6 +63,8 @@ package struct TapeCanon {
         var codec: any FrameCodec
         var ids = IDMap()
         var seen: Set<Chain> = []
+        /// The server has said something that is no keepalive.
+        var hasSpoken = false
     }
 
     package init(codecs: [CodecEntry]) { self.codecs = codecs }

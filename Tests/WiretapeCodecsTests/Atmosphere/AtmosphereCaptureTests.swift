@@ -54,4 +54,37 @@ import WiretapeCore
                 8_193, 8_193, 8_193,
             ])
     }
+
+    /// The same conversation, recorded over every transport: decoded alike, and each over its own.
+    @Test(arguments: [("ws", Transport.ws), ("sse", .sse), ("stream", .stream), ("lp", .lp), ("jsonp", .lp)])
+    func recordings(_ name: String, _ transport: Transport) throws {
+        let reading = try Reading(Codecs.all, FixtureTape(recording: "atmosphere-\(name)").events)
+        let session = try #require(reading.sessions.first)
+        #expect(reading.sessions.count == 1 && session.transport == transport)
+        #expect(reading.messages.filter { $0.message.role == .handshake }.count == 1)
+        #expect(
+            texts(session, .toClient) == [
+                "hello", "héllo € 😀", "pipe|5|x", #"{"author":"a","message":"hi"}"#, "later-0", "later-1", "burst-0",
+                "burst-1", "burst-2", "héllo € 😀 again",
+            ])
+        #expect(texts(session, .toServer).count == 7)
+        #expect(session.entries.allSatisfy { if case .message = $0.what { true } else { false } })
+    }
+
+    /// A response's head is held back until its body is known: what the client did meanwhile may stand before it.
+    @Test func aPushBeforeTheHeadThatCausedIt() throws {
+        let push = Atmosphere.request("polling", id: Atmosphere.id, method: "POST")
+        let answer = ResponseHead(status: 200, headers: [HeaderField("X-Atmosphere-tracking-id", Atmosphere.id)])
+        var reading = Reading(Codecs.all)
+        for (c, kind) in [
+            (1, TapeEvent.Kind.request(x: 1, Atmosphere.request("streaming"), .none)),
+            (2, .request(x: 1, push, .whole(Array("hi".utf8)))),
+            (1, .response(x: 1, answer, .streamed, interim: false, coding: nil, proxy: false)),
+            (1, .chunk(x: 1, .toClient, Array("  \n41|\(Atmosphere.id)|0|X|2|hi".utf8))),
+        ] {
+            reading.read(TapeEvent(time: 0, connection: UInt32(c), kind))
+        }
+        #expect(reading.sessions.map(\.transport) == [.stream] && reading.sessions.map(\.entries.count) == [2])
+        #expect(reading.sessions[0].opening.request.method == "GET")
+    }
 }

@@ -5,7 +5,10 @@ extension ContractSamples {
     /// Two generations of the handshake, with lengths and without, padded and not. Without lengths any text is a message.
     static let atmosphere = ContractSamples(
         codec: CodecEntry(AtmosphereCodec.self), framing: .messages,
-        tapes: ["atmosphere/atmosphere-longpolling", "atmosphere/atmosphere-seed-objc"],
+        tapes: [
+            "atmosphere/atmosphere-longpolling", "atmosphere/atmosphere-seed-objc", "recordings/atmosphere-ws",
+            "recordings/atmosphere-sse",
+        ],
         opening: upgrade(
             "/chat?X-Atmosphere-tracking-id=3dbc7b52-25ad-4dbe-bc2a-8c4707c8224e&X-Atmosphere-Transport=websocket"
                 + "&X-Atmosphere-TrackMessageSize=true"),

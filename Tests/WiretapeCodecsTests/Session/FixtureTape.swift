@@ -17,7 +17,18 @@ struct FixtureTape {
     init(_ name: String) throws {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        var reader = try TapeReader(path: tests.appending(path: "Fixtures/\(name).tape").path)
+        try self.init(path: tests.appending(path: "Fixtures/\(name).tape").path)
+    }
+
+    /// A tape of `recordings/`.
+    init(recording name: String) throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        try self.init(path: root.appending(path: "recordings/\(name).tape.gz").path)
+    }
+
+    private init(path: String) throws {
+        var reader = try TapeReader(path: path)
         while let next = try reader.next() { events.append(next.event) }
     }
 }

@@ -10,10 +10,11 @@ import WiretapeTape
         let root = Golden.root
         let manager = FileManager.default
         let recordings = (try? manager.contentsOfDirectory(atPath: root.appending(path: "recordings").path)) ?? []
-        let fixtures =
-            (try? manager.contentsOfDirectory(atPath: root.appending(path: "Tests/Fixtures/signalr").path)) ?? []
-        return recordings.filter { $0.hasSuffix(".tape.gz") }.map { "recordings/\($0)" }.sorted()
-            + fixtures.filter { $0.hasSuffix(".tape") }.map { "Tests/Fixtures/signalr/\($0)" }.sorted()
+        let fixtures = ["signalr", "atmosphere"].flatMap { folder in
+            let names = try? manager.contentsOfDirectory(atPath: root.appending(path: "Tests/Fixtures/\(folder)").path)
+            return (names ?? []).filter { $0.hasSuffix(".tape") }.map { "Tests/Fixtures/\(folder)/\($0)" }.sorted()
+        }
+        return recordings.filter { $0.hasSuffix(".tape.gz") }.map { "recordings/\($0)" }.sorted() + fixtures
     }()
 
     private static func sessions(_ bytes: [UInt8]) throws -> (
