@@ -151,7 +151,7 @@ extension ReplayEngine {
 
     func place(of r: Int) -> CarrierPlace {
         let queued = runs[r].link?.polls.queue.reduce(0) { $0 + $1.messages } ?? 0
-        return CarrierPlace(id: runs[r].link?.token ?? "", sent: runs[r].sent.count - queued)
+        return CarrierPlace(id: runs[r].link?.token ?? "", sent: max(0, runs[r].sent.count - queued))
     }
 
     func answer(_ what: CarrierAnswer, _ head: RequestHead, of r: Int) -> HTTPAnswer {
