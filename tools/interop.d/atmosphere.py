@@ -80,11 +80,12 @@ class Stage:
     def observe(self, url, transport, steps, path="/chat", **more):
         return self.finish(self.start(url, transport, steps, path, **more))
 
-    def record(self, port, play):
+    def record(self, port, play, *options, suffix=".tape.gz"):
         """The tape of what `play(url)` does, and what it returned."""
-        tape = self.path(".tape.gz")
+        tape = self.path(suffix)
         tape.unlink(missing_ok=True)
-        with Wiretape(["record", "--upstream", f"http://127.0.0.1:{port}", "--output", tape], self.path(".log")) as proxy:
+        arguments = ["record", "--upstream", f"http://127.0.0.1:{port}", "--output", tape, *options]
+        with Wiretape(arguments, self.path(".log")) as proxy:
             seen = play(proxy.url)
             if (code := proxy.stop()) != 0:
                 raise Failed(f"record ended with {code}: {proxy.said()}")
@@ -233,6 +234,23 @@ def several(stage):
     return f"{transports(report)}"
 
 
+def canonical(stage, transport):
+    """Two recordings differ in nothing but times, and the canonical tape replays."""
+    port, program = stage.server()
+    texts = []
+    with program:
+        for _ in range(2):
+            tape, seen = stage.record(
+                port, lambda url: stage.observe(url, transport, SAMPLE), "--canonical", suffix=".tape")
+            text = re.sub(r'"started":"[^"]*"|"t":\d+', "", tape.read_text(encoding="utf-8"))
+            # The server's end of a stream races with the client that leaves.
+            texts.append([line for line in text.splitlines() if '"e":"end"' not in line and '"e":"stop"' not in line])
+    same(*texts, "the second recording")
+    got, _ = stage.replay(tape, lambda url: stage.observe(url, transport, SAMPLE))
+    same(seen[1:], got[1:], "replayed")  # the id is another one
+    return f"{len(texts[0])} lines"
+
+
 # The captures of real servers
 
 
@@ -338,6 +356,7 @@ ACTIONS = {
     **{f"ends-{t}": lambda s, t=t: ends(s, t) for t in ["ws", "sse", "stream", "lp"]},
     **{f"refusal-{t}": lambda s, t=t: refusal(s, t) for t in ["lp", "stream", "sse"]},
     **{f"heartbeats-{t}": lambda s, t=t: heartbeats(s, t) for t in TRANSPORTS},
+    **{f"canonical-{t}": lambda s, t=t: canonical(s, t) for t in TRANSPORTS},
     "several": several,
     "capture-longpolling": capture_longpolling,
     "capture-seed": capture_seed,
