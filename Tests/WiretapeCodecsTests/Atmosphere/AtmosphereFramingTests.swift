@@ -49,6 +49,17 @@ import WiretapeCore
         #expect(messages.texts == [long, "end"] && long.utf16.count == 40_000)
     }
 
+    /// Each chunk is looked at once, however many there are.
+    @Test func aMessageInManyChunks() {
+        var codec = Atmosphere.greeted("streaming")
+        let bytes = Array("400000|\(String(repeating: "x", count: 400_000))".utf8)
+        var messages: [Message] = []
+        for start in stride(from: 0, to: bytes.count, by: 16) {
+            messages += codec.read(Array(bytes[start..<min(start + 16, bytes.count)]))
+        }
+        #expect(messages.count == 1 && messages.texts.first?.utf8.count == 400_000)
+    }
+
     /// All transports give the same messages for the same conversation.
     @Test func transportsAgree() {
         let messages = ["héllo € 😀", "a|b", "7|x", #"{"a":[1,2]}"#, String(repeating: "z", count: 40_000)]
