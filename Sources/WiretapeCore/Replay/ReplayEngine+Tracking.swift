@@ -90,21 +90,44 @@ extension ReplayEngine {
     ) {
         guard let link = runs[r].link else { return }
         let greeting = writer(of: r).greeting(head, id: id)
-        switch link.transport {
-        case .lp:
-            for one in greeting { pass(one.payload, one.opcode, to: r, into: &out) }
+        let hit = judge(greeting, head, of: r)
+        let isSaid = hit.map { $0.place == .after } ?? true
+        if link.transport == .lp {
+            if let hit, !isSaid { end(r, with: hit, following: false, into: &out) }
+            for one in greeting where isSaid { pass(one.payload, one.opcode, to: r, into: &out) }
             wait(c, head, of: r, then: after, into: &out)
-        case .ws: out.append(.upgrade(c, headers: upgradeHeaders(head, of: r)))
-        default: out.append(.beginStream(c, withCORS(answer(.stream, head, of: r), for: head)))
-        }
-        if link.transport != .lp {
-            for one in greeting { pass(one.payload, one.opcode, to: r, into: &out) }
-            if let after {
-                return cut(r, Link.Ending(verdict: after.ending ?? .reset, hit: after), following: true, into: &out)
+        } else {
+            if link.transport == .ws {
+                out.append(.upgrade(c, headers: upgradeHeaders(head, of: r)))
+            } else {
+                out.append(.beginStream(c, withCORS(answer(.stream, head, of: r), for: head)))
+            }
+            for one in greeting where isSaid { pass(one.payload, one.opcode, to: r, into: &out) }
+            if let hit = after ?? (isSaid ? nil : hit) {
+                return end(r, with: hit, following: isSaid, into: &out)
             }
         }
+        if let hit, isSaid { return end(r, with: hit, following: true, into: &out) }
         hearEarly(of: r, into: &out)
         advance(r, into: &out)
+    }
+
+    /// What the rules want of the handshake in a greeting.
+    private mutating func judge(
+        _ greeting: [(payload: [UInt8], opcode: Opcode)], _ head: RequestHead, of r: Int
+    ) -> FaultHit? {
+        guard !faults.rules.isEmpty else { return nil }
+        var reader = runs[r].session.codec.type.init(StreamOpening(request: head))
+        var messages: [Message] = []
+        for one in greeting { reader.decode(one.payload.span, one.opcode, .toClient, into: &messages) }
+        guard let handshake = messages.first(where: { $0.role == .handshake }) else { return nil }
+        return faultEngine.message(handshake, ordinal: 1, moment(of: r)).last { $0.ending != nil }
+    }
+
+    private mutating func end(
+        _ r: Int, with hit: FaultHit, following: Bool, into out: inout [ReplayAction]
+    ) {
+        cut(r, Link.Ending(verdict: hit.ending ?? .reset, hit: hit), following: following, into: &out)
     }
 
     /// A newer connection takes the place of the one that is open.

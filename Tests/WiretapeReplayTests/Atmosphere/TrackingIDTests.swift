@@ -206,6 +206,40 @@ import WiretapeCore
         polled.expect(c, "503 ")
         polled.pollAgain(c, id: Self.id)
         polled.expect(c, "200 …")
+        for transport in ["websocket", "sse", "streaming", "long-polling"] {
+            let play = try play(faults: ["reset after message[direction=toClient, 2]"])
+            let first = play.atmosphere(transport)
+            _ = play.push("hi", id: Self.id)
+            for _ in 0..<4 {
+                play.pass(ms: 50)
+                if transport == "long-polling" { play.pollAgain(first, id: Self.id) }
+            }
+            play.pass(ms: 50)
+            let heard = play.said(first)
+            #expect(
+                heard.last == "RST" && heard.joined().contains("1|A") && !heard.joined().contains("1|B"), "\(heard)")
+            let second = play.atmosphere(transport, id: Self.id)
+            play.pass(ms: 3_000)
+            #expect(play.said(second).joined().contains("1|B"))
+        }
+    }
+
+    /// The handshake is made by replay; rules find it all the same.
+    @Test(arguments: ["websocket", "sse", "streaming", "long-polling"]) func faultsAtTheHandshake(_ transport: String)
+        throws
+    {
+        let after = try play(faults: ["reset after handshake"])
+        let c = after.atmosphere(transport)
+        after.pass(ms: 50)
+        if transport == "long-polling" { after.pollAgain(c, id: Self.id) }
+        after.pass(ms: 50)
+        let heard = after.said(c)
+        #expect(heard.joined().contains("0|X|") && heard.last == "RST", "\(heard)")
+        let before = try play(faults: ["reset before handshake"])
+        let d = before.atmosphere(transport)
+        before.pass(ms: 50)
+        let nothing = before.said(d)
+        #expect(!nothing.joined().contains("0|X|") && nothing.last == "RST", "\(nothing)")
     }
 
     @Test func aTransportThatIsNotServed() throws {
