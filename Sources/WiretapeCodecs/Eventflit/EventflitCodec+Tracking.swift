@@ -3,6 +3,8 @@ package import WiretapeCore
 /// Over HTTP every request names the session that its client made up.
 extension EventflitCodec {
     package static var hasTrackingIDs: Bool { true }
+    package static func isTracked(_ request: RequestHead) -> Bool { kind(request) != .upgrade }
+    package static var scriptsHandshake: Bool { true }
 
     /// A message a WebSocket message, also those that shared a SockJS frame.
     package static var sharesFrames: Bool { false }

@@ -165,7 +165,8 @@ extension ReplayEngine {
         link.polls.acknowledgement = nil
         let mayGoOn = keepsSession(r) || link.transport == .lp && by == "client"
         let type = runs[r].session.codec.type
-        let remembers = mayGoOn && (link.transport == .lp || link.memory != nil || type.hasTrackingIDs)
+        let remembers =
+            mayGoOn && (link.transport == .lp || link.memory != nil || type.hasTrackingIDs && link.token != nil)
         let isKept = stay == .resumable || isUnsettled ? remembers : stay == .over && link.transport == .lp
         forgetParked(of: r)
         if isKept {

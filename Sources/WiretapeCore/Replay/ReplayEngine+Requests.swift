@@ -9,7 +9,7 @@ extension ReplayEngine {
         if let answer = preflight(head) { return out.append(.respond(c, answer, thenClose: false)) }
         mergeOperations(for: head)
         guard let codec = codec(for: head) else { return plain(c, head, body, into: &out) }
-        if codec.type.hasTrackingIDs { return track(c, head, body, codec, into: &out) }
+        if codec.type.isTracked(head) { return track(c, head, body, codec, into: &out) }
         let kind = codec.type.kind(head)
         switch kind {
         case .operation:

@@ -5,6 +5,10 @@ package protocol CarrierCodec: Sendable {
     /// that the server has never heard of; a later one goes on with it, and takes the place of one that is open. The
     /// protocol's handshake names the id, so that replay makes it (``greeting(_:id:)``) and scripts do not have it.
     static var hasTrackingIDs: Bool { get }
+    /// Whether the request is one of those, where the protocol has others, too (Pusher's WebSockets).
+    static func isTracked(_ request: RequestHead) -> Bool
+    /// Whether scripts have the protocol's handshake; else replay makes it.
+    static var scriptsHandshake: Bool { get }
     /// Another request carries the session from here on: what it asks for holds for the payloads that follow.
     mutating func carried(by opening: StreamOpening)
     /// The id of the session as far as its messages have told it.
@@ -38,6 +42,8 @@ package struct CarrierPlace: Hashable, Sendable {
 
 extension FrameCodec {
     package static var hasTrackingIDs: Bool { false }
+    package static func isTracked(_ request: RequestHead) -> Bool { hasTrackingIDs }
+    package static var scriptsHandshake: Bool { !hasTrackingIDs }
     package mutating func carried(by opening: StreamOpening) {}
     package var sessionID: String? { nil }
     package func serving(_ opening: StreamOpening) -> Self { self }

@@ -73,7 +73,7 @@ extension SessionReader {
         let number = building[index].session.number
         let codec = building[index].session.codec.id
         let transport = building[index].transport ?? building[index].session.transport
-        let hasHandshakes = !building[index].session.codec.type.hasTrackingIDs
+        let hasHandshakes = building[index].session.codec.type.scriptsHandshake
         let frame = building[index].frames
         for message in messages {
             out.append(

@@ -29,6 +29,8 @@ import WiretapeCore
         let sessions = reading.sessions
         #expect(sessions.map(\.codec.id) == ["eventflit", "eventflit"])
         #expect(sessions.map(\.route) == ["/app/278d525bdf162c739803", "/app/278d525bdf162c739803"])
+        // The server's greeting is part of the script: replay plays it.
+        #expect(sessions.allSatisfy { $0.lines.first?.hasPrefix("< connection_established") == true })
         let second = sessions[1].lines
         #expect(second.contains("> client-note on private-room {\"n\":1}"))
         #expect(sessions[0].lines.contains("< client-note on private-room {\"n\":1}"))
