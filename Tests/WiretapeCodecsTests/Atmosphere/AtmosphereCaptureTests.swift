@@ -76,14 +76,13 @@ import WiretapeCore
         let push = Atmosphere.request("polling", id: Atmosphere.id, method: "POST")
         let answer = ResponseHead(status: 200, headers: [HeaderField("X-Atmosphere-tracking-id", Atmosphere.id)])
         var reading = Reading(Codecs.all)
-        for (c, kind) in [
-            (1, TapeEvent.Kind.request(x: 1, Atmosphere.request("streaming"), .none)),
+        let events: [(UInt32, TapeEvent.Kind)] = [
+            (1, .request(x: 1, Atmosphere.request("streaming"), .none)),
             (2, .request(x: 1, push, .whole(Array("hi".utf8)))),
             (1, .response(x: 1, answer, .streamed, interim: false, coding: nil, proxy: false)),
             (1, .chunk(x: 1, .toClient, Array("  \n41|\(Atmosphere.id)|0|X|2|hi".utf8))),
-        ] {
-            reading.read(TapeEvent(time: 0, connection: UInt32(c), kind))
-        }
+        ]
+        for (c, kind) in events { reading.read(TapeEvent(time: 0, connection: c, kind)) }
         #expect(reading.sessions.map(\.transport) == [.stream] && reading.sessions.map(\.entries.count) == [2])
         #expect(reading.sessions[0].opening.request.method == "GET")
     }

@@ -207,7 +207,7 @@ import WiretapeCore
         polled.pollAgain(c, id: Self.id)
         polled.expect(c, "200 …")
         for transport in ["websocket", "sse", "streaming", "long-polling"] {
-            let play = try play(faults: ["reset after message[direction=toClient, 2]"])
+            let play = try play(faults: ["reset after message[2, direction=toClient]"])
             let first = play.atmosphere(transport)
             _ = play.push("hi", id: Self.id)
             for _ in 0..<4 {
