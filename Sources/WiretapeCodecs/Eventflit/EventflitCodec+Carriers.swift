@@ -109,7 +109,7 @@ extension EventflitCodec {
         case .pollSuperseded: return frames("c[2010,\"Another connection still open\"]\n")
         case .sent, .ended: return HTTPAnswer(status: 204, headers: [HeaderField("Content-Type", "text/plain")])
         case .conflict: return frames("c[2010,\"Another connection still open\"]\n")
-        case .missingID, .unknownID, .wrongTransport, .notOffered: return HTTPAnswer(status: 404)
+        case .missingID, .unknownID, .wrongTransport, .notOffered, .operation: return HTTPAnswer(status: 404)
         case .notAllowed: return HTTPAnswer(status: 405)
         }
     }

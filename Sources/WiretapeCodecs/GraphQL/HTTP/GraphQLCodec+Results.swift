@@ -8,7 +8,10 @@ extension GraphQLCodec {
         if frame.direction == .toServer, frame.field("type") == nil || frame.field("query") != nil {
             return try asked(frame)
         }
-        if let type = frame.field("type")?.string { return try handshake(frame, type) ?? named(frame, type) }
+        if let type = frame.field("type")?.string {
+            if let opening = try handshake(frame, type) { return opening }
+            return try named(frame, type)
+        }
         guard let members = frame.object.members, !members.isEmpty else { return signOfLife(frame) }
         if frame.field("payload") != nil { return part(frame) }
         let isResult = members.contains { ["data", "errors", "incremental", "hasNext"].contains($0.name) }
