@@ -9,7 +9,7 @@ extension GraphQLCodec {
             return try asked(frame)
         }
         if let type = frame.field("type")?.string {
-            if let opening = try handshake(frame, type) { return opening }
+            if let opening = handshake(frame, type) { return opening }
             return try named(frame, type)
         }
         guard let members = frame.object.members, !members.isEmpty else { return signOfLife(frame) }
