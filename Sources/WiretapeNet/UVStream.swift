@@ -141,6 +141,11 @@ final class UVStream: Handle, ByteStream {
 
     private var unread: Int { descriptor.map { Int(wiretape_unread($0)) } ?? 0 }
 
+    var peerHasEnded: Bool {
+        guard !isClosing, let descriptor else { return false }
+        return wiretape_peer_has_ended(descriptor) != 0
+    }
+
     var unacknowledged: Int {
         guard !isClosing, let descriptor else { return 0 }
         return max(0, Int(wiretape_unacknowledged(descriptor)))

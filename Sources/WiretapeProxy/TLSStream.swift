@@ -56,6 +56,7 @@ package final class TLSStream: ByteStream {
     package var serverName: String? { machine?.serverName }
 
     package var peer: Address? { inner?.peer }
+    package var peerHasEnded: Bool { inner?.peerHasEnded ?? false }
     package var unacknowledged: Int { inner?.unacknowledged ?? 0 }
     package var queued: Int { phase == .over ? 0 : early.count + (inner?.queued ?? 0) }
 

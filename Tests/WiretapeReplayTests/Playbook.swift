@@ -28,13 +28,13 @@ final class Playbook {
 
     init(
         _ sessions: [RecordedSession], exchanges: [RecordedExchange] = [], speed: ReplayOptions.Speed = .factor(1),
-        faults: [String] = [],
+        faults: [String] = [], plan: FaultPlan = FaultPlan(),
         seed: UInt64 = 1, _ change: (inout ReplayOptions) -> Void = { _ in }
     ) throws {
         var options = ReplayOptions()
         options.speed = speed
         change(&options)
-        var plan = FaultPlan()
+        var plan = plan
         for fault in faults { plan.append(try FaultRule(parsing: fault, from: RuleSource(file: "--fault"))) }
         engine = ReplayEngine(
             sessions: sessions, exchanges: exchanges, tapeName: "chat.tape", options: options, faults: plan, seed: seed)
@@ -47,7 +47,9 @@ final class Playbook {
         _ method: String, _ target: String, _ headers: [HeaderField] = [], body: [UInt8] = []
     ) -> ConnectionID {
         last += 1
-        engine.opened(last, from: Address(host: host, port: 5000), name: listener, at: now)
+        var out: [ReplayAction] = []
+        engine.opened(last, from: Address(host: host, port: 5000), name: listener, at: now, into: &out)
+        perform(&out)
         ask(last, method, target, headers, body: body)
         return last
     }
@@ -170,7 +172,16 @@ final class Playbook {
                 got[c, default: []].append(
                     "\(answer.status) \(String(decoding: answer.body, as: UTF8.self).trimmingBlanks())")
                 answers[c] = answer
-            case .upgrade(let c, _): got[c, default: []].append("101")
+            case .upgrade(let c, _, let accept): got[c, default: []].append(accept == nil ? "101" : "101 wrong")
+            case .raw(let c, let bytes, let ticket):
+                got[c, default: []].append("raw \(hexText(bytes))")
+                if let ticket { untaken.append((c, ticket)) }
+            case .limit(let c, let count): got[c, default: []].append("limit \(count)")
+            case .pace(let c, let pace): got[c, default: []].append("pace \(pace)")
+            case .hold(let c, let time): got[c, default: []].append("hold \(DurationText.describe(time))")
+            case .stall(let c, let reads, let writes):
+                got[c, default: []].append("stall\(reads ? " in" : "")\(writes ? " out" : "")")
+            case .mute(let c, let isMuted): got[c, default: []].append(isMuted ? "mute" : "unmute")
             case .send(let c, _, let bytes, let ticket):
                 got[c, default: []] += String(decoding: bytes, as: UTF8.self).split(separator: "\u{1e}").map(
                     String.init)

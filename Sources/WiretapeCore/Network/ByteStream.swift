@@ -8,6 +8,9 @@ package protocol ByteStream: AnyObject {
     var queued: Int { get }
     /// Bytes that the kernel took and the peer's kernel has not acknowledged.
     var unacknowledged: Int { get }
+    /// Whether the peer's FIN has come to our kernel, also while nothing is read. It is told by ``StreamHandler/receivedEnd()``
+    /// only once everything before it was read.
+    var peerHasEnded: Bool { get }
     /// The other end's address, when known.
     var peer: Address? { get }
     /// Writes or queues all of `bytes`; the span is not kept. Does nothing on a stream that has ended.

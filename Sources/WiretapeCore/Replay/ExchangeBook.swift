@@ -24,7 +24,7 @@ struct ExchangeBook: Sendable {
         var due: WireInstant
         var connection: ConnectionID
         var answer: HTTPAnswer
-        var hit: FaultHit?
+        var fate: RequestFate?
         var moment: FaultMoment
     }
 

@@ -36,6 +36,7 @@ struct Link: Sendable {
     /// Used on long polling only.
     var polls = LongPolls()
     var cut = Cut.none
+    var faults = LinkFaults()
     var nextKeepalive: WireInstant?
     var lastHeard: WireInstant
     /// When it last heard something that was neither a keepalive nor an acknowledgement.
@@ -93,9 +94,15 @@ struct Link: Sendable {
 
     /// What the end is, and whose.
     struct Ending: Sendable {
-        var verdict: FaultVerdict
+        /// Nil: there is none, only what goes before it.
+        var verdict: FaultVerdict?
         /// Nil: the tape's.
         var hit: FaultHit?
+        /// What is done before, and how long that lasts.
+        var effects: [FaultVerdict] = []
+        var lingering: UInt64 = 0
+        /// Its firing is reported elsewhere.
+        var isToldAlready = false
         /// The direction in which nothing later passes while the end is on its way.
         var silences = Direction.toClient
     }

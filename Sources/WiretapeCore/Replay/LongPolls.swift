@@ -7,12 +7,14 @@ struct LongPolls: Sendable {
         var ticket: UInt64
         /// How many messages of the script it carries.
         var messages = 0
+        /// The body's length is told wrong.
+        var isLengthWrong = false
     }
 
     /// The poll that waits for its answer on ``Link/connection``, since when, and what a rule does after its answer.
     var waiting: RequestHead?
     var since: WireInstant = .zero
-    var afterAnswer: FaultHit?
+    var afterAnswer: RequestFate?
     /// The head of its answer is out.
     var isBegun = false
     /// What is due and has not gone out, in order.

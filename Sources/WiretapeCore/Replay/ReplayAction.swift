@@ -10,10 +10,24 @@ package enum ReplayAction: Hashable, Sendable {
     /// The body's proper end; the connection goes on.
     case endStream(ConnectionID)
     /// Answers an upgrade with 101 and these further headers (subprotocol, CORS); the accept key is the server's business.
-    case upgrade(ConnectionID, headers: [HeaderField])
+    /// `accept`: instead of the right key.
+    case upgrade(ConnectionID, headers: [HeaderField], accept: String? = nil)
     /// One WebSocket message. ``ReplayEngine/handedOver(_:ticket:at:into:)`` follows when the kernel has all of it.
     case send(ConnectionID, Opcode, [UInt8], ticket: UInt64)
-    /// A close frame. The server waits for the client's close frame or FIN for up to 5 s, then sends FIN.
+    /// These bytes as they are: a damaged frame or chunk, or something that is no answer. A request that is owed an answer
+    /// has it by that. With a ticket `handedOver` follows.
+    case raw(ConnectionID, [UInt8], ticket: UInt64? = nil)
+    /// Of everything that is said on the connection from now on only so many bytes leave; the rest is lost.
+    case limit(ConnectionID, bytes: Int)
+    /// How everything that is said leaves from now on.
+    case pace(ConnectionID, WritePacer.Pace)
+    /// Nothing leaves for so many nanoseconds.
+    case hold(ConnectionID, for: UInt64)
+    /// Half-open until told otherwise: nothing is read, nothing leaves. The client's end is still told.
+    case stall(ConnectionID, reads: Bool, writes: Bool)
+    /// Whether pings are left without an answer.
+    case mute(ConnectionID, Bool)
+    /// A close frame with whatever code. The server waits for the client's close frame or FIN for up to 5 s, then sends FIN.
     case closeFrame(ConnectionID, code: UInt16?, reason: String)
     /// FIN without a close frame, after what is queued.
     case disconnect(ConnectionID)

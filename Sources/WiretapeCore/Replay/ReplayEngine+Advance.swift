@@ -21,6 +21,12 @@ extension ReplayEngine {
                 runs[r].wakeAt = nil
                 return
             }
+            if let held = runs[r].link?.faults.heldUntil, held > now {
+                flush(&batch, of: r, into: &out)
+                runs[r].wakeAt = held
+                keepAlive(r, into: &out)
+                return
+            }
             let elsewhere = elsewhere(than: r)
             switch runs[r].next(at: now, elsewhere: elsewhere, options) {
             case .send(let step, let due):
@@ -59,47 +65,28 @@ extension ReplayEngine {
     ) -> Bool {
         guard let message = runs[r].script.message(step) else {
             flush(&batch, of: r, into: &out)
+            letPass(.max, of: r, into: &out)
+            let ending = runs[r].script.ending(step) ?? .disconnect
+            if let fate = judgeEnding(step, ending, of: r) {
+                return carryOut(fate, ending: step, due: due, of: r, into: &out)
+            }
             runs[r].sent(step, at: now, due: due)
-            end(r, with: runs[r].script.ending(step) ?? .disconnect, into: &out)
+            end(r, with: ending, into: &out)
             return false
         }
-        let hit = judge(step, message, of: r)
-        if let hit, hit.place != .after {
+        if let fate = judge(step, message, of: r) {
             flush(&batch, of: r, into: &out)
-            if hit.place == .instead {
-                keep(step, message, of: r)
-                runs[r].sent(step, at: now, due: due)
-            }
-            cut(r, Link.Ending(verdict: hit.ending ?? .reset, hit: hit), following: false, into: &out)
-            return false
+            return carryOut(fate, step, message, due: due, of: r, into: &out)
         }
         let isShared = runs[r].session.codec.type.sharesFrames
         if !isShared || batch.frame != Int(runs[r].script.steps[step].frame) { flush(&batch, of: r, into: &out) }
         append(step, message, of: r, &batch)
         runs[r].sent(step, at: now, due: due)
-        if message.role == .handshake { runs[r].connected() }
-        guard let hit else { return true }
-        flush(&batch, of: r, into: &out)
-        cut(r, Link.Ending(verdict: hit.ending ?? .reset, hit: hit), following: true, into: &out)
-        return false
+        noteReady(message, of: r)
+        return true
     }
 
-    /// What is lost with its connection counts as sent where the protocol itself sends such messages again.
-    private mutating func keep(_ step: Int, _ message: Message, of r: Int) {
-        guard runs[r].link?.memory != nil else { return }
-        var lost = Batch()
-        append(step, message, of: r, &lost)
-        runs[r].link?.memory?.sending([message], lost.bytes, lost.opcode)
-    }
-
-    private mutating func judge(_ step: Int, _ message: Message, of r: Int) -> FaultHit? {
-        guard !faults.rules.isEmpty, !runs[r].judged[step] || message.role == .handshake else { return nil }
-        runs[r].judged[step] = true
-        return faultEngine.message(message, ordinal: Int(runs[r].script.steps[step].ordinal), moment(of: r))
-            .last { $0.ending != nil }
-    }
-
-    private mutating func append(_ step: Int, _ message: Message, of r: Int, _ batch: inout Batch) {
+    mutating func append(_ step: Int, _ message: Message, of r: Int, _ batch: inout Batch) {
         // Not a copy of the whole link: it would be copied again by the changes below.
         guard let ids = runs[r].link?.ids, let transport = runs[r].link?.transport else { return }
         var bytes: [UInt8] = []
@@ -133,6 +120,7 @@ extension ReplayEngine {
         let messages =
             runs[r].link?.memory == nil ? [] : batch.steps.compactMap { runs[r].script.message($0) }
         deliver(batch.bytes, batch.opcode, messages, steps: batch.steps, to: r, into: &out)
+        letPass(batch.steps.count, of: r, into: &out)
         lastActivity = now
         batch.bytes = []
         batch.steps = []
@@ -141,15 +129,24 @@ extension ReplayEngine {
 
     private mutating func keepAlive(_ r: Int, into out: inout [ReplayAction]) {
         if let own = runs[r].keepalive(at: now, options) {
-            pass(own.payload, own.opcode, to: r, into: &out)
+            sendKeepalive(own.payload, own.opcode, to: r, into: &out)
         }
         for next in [runs[r].link?.nextKeepalive, openingDue(r)].compactMap(\.self) {
             runs[r].wakeAt = min(runs[r].wakeAt ?? next, next)
         }
     }
 
-    func moment(of r: Int) -> FaultMoment {
-        let (attempt, retry) = runs[r].attemptNumbers
-        return FaultMoment(session: runs[r].session.number, run: runs[r].run, attempt: attempt, retry: retry)
+    /// Where the session is, for rules.
+    /// - Parameter message: what is asked about.
+    func moment(of r: Int, _ message: Message? = nil) -> FaultMoment {
+        let run = runs[r]
+        let (attempt, retry) = run.attemptNumbers
+        var context = SelectorContext(protocolID: run.session.codec.id, transport: run.link?.transport)
+        if let message, !faults.rules.isEmpty { context.subscribes = run.session.codec.type.subscribes(message) }
+        return FaultMoment(
+            session: run.session.number, run: run.run, attempt: attempt, retry: retry,
+            connection: Swift.max(1, run.generation + (run.link == nil ? 1 : 0)), context: context,
+            sinceRun: origin.map { now.since($0) }, sinceConnect: run.link.map { now.since($0.openedAt) },
+            sinceHandshake: run.link?.readyAt.map { now.since($0) })
     }
 }

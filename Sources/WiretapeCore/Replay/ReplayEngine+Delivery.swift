@@ -13,8 +13,10 @@ extension ReplayEngine {
     }
 
     /// As `deliver`, for what the protocol does not count: keepalives, acknowledgements, repetitions.
+    /// - Parameter damage: of the header; the frame, the chunk or the body's length is told wrong.
     mutating func pass(
-        _ payload: [UInt8], _ opcode: Opcode, steps: [Int] = [], to r: Int, into out: inout [ReplayAction]
+        _ payload: [UInt8], _ opcode: Opcode, steps: [Int] = [], damage: Corruption? = nil, to r: Int,
+        into out: inout [ReplayAction]
     ) {
         guard let transport = runs[r].link?.transport else { return }
         let connection = runs[r].link?.connection
@@ -25,10 +27,16 @@ extension ReplayEngine {
         switch transport {
         case .lp:
             runs[r].link?.polls.queue.append(
-                .init(bytes: payload, opcode: opcode, ticket: ticket, messages: steps.count))
+                .init(
+                    bytes: payload, opcode: opcode, ticket: ticket, messages: steps.count,
+                    isLengthWrong: damage == .length))
         case .ws:
             guard let connection else { return }
-            out.append(.send(connection, opcode, payload, ticket: ticket))
+            if let damage {
+                out.append(.raw(connection, damage.frame(opcode, payload, mask: nil), ticket: ticket))
+            } else {
+                out.append(.send(connection, opcode, payload, ticket: ticket))
+            }
         case .http where isGathered:
             var piece: [UInt8] = []
             runs[r].session.codec.type.frame(payload.span, on: .http, into: &piece)
@@ -37,7 +45,12 @@ extension ReplayEngine {
             guard let connection else { return }
             var piece: [UInt8] = []
             runs[r].session.codec.type.frame(payload.span, on: transport, into: &piece)
-            out.append(.piece(connection, piece, ticket: ticket))
+            if damage == .length {
+                let length = String(piece.count + 1, radix: 16)
+                out.append(.raw(connection, Array("\(length)\r\n".utf8) + piece + [13, 10], ticket: ticket))
+            } else {
+                out.append(.piece(connection, piece, ticket: ticket))
+            }
         }
     }
 
@@ -53,7 +66,8 @@ extension ReplayEngine {
         runs[r].link?.polls.body = body
         runs[r].link?.polls.queue.removeFirst(body.count)
         let answer = answer(.poll(body.flatMap(\.bytes), last.opcode), head, of: r)
-        finishPoll(of: r, with: answer, ticket: last.ticket, into: &out)
+        let isLengthWrong = body.contains(where: \.isLengthWrong)
+        finishPoll(of: r, with: answer, ticket: last.ticket, isLengthWrong: isLengthWrong, into: &out)
         guard let ticket = polls.acknowledgement, body.count == polls.queue.count else { return }
         runs[r].link?.polls.acknowledgement = nil
         out.append(.awaitAcknowledged(c, ticket: ticket))
@@ -61,7 +75,8 @@ extension ReplayEngine {
 
     /// Gives the poll that waits its answer; the session goes on without one.
     mutating func finishPoll(
-        of r: Int, with answer: HTTPAnswer, ticket: UInt64? = nil, into out: inout [ReplayAction]
+        of r: Int, with answer: HTTPAnswer, ticket: UInt64? = nil, isLengthWrong: Bool = false,
+        into out: inout [ReplayAction]
     ) {
         guard let c = runs[r].link?.connection, let head = runs[r].link?.polls.waiting else { return }
         let hit = runs[r].link?.polls.afterAnswer
@@ -77,10 +92,22 @@ extension ReplayEngine {
         if isBegun {
             if !answer.body.isEmpty { out.append(.piece(c, answer.body, ticket: ticket ?? self.ticket())) }
             out.append(.endStream(c))
+        } else if isLengthWrong {
+            out.append(.raw(c, ReplayEngine.tooLong(withCORS(answer, for: head)), ticket: ticket))
         } else {
             out.append(.respond(c, withCORS(answer, for: head), thenClose: false, ticket: ticket))
         }
         if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
+    }
+
+    /// An answer whose length is told one byte too large.
+    private static func tooLong(_ answer: HTTPAnswer) -> [UInt8] {
+        let length = HeaderField("Content-Length", "\(answer.body.count + 1)")
+        let reason = answer.reason.isEmpty ? statusText(answer.status) : answer.reason
+        var bytes: [UInt8] = []
+        HTTPHeadWriter.append(
+            ResponseHead(status: answer.status, reason: reason, headers: answer.headers + [length]), into: &bytes)
+        return bytes + answer.body
     }
 
     /// All bytes of that send are in the kernel, and so are those of every send before it on the connection.

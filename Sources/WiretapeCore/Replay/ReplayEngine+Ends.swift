@@ -70,6 +70,7 @@ extension ReplayEngine {
                 // Everything is acknowledged, so the kernel has it.
                 if complete { runs[r].link?.handedOverAll() }
                 carryOut(ending, of: r, complete: complete, into: &out)
+                return runs[r].link?.isCut ?? true
             }
             return true
         }
@@ -81,25 +82,47 @@ extension ReplayEngine {
         _ ending: Link.Ending, of r: Int, complete: Bool, into out: inout [ReplayAction]
     ) {
         guard let link = runs[r].link else { return }
-        if link.transport == .lp, link.connection == nil || !link.polls.queue.isEmpty {
+        if link.transport == .lp, ending.verdict != nil, link.connection == nil || !link.polls.queue.isEmpty {
             runs[r].link?.cut = .awaitingPoll(ending, complete: complete)
             runs[r].wakeAt = nil
             return
         }
-        shut(r, ending.verdict, into: &out)
-        if let hit = ending.hit { record(hit, moment(of: r), cut: !complete) }
+        for effect in ending.effects { apply(effect, on: link.connection, of: r, into: &out) }
+        guard let verdict = ending.verdict else {
+            runs[r].link?.cut = .none
+            return
+        }
+        if ending.lingering > 0 { return linger(r, ending, complete, into: &out) }
+        if let hit = ending.hit, !ending.isToldAlready { record(hit, moment(of: r), cut: !complete) }
+        if case .outage(let outage) = verdict, let hit = ending.hit {
+            runs[r].link?.cut = .none
+            return begin(outage, by: hit, into: &out)
+        }
+        shut(r, verdict, isRecorded: ending.hit == nil, into: &out)
         // What is queued goes out before a FIN or a close frame.
-        if ending.verdict != .reset {
+        if verdict != .reset {
             runs[r].trail()
             if runs[r].trailing != nil, let c = link.connection { peers[c]?.trails = r }
         }
         let isLast = ending.hit == nil && runs[r].isPlayed
         var stay = Stay.resumable
         let hasTrackingIDs = runs[r].session.codec.type.hasTrackingIDs
-        if case .close = ending.verdict, link.transport == .lp, !hasTrackingIDs { stay = .gone }
+        if case .close = verdict, link.transport == .lp, !hasTrackingIDs { stay = .gone }
         leave(
-            r, by: ending.hit.map { "fault:\($0.name)" } ?? "server", how: how(ending.verdict),
+            r, by: ending.hit.map { "fault:\($0.name)" } ?? "server", how: how(verdict),
             isLast && !hasTrackingIDs ? .gone : stay)
+    }
+
+    /// What goes before the end lasts for a while.
+    private mutating func linger(
+        _ r: Int, _ ending: Link.Ending, _ complete: Bool, into out: inout [ReplayAction]
+    ) {
+        var rest = ending
+        rest.effects = []
+        rest.lingering = 0
+        let until = now.advanced(by: ending.lingering)
+        runs[r].link?.cut = .settling(until: until, rest, complete: complete)
+        runs[r].wakeAt = until
     }
 
     func how(_ verdict: FaultVerdict) -> String {
@@ -115,7 +138,9 @@ extension ReplayEngine {
     /// Ends what carries a session's messages: the WebSocket, the event stream, the poll that waits.
     /// - Returns: whether the client is told by it; not when no poll waits.
     @discardableResult
-    mutating func shut(_ r: Int, _ verdict: FaultVerdict, into out: inout [ReplayAction]) -> Bool {
+    mutating func shut(
+        _ r: Int, _ verdict: FaultVerdict, isRecorded: Bool = true, into out: inout [ReplayAction]
+    ) -> Bool {
         answerPoll(of: r, into: &out)
         guard let link = runs[r].link, let c = link.connection else { return false }
         if runs[r].session.isOperation { return shutOperation(r, c, verdict, into: &out) }
@@ -131,7 +156,10 @@ extension ReplayEngine {
                 let last = runs[r].session.codec.type.closing(link.transport)
                 if !last.isEmpty { out.append(.piece(c, last, ticket: ticket())) }
                 out.append(.endStream(c))
-            case .ws: out.append(.closeFrame(c, code: code, reason: ReplayEngine.closeReason(reason)))
+            case .ws:
+                // Only a rule may want a code that must not be on the wire.
+                let told = code.flatMap { !isRecorded || CloseFrame.maySend($0) ? $0 : nil }
+                out.append(.closeFrame(c, code: told, reason: ReplayEngine.closeReason(reason)))
             }
             if link.transport != .ws { return true }
         default: out.append(.reset(c))
@@ -159,6 +187,7 @@ extension ReplayEngine {
         if !isUnsettled { runs[r].ended(by: by, how: how, at: now, origin: origin ?? now) }
         link.connection = nil
         link.cut = .none
+        link.faults = LinkFaults()
         link.polls.waiting = nil
         link.polls.afterAnswer = nil
         link.polls.isBegun = false
@@ -197,7 +226,7 @@ extension ReplayEngine {
 
     /// An end that was on its way comes too late: what it followed may have been lost.
     mutating func recordCut(of r: Int) {
-        guard let (ending, complete) = runs[r].link?.ending, let hit = ending.hit else { return }
+        guard let (ending, complete) = runs[r].link?.ending, let hit = ending.hit, !ending.isToldAlready else { return }
         record(hit, moment(of: r), cut: !complete)
     }
 
@@ -225,12 +254,17 @@ extension ReplayEngine {
         }
         guard !peer.isOver, let r = peer.run, runs[r].link?.connection == c else { return }
         recordCut(of: r)
+        let fate = judgeClose(how, of: r, into: &out)
         let text: String
         var stay = Stay.resumable
         switch how {
         case .closeFrame(let code, let reason):
             text = code.map { "close \($0)" } ?? "close"
-            out.append(.closeFrame(c, code: code, reason: reason))
+            if fate?.end?.verdict == .reset {
+                out.append(.reset(c))
+            } else if fate?.isDropped != true {
+                out.append(.closeFrame(c, code: code, reason: reason))
+            }
             peers[c]?.isOver = true
             runs[r].giveUpRepeats()
             // Ended in order: nothing is kept for the client.
@@ -245,6 +279,22 @@ extension ReplayEngine {
         if runs[r].link?.memory != nil, runs[r].isEnding { stay = .gone }
         runs[r].cancelOperation(at: now)
         leave(r, by: "client", how: text, stay)
+        if let end = fate?.end, case .outage(let outage) = end.verdict { begin(outage, by: end.hit, into: &out) }
+    }
+
+    /// Asks the rules of the point `close` when the client ends its connection.
+    private mutating func judgeClose(
+        _ how: ClientEnd, of r: Int, into out: inout [ReplayAction]
+    ) -> MessageFate? {
+        guard !faults.rules.isEmpty else { return nil }
+        var code: UInt16?
+        if case .closeFrame(let told, _) = how { code = told }
+        let fate = MessageFate(faultEngine.close(by: .toServer, code: code, moment(of: r)))
+        for hit in fate?.hits ?? [] { record(hit, moment(of: r), cut: false) }
+        for effect in (fate?.effectsBefore ?? []) + (fate?.effectsAfter ?? []) {
+            apply(effect, on: nil, of: r, into: &out)
+        }
+        return fate
     }
 
     /// At most 123 bytes: what fits into a close frame (RFC 6455 §5.5.1).

@@ -33,10 +33,10 @@ extension ReplayEngine {
         }
         requestCount += 1
         let moment = FaultMoment(session: 0, run: tapeRun + 1, attempt: 1, retry: 0)
-        let hit =
+        let fate =
             faults.rules.isEmpty
-            ? nil : faultEngine.request(head, .other, ordinal: requestCount, moment).last { $0.ending != nil }
-        if let hit, hit.place != .after { return carryOut(hit, on: c, head, moment, into: &out) }
+            ? nil : RequestFate(faultEngine.request(head, .other, ordinal: requestCount, moment))
+        if let fate, carryOut(fate, on: c, head, moment, into: &out) { return }
         roster.play(list, in: tapeRun)
         exchanges.played += 1
         let exchange = exchanges.recorded[suitable(place, of: members, for: head)]
@@ -51,7 +51,7 @@ extension ReplayEngine {
         // How long the recorded server took.
         let due = now.advanced(by: options.scaled(from: exchange.time, to: exchange.answered))
         exchanges.underWay.append(
-            ExchangeBook.UnderWay(due: due, connection: c, answer: answer, hit: hit, moment: moment))
+            ExchangeBook.UnderWay(due: due, connection: c, answer: answer, fate: fate, moment: moment))
         finishExchanges(into: &out)
     }
 
@@ -65,9 +65,11 @@ extension ReplayEngine {
             guard let peer = peers[one.connection], !peer.isOver else { continue }
             lastActivity = now
             out.append(.respond(one.connection, one.answer, thenClose: false))
-            guard let hit = one.hit else { continue }
+            guard let ending = one.fate?.following else { continue }
             let ticket = ticket()
-            requestCuts.append(RequestCut(connection: one.connection, ticket: ticket, hit: hit, moment: one.moment))
+            requestCuts.append(
+                RequestCut(
+                    connection: one.connection, ticket: ticket, ending: ending, moment: one.moment, run: -1))
             out.append(.awaitAcknowledged(one.connection, ticket: ticket))
         }
     }
@@ -150,20 +152,25 @@ extension ReplayEngine {
         unanswered(c, head, 409, String(text.dropFirst("wiretape: ".count)), into: &out)
     }
 
+    /// - Returns: whether the request has what it gets.
     private mutating func carryOut(
-        _ hit: FaultHit, on c: ConnectionID, _ head: RequestHead, _ moment: FaultMoment,
+        _ fate: RequestFate, on c: ConnectionID, _ head: RequestHead, _ moment: FaultMoment,
         into out: inout [ReplayAction]
-    ) {
-        record(hit, moment, cut: false)
-        switch hit.ending {
-        case .respond(let answer): out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
-        case .disconnect, .close:
-            peers[c]?.isOver = true
-            out.append(.disconnect(c))
-        default:
-            peers[c]?.isOver = true
-            out.append(.reset(c))
+    ) -> Bool {
+        for hit in fate.hits where hit != fate.following?.hit { record(hit, moment, cut: false) }
+        if fate.delay > 0, fate.end.map({ RequestFate.isSaid($0.verdict) }) ?? true {
+            out.append(.hold(c, for: fate.delay))
         }
+        for effect in fate.effectsBefore { apply(effect, on: c, into: &out) }
+        if let count = fate.truncated { out.append(.limit(c, bytes: count)) }
+        guard let end = fate.end, fate.truncated == nil else { return false }
+        if case .outage(let outage) = end.verdict {
+            begin(outage, by: end.hit, into: &out)
+            return peers[c]?.isOver == true || answerInOutage(c, head, into: &out)
+        }
+        let wait = fate.delay.addingReportingOverflow(fate.lingering).partialValue
+        _ = say(end.verdict, on: c, head, .other, after: wait, of: nil, into: &out)
+        return true
     }
 
     /// The request beside the recorded one that is most like it, with the place of the first difference.

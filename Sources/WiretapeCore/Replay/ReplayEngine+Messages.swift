@@ -26,11 +26,9 @@ extension ReplayEngine {
                     continue
                 }
             }
-            take(message, of: r, into: &out)
-            if message.role == .handshake, let link = runs[r].link, link.memory == nil {
-                runs[r].link?.memory = link.codec.memory
-                if runs[r].link?.memory != nil { runs[r].link?.codec.leaveRepetitions() }
-            }
+            recast(r, for: message, into: &out)
+            guard arrives(message, of: r, into: &out) else { continue }
+            hearNow(message, of: r, into: &out)
         }
         advance(r, into: &out)
     }
@@ -42,20 +40,9 @@ extension ReplayEngine {
         leave(r, by: "replay", how: "close 1011", .gone)
     }
 
-    private mutating func take(_ message: Message, of r: Int, into out: inout [ReplayAction]) {
-        recast(r, for: message, into: &out)
-        let isOwn = message.role != .keepalive && message.role != .ack
-        if isOwn { runs[r].clientMessages += 1 }
+    /// A message that nothing holds back any more.
+    mutating func hearNow(_ message: Message, of r: Int, into out: inout [ReplayAction]) {
         let isCut = runs[r].link?.isCut ?? true
-        let hit =
-            faults.rules.isEmpty || !isOwn || isCut
-            ? nil
-            : faultEngine.message(message, ordinal: runs[r].clientMessages, moment(of: r)).last { $0.ending != nil }
-        if let hit, hit.place != .after {
-            runs[r].link?.memory?.lost(message)
-            let ending = Link.Ending(verdict: hit.ending ?? .reset, hit: hit, silences: .toServer)
-            return cut(r, ending, following: false, into: &out)
-        }
         if !isCut, !keepRules(message, of: r, into: &out) { return }
         let match = runs[r].match(message, at: now, options)
         switch match {
@@ -63,15 +50,17 @@ extension ReplayEngine {
             if message.role == .handshake, runs[r].script.serverHandshake == nil { runs[r].connected() }
         case .aside:
             if message.role == .close, !isCut { sayFarewell(r, into: &out) }
-            if message.role == .keepalive, !isCut, let pong = runs[r].link?.codec.pong(to: message) {
+            if message.role == .keepalive, !isCut, !runs[r].isMuted(at: now),
+                let pong = runs[r].link?.codec.pong(to: message)
+            {
                 pass(pong.payload, pong.opcode, to: r, into: &out)
             }
         case .unexpected, .disordered: diverge(on: message, of: r, match, into: &out)
         case .extra: refuse(message, of: r, into: &out)
         }
-        guard let hit, runs[r].link != nil else { return }
-        let ending = Link.Ending(verdict: hit.ending ?? .reset, hit: hit, silences: .toServer)
-        cut(r, ending, following: true, into: &out)
+        guard message.role == .handshake, let link = runs[r].link, link.memory == nil else { return }
+        runs[r].link?.memory = link.codec.memory
+        if runs[r].link?.memory != nil { runs[r].link?.codec.leaveRepetitions() }
     }
 
     /// The client's farewell is answered at once with what the tape has after one: the client does not wait for more.

@@ -36,7 +36,7 @@ extension ReplayEngine {
             }
         }
         if let answer = recordedRefusal(of: r, at: .negotiate) { return (answer, "server") }
-        let offered = transports(of: session)
+        let offered = transports(of: session).filter { !runs[r].blocked.contains($0) }
         if let obstacle = session.writer.obstacle ?? (offered.isEmpty ? notServed(session) : nil) {
             let reason = "session \(session.number) of \(tapeName) \(obstacle)"
             if !refusedSessions.contains(session.number) {

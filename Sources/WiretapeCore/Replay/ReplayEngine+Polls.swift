@@ -14,8 +14,8 @@ extension ReplayEngine {
         if let hit, hit.place != .after {
             carryOut(hit, on: c, head, .poll, of: r, into: &out)
             // The client takes it for the end of its connection, or polls again.
-            if runs[r].link?.polls.waiting == nil {
-                leave(r, by: "fault:\(hit.name)", how: how(hit.ending ?? .reset), .resumable)
+            if runs[r].link?.polls.waiting == nil, let end = hit.end {
+                leave(r, by: "fault:\(end.hit.name)", how: how(end.verdict), .resumable)
             }
             return
         }
@@ -43,7 +43,7 @@ extension ReplayEngine {
 
     /// Holds the poll until something is due. The one that waited before it is over.
     mutating func wait(
-        _ c: ConnectionID, _ head: RequestHead, of r: Int, then hit: FaultHit?, into out: inout [ReplayAction]
+        _ c: ConnectionID, _ head: RequestHead, of r: Int, then hit: RequestFate?, into out: inout [ReplayAction]
     ) {
         let type = runs[r].session.codec.type
         if runs[r].link?.polls.waiting != nil {
@@ -59,6 +59,8 @@ extension ReplayEngine {
         runs[r].link?.polls.waiting = head
         runs[r].link?.polls.since = now
         runs[r].link?.polls.afterAnswer = hit
+        for effect in runs[r].link?.faults.onNextPoll ?? [] { apply(effect, on: c, into: &out) }
+        runs[r].link?.faults.onNextPoll = []
         if type.polling?.beginsAtOnce == true {
             let begun = answer(.pollBegun, head, of: r)
             runs[r].link?.polls.isBegun = !begun.body.isEmpty
@@ -179,6 +181,7 @@ extension SessionRun {
         var next = pollDeadline
         if let link, !link.isCut, let due = link.memory?.acknowledgeAt { next = min(next ?? due, due) }
         if let until = parked?.until { next = min(next ?? until, until) }
+        if let due = link?.faults.nextWake { next = min(next ?? due, due) }
         return next
     }
 }

@@ -6,6 +6,19 @@ extension ReplayEngine {
     ) {
         happened(at: now)
         guard let peer = peers[c], !peer.isOver, peer.run == nil else { return }
+        let start = out.count
+        asking = c
+        dispatch(c, head, body: body, into: &out)
+        asking = nil
+        // What rules want before the answer.
+        if !prepared.isEmpty { out.insert(contentsOf: prepared, at: start) }
+        prepared = []
+    }
+
+    private mutating func dispatch(
+        _ c: ConnectionID, _ head: RequestHead, body: [UInt8], into out: inout [ReplayAction]
+    ) {
+        if answerInOutage(c, head, into: &out) || redirectAgain(c, head, into: &out) { return }
         if let answer = preflight(head) { return out.append(.respond(c, answer, thenClose: false)) }
         mergeOperations(for: head)
         guard let codec = codec(for: head) else { return plain(c, head, body, into: &out) }
@@ -76,7 +89,7 @@ extension ReplayEngine {
         } else if let refusal = recordedRefusal(of: r, at: kind) {
             answer = refusal
             by = "server"
-        } else if !transports(of: runs[r].session).contains(transport) {
+        } else if !transports(of: runs[r].session).contains(transport) || runs[r].blocked.contains(transport) {
             answer = codec.type.answer(.notOffered, to: head)
             runs[r].awaitsUpgrade = false
         } else if runs[r].isLeft || runs[r].isComplete {
@@ -107,7 +120,7 @@ extension ReplayEngine {
     enum Opening {
         case answered
         /// It is to be answered well, and a rule may want something afterwards.
-        case goesOn(after: FaultHit?)
+        case goesOn(after: RequestFate?)
     }
 
     /// The client has a connection.

@@ -13,9 +13,7 @@ extension ReplayEngine {
         let link = Link(transport, on: c, token: key, StreamOpening(request: head), codec, at: now)
         attach(link, c, head, .stream, to: r, into: &out)
         out.append(.beginStream(c, withCORS(codec.type.answer(.stream, to: head), for: head)))
-        if let after {
-            return cut(r, Link.Ending(verdict: after.ending ?? .reset, hit: after), following: true, into: &out)
-        }
+        if cutAfterOpening(after, of: r, into: &out) { return }
         hearEarly(of: r, into: &out)
         advance(r, into: &out)
     }

@@ -50,7 +50,7 @@ extension ReplayEngine {
         let transport = codec.type.transport(head)
         replaceLink(of: r, into: &out)
         guard runs[r].parked != nil, runs[r].failure == nil else { return begin(c, head, key, codec, into: &out) }
-        guard transports(of: runs[r].session).contains(transport) else {
+        guard transports(of: runs[r].session).contains(transport), !runs[r].blocked.contains(transport) else {
             return refuse(c, head, .notOffered, codec, into: &out)
         }
         settleParked(of: r)
@@ -85,29 +85,29 @@ extension ReplayEngine {
 
     /// Answers the request that opened the session's connection, and says what the protocol says first.
     private mutating func carry(
-        _ c: ConnectionID, _ head: RequestHead, _ id: String, of r: Int, then after: FaultHit?,
+        _ c: ConnectionID, _ head: RequestHead, _ id: String, of r: Int, then after: RequestFate?,
         into out: inout [ReplayAction]
     ) {
         guard let link = runs[r].link else { return }
         let greeting = writer(of: r).greeting(head, id: id)
-        let hit = judge(greeting, head, of: r)
-        let isSaid = hit.map { $0.place == .after } ?? true
+        let fate = judge(greeting, head, of: r)
+        let isSaid = fate.map { !$0.isLost && $0.end?.place != .before } ?? true
         if link.transport == .lp {
-            if let hit, !isSaid { end(r, with: hit, following: false, into: &out) }
+            if let fate, !isSaid { _ = finish(fate, of: r, following: false, into: &out) }
             for one in greeting where isSaid { pass(one.payload, one.opcode, to: r, into: &out) }
             wait(c, head, of: r, then: after, into: &out)
         } else {
             if link.transport == .ws {
-                out.append(.upgrade(c, headers: upgradeHeaders(head, of: r)))
+                let headers = upgradeHeaders(head, of: r, after)
+                out.append(.upgrade(c, headers: headers, accept: ReplayEngine.accept(after)))
             } else {
                 out.append(.beginStream(c, withCORS(answer(.stream, head, of: r), for: head)))
             }
             for one in greeting where isSaid { pass(one.payload, one.opcode, to: r, into: &out) }
-            if let hit = after ?? (isSaid ? nil : hit) {
-                return end(r, with: hit, following: isSaid, into: &out)
-            }
+            if cutAfterOpening(after, of: r, into: &out) { return }
+            if let fate, !isSaid, finish(fate, of: r, following: false, into: &out) { return }
         }
-        if let hit, isSaid { return end(r, with: hit, following: true, into: &out) }
+        if let fate, isSaid, finish(fate, of: r, following: true, into: &out) { return }
         hearEarly(of: r, into: &out)
         advance(r, into: &out)
     }
@@ -115,19 +115,28 @@ extension ReplayEngine {
     /// What the rules want of the handshake in a greeting.
     private mutating func judge(
         _ greeting: [(payload: [UInt8], opcode: Opcode)], _ head: RequestHead, of r: Int
-    ) -> FaultHit? {
+    ) -> MessageFate? {
         guard !faults.rules.isEmpty else { return nil }
         var reader = runs[r].session.codec.type.init(StreamOpening(request: head))
         var messages: [Message] = []
         for one in greeting { reader.decode(one.payload.span, one.opcode, .toClient, into: &messages) }
         guard let handshake = messages.first(where: { $0.role == .handshake }) else { return nil }
-        return faultEngine.message(handshake, ordinal: 1, moment(of: r)).last { $0.ending != nil }
+        return MessageFate(faultEngine.message(handshake, ordinal: 1, moment(of: r, handshake)))
     }
 
-    private mutating func end(
-        _ r: Int, with hit: FaultHit, following: Bool, into out: inout [ReplayAction]
-    ) {
-        cut(r, Link.Ending(verdict: hit.ending ?? .reset, hit: hit), following: following, into: &out)
+    /// What rules do around the handshake in a greeting; what they would do to the message itself, they do not.
+    /// - Returns: whether nothing more is said for now.
+    private mutating func finish(
+        _ fate: MessageFate, of r: Int, following: Bool, into out: inout [ReplayAction]
+    ) -> Bool {
+        for hit in fate.hits where hit != fate.end?.hit { record(hit, moment(of: r), cut: false) }
+        for effect in fate.effectsBefore { apply(effect, on: runs[r].link?.connection, of: r, into: &out) }
+        guard fate.end != nil || !fate.effectsAfter.isEmpty else { return false }
+        let ending = Link.Ending(
+            verdict: fate.end?.verdict, hit: fate.end?.hit ?? fate.hits.last, effects: fate.effectsAfter,
+            lingering: fate.lingering, isToldAlready: fate.end == nil)
+        cut(r, ending, following: following, into: &out)
+        return true
     }
 
     /// A newer connection takes the place of the one that is open.

@@ -22,22 +22,30 @@ extension ReplayEngine {
             r = claimed
         }
         guard case .goesOn(let after) = open(.ws, .upgrade, c, head, of: r, into: &out) else { return }
-        let headers = upgradeHeaders(head, of: r)
-        let opening = StreamOpening(request: head, response: ResponseHead(status: 101, headers: headers))
-        attach(Link(.ws, on: c, token: key, opening, codec, at: now), c, head, .upgrade, to: r, into: &out)
-        out.append(.upgrade(c, headers: headers))
-        if let after {
-            return cut(r, Link.Ending(verdict: after.ending ?? .reset, hit: after), following: true, into: &out)
-        }
+        let right = upgradeHeaders(head, of: r)
+        let headers = after?.wrongSubprotocol == nil ? right : upgradeHeaders(head, of: r, after)
+        let opening = StreamOpening(request: head, response: ResponseHead(status: 101, headers: right))
+        let link = Link(.ws, on: c, token: key, opening, codec, at: now)
+        attach(link, c, head, .upgrade, to: r, into: &out)
+        out.append(.upgrade(c, headers: headers, accept: ReplayEngine.accept(after)))
+        if cutAfterOpening(after, of: r, into: &out) { return }
         advance(r, into: &out)
     }
 
-    func upgradeHeaders(_ head: RequestHead, of r: Int) -> [HeaderField] {
+    func upgradeHeaders(_ head: RequestHead, of r: Int, _ fate: RequestFate? = nil) -> [HeaderField] {
+        if let wrong = fate?.wrongSubprotocol {
+            return (wrong.map { [HeaderField("Sec-WebSocket-Protocol", $0)] } ?? []) + cors(head)
+        }
         let recorded = runs[r].session.subprotocol
         guard let chosen = runs[r].session.codec.type.subprotocol(for: head, recorded: recorded),
             head.offeredSubprotocols.contains(chosen)
         else { return cors(head) }
         return [HeaderField("Sec-WebSocket-Protocol", chosen)] + cors(head)
+    }
+
+    /// A key that proves nothing.
+    static func accept(_ fate: RequestFate?) -> String? {
+        fate?.hasWrongAccept == true ? "d2lyZXRhcGU6IG5vdCB0aGUga2V5IQ==" : nil
     }
 
     // MARK: Going on without a handshake
@@ -75,11 +83,9 @@ extension ReplayEngine {
         runs[r].connected()
         peers[c]?.run = r
         remember(identity(head, c), of: r)
-        out.append(.upgrade(c, headers: upgradeHeaders(head, of: r)))
+        out.append(.upgrade(c, headers: upgradeHeaders(head, of: r, hit), accept: ReplayEngine.accept(hit)))
         for payload in first { pass(payload.payload, payload.opcode, to: r, into: &out) }
-        if let hit {
-            return cut(r, Link.Ending(verdict: hit.ending ?? .reset, hit: hit), following: true, into: &out)
-        }
+        if cutAfterOpening(hit, of: r, into: &out) { return }
         advance(r, into: &out)
     }
 

@@ -43,6 +43,17 @@ package struct ReplayEngine {
     var firings: [ReplayReport.Firing] = []
     /// Ends that follow the answer to a request.
     var requestCuts: [RequestCut] = []
+    /// Faults that last for a while, and the server's absence.
+    var lasting: [Lasting] = []
+    var outage: OutageState?
+    /// Moments that rules wait for, and those since the run began that have come.
+    let times: [RuleFilters.Since]
+    var runMarks: Set<Int> = []
+    /// Connections by listener.
+    var accepted: [String: Int] = [:]
+    /// The request that is being answered, and what rules want before its answer.
+    var asking: ConnectionID?
+    var prepared: [ReplayAction] = []
     var divergences: [String] = []
     /// Sessions whose transport is not served: said once.
     var refusedSessions: [Int] = []
@@ -86,13 +97,19 @@ package struct ReplayEngine {
         table = RouteTable(sessions)
         self.exchanges = ExchangeBook(exchanges, codecs)
         faultEngine = FaultEngine(faults, seed: seed)
+        var times: [RuleFilters.Since] = []
+        for time in faultEngine.times where !times.contains(time) { times.append(time) }
+        self.times = times
     }
 
     /// A client connection was accepted.
     /// - Parameter name: that of the listener, by which its clients go.
-    package mutating func opened(_ c: ConnectionID, from: Address?, name: String? = nil, at now: WireInstant) {
+    package mutating func opened(
+        _ c: ConnectionID, from: Address?, name: String? = nil, at now: WireInstant, into out: inout [ReplayAction]
+    ) {
         happened(at: now)
         peers[c] = Peer(address: from, name: name)
+        if !refuseInOutage(c, into: &out) { judgeAccept(c, into: &out) }
     }
 
     /// A ping or pong of the client, which the server answers by itself.
@@ -105,6 +122,8 @@ package struct ReplayEngine {
     /// Time has passed: ``nextWake`` has come, or nothing in particular.
     package mutating func wake(at now: WireInstant, into out: inout [ReplayAction]) {
         self.now = max(self.now, now)
+        finishLasting(into: &out)
+        fireTimed(into: &out)
         finishRequestCuts(into: &out)
         finishExchanges(into: &out)
         // What one session did may be what others wait for.
@@ -112,6 +131,7 @@ package struct ReplayEngine {
         for r in due where runs[r].link != nil || runs[r].parked != nil {
             timeOutPoll(r, into: &out)
             acknowledgeMemory(r, into: &out)
+            tendFaults(r, into: &out)
             if let parked = runs[r].parked, parked.until <= self.now { forgetParked(of: r) }
             advance(r, into: &out)
         }
@@ -123,6 +143,8 @@ package struct ReplayEngine {
             var next = runs.nextWake
             for cut in requestCuts { if let until = cut.until { next = min(next ?? until, until) } }
             for answer in exchanges.underWay { next = min(next ?? answer.due, answer.due) }
+            for one in lasting { next = min(next ?? one.until, one.until) }
+            if let moment = nextTimedFault { next = min(next ?? moment, moment) }
             guard options.until != .signal, lastActivity > .zero else { return next }
             let quiet = lastActivity.advanced(by: quietTime)
             return quiet > now ? min(next ?? quiet, quiet) : next
@@ -135,7 +157,7 @@ package struct ReplayEngine {
         guard now.since(lastActivity) >= ReplayEngine.idleTime, exchanges.underWay.isEmpty,
             !runs.isEmpty || (sessions.isEmpty && !exchanges.isEmpty && unplayed.isEmpty)
         else { return false }
-        return runs.allSatisfy { $0.isOver && !($0.link?.isCut ?? false) }
+        return runs.allSatisfy { $0.isOver && !($0.link?.isCut ?? false) && $0.link?.faults.nextWake == nil }
     }
 
     /// Whether the run is over by `--until`.

@@ -89,10 +89,41 @@ extension SessionRun {
         while at < same.endIndex, ![.waiting, .deferred, .abandoned].contains(state[same[at]]) { at += 1 }
         if same.count > 4 { equalHead[first] = at }
         if at < same.endIndex, state[same[at]] == .abandoned || isInWindow(same[at]) { return same[at] }
+        if let again = same.first(where: dropped.contains) {
+            revive(again)
+            return again
+        }
         // Late ones, oldest first; then what an earlier connection had.
         if let late = same.first(where: { state[$0] == .forgiven }) { return late }
         guard generation > 1 else { return nil }
         return same.first { state[$0] == .done && matchedIn[$0] < UInt16(clamping: generation) }
+    }
+
+    /// The message never arrives: neither it nor what would answer it is waited for.
+    func drop(_ message: Message, _ options: ReplayOptions) {
+        guard options.match != .off, message.role != .close, message.role != .handshake,
+            let step = choose(Script.key(message, at: place(of: message), ignore: options.ignore)),
+            state[step] == .waiting || state[step] == .deferred
+        else { return }
+        dropped.insert(step)
+        state[step] = .lost
+        for other in chain(openedBy: step) where state[other] == .waiting { state[other] = .lost }
+        skipSettled()
+    }
+
+    /// A message that was dropped comes again: everything is as if it had not been sent before.
+    private func revive(_ step: Int) {
+        dropped.remove(step)
+        state[step] = .waiting
+        for other in chain(openedBy: step) where state[other] == .lost { state[other] = .waiting }
+        if let group = script.steps[step].group { groupHead[group] = nil }
+        rewindPositions(to: step)
+    }
+
+    /// What follows in the chain of a request.
+    private func chain(openedBy step: Int) -> [Int] {
+        guard let group = script.steps[step].group, script.groups[group].request == step else { return [] }
+        return script.toClient(in: group) + script.toServer(in: group).filter { $0 != step }
     }
 
     /// Whether the message is equal to one that came already.

@@ -81,8 +81,11 @@ extension SessionRun {
     /// The connection is gone, or is being ended by us. Messages that the kernel has not wholly taken were never sent.
     func detach(at now: WireInstant) {
         guard let link else { return }
-        restore(link.stepsUnderWay)
+        // What a rule let others pass was never sent; a protocol that remembers sends it again itself.
+        let passed = link.memory == nil ? link.faults.passed.compactMap(\.step) : []
+        restore(link.stepsUnderWay + passed)
         self.link = nil
+        mutedUntil = nil
         lastEnd = now
         wakeAt = nil
     }

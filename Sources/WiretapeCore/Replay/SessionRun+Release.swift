@@ -83,7 +83,9 @@ extension SessionRun {
     /// The step went out, or was lost with a fault in its place.
     func sent(_ step: Int, at now: WireInstant, due: WireInstant) {
         // A loop's small delays must not add up; large ones (a stopped process) must not end in a burst.
-        let moment = clockRanOn || now.since(due) < 20_000_000 ? due : now
+        // What a rule held back does not move what comes after it.
+        let isHeld = link?.faults.heldUntil.map { due <= $0 } ?? false
+        let moment = clockRanOn || isHeld || now.since(due) < 20_000_000 ? due : now
         // What is sent a second time is nothing that others waited for.
         if state[step] != .done { doneAt[step] = moment }
         state[step] = .done

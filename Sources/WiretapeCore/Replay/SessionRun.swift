@@ -32,6 +32,12 @@ final class SessionRun {
     var awaitsUpgrade = false
     /// What the client sent between its negotiation and its connection: some clients do not wait.
     var early: [EarlySend] = []
+    /// Transports that a fault took away.
+    var blocked: [Transport] = []
+    /// Client messages that a fault dropped, by their steps: the client may send them again.
+    var dropped: Set<Int> = []
+    /// The protocol's keepalives are left out until then.
+    var mutedUntil: WireInstant?
     /// Recorded redirects that the negotiation which goes on has been through.
     var redirects = 0
     /// Why the session was given up, in words for the client. Its reconnects are refused with them.

@@ -99,6 +99,8 @@ package protocol FrameCodec: CarrierCodec {
     /// The same codec for single payloads out of their context: what it knows of the session as a whole (its hub protocol)
     /// and nothing of the messages before.
     func anew() -> Self
+    /// Whether a message subscribes to something, or does so again: the point `subscribe` of fault rules.
+    static func subscribes(_ message: Message) -> Bool
     /// From here on ``memory`` tells which messages of the client are repetitions: this value reads each as a new one.
     mutating func leaveRepetitions()
     /// The keepalive that a server sends, and how often it does, in nanoseconds. Nil: none.
@@ -140,6 +142,10 @@ package enum Confidence: Int, Comparable, Hashable, Sendable {
 
 extension FrameCodec {
     package static var memberOrder: [String] { [] }
+    package static func subscribes(_ message: Message) -> Bool {
+        guard message.direction == .toServer else { return false }
+        return message.type.lowercased().hasSuffix("subscribe") || message.label?.hasSuffix(":subscribe") == true
+    }
     package func anew() -> Self { self }
     package static func encode(_ content: JSONValue, like message: Message) -> [UInt8]? { nil }
     package static func redirection(_ exchange: StreamOpening) -> Redirection? { nil }

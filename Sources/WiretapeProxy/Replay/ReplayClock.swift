@@ -33,6 +33,11 @@ struct ReplayClock: Sendable {
         return start.advanced(by: ReplayClock.nanoseconds((Double(time.since(start)) / scale).rounded(.up)))
     }
 
+    /// How long so many nanoseconds of the client's time are in the loop's. A clock that is moved by hand has the loop's.
+    func loopDuration(_ nanoseconds: UInt64) -> UInt64 {
+        scale == 1 || isManual ? nanoseconds : ReplayClock.nanoseconds(Double(nanoseconds) / scale)
+    }
+
     /// Moves a clock that stands still forward.
     mutating func advance(to time: WireInstant) {
         guard let moved else { return }

@@ -12,10 +12,16 @@ final class ReplayConnection: StreamHandler {
 
     let id: ConnectionID
     var isTouched = false
-    private let server: ReplayServer
-    private let stream: any ByteStream
-    private var endpoint = ServerEndpoint()
+    let server: ReplayServer
+    let stream: any ByteStream
+    var endpoint = ServerEndpoint()
     private var ledger = SendLedger()
+    /// What rules make of the bytes that leave, how many more of them may, and whether the client is not read.
+    var pacer = WritePacer()
+    var budget: Int?
+    var isDeaf = false
+    /// When to look for the end of a client that is not read.
+    var nextPeek: WireInstant?
     /// The request that is owed an answer, and the way to the upstream once it was given there.
     private var asked: (head: RequestHead, body: [UInt8])?
     private var passage: ReplayPassage?
@@ -26,8 +32,8 @@ final class ReplayConnection: StreamHandler {
     private var isHeldBack = false
     private var wantsFIN = false
     private var sentFIN = false
-    private var sawFIN = false
-    private var isGone = false
+    private(set) var sawFIN = false
+    private(set) var isGone = false
     /// Whose end came first, for the actual tape.
     private var firstToEnd: TapeEvent.Party?
     /// The next question to the stream, and how long the one after it waits.
@@ -71,6 +77,15 @@ final class ReplayConnection: StreamHandler {
         server.pump()
     }
 
+    /// The client's end is known though what it said before is not read.
+    func noticeEnd() {
+        sawFIN = true
+        firstToEnd = firstToEnd ?? .client
+        endpoint.receivedEnd()
+        if endBy == nil { setEnd() }
+        server.touch(self)
+    }
+
     func drained() {
         if let passage { return passage.clientDrained() }
         endpoint.isCongested = false
@@ -110,7 +125,7 @@ final class ReplayConnection: StreamHandler {
         guard endpoint.owesAnswer else { return }
         noteAnswer(answer)
         endpoint.answer(answer, thenClose: thenClose, date: server.date())
-        if let ticket { ledger.add(ticket, unwritten: endpoint.outputCount) }
+        if let ticket { expectWritten(ticket) }
         server.touch(self)
     }
 
@@ -125,7 +140,7 @@ final class ReplayConnection: StreamHandler {
         guard endpoint.isStreaming else { return }
         if !bytes.isEmpty { server.note(id, .chunk(x: exchange, .toClient, bytes)) }
         endpoint.piece(bytes.span)
-        ledger.add(ticket, unwritten: endpoint.outputCount)
+        expectWritten(ticket)
         server.touch(self)
     }
 
@@ -136,9 +151,9 @@ final class ReplayConnection: StreamHandler {
         server.touch(self)
     }
 
-    func upgrade(_ headers: [HeaderField]) {
+    func upgrade(_ headers: [HeaderField], _ accept: String?) {
         guard endpoint.owesAnswer else { return }
-        if let sent = endpoint.upgrade(headers, date: server.date()) {
+        if let sent = endpoint.upgrade(headers, accept: accept, date: server.date()) {
             noteAnswer(HTTPAnswer(status: sent.status, reason: sent.reason, headers: sent.headers))
         }
         server.touch(self)
@@ -148,7 +163,7 @@ final class ReplayConnection: StreamHandler {
         guard endpoint.isOpenWebSocket else { return }
         server.note(id, .message(.toClient, opcode, payload, deflated: false, fragments: []))
         endpoint.send(opcode, payload.span)
-        ledger.add(ticket, unwritten: endpoint.outputCount)
+        expectWritten(ticket)
         server.touch(self)
     }
 
@@ -178,7 +193,7 @@ final class ReplayConnection: StreamHandler {
     }
 
     func awaitAcknowledged(_ ticket: UInt64) {
-        ledger.await(ticket, unwritten: endpoint.outputCount)
+        ledger.await(ticket, unwritten: unwritten)
         progressUntil = server.loop.now.advanced(by: Self.patience)
         lookEvery = 50_000
         server.touch(self)
@@ -257,7 +272,7 @@ final class ReplayConnection: StreamHandler {
     /// The next thing that the client said, for the driver.
     func next() -> ServerEvent? {
         // Answers to one piece of many small requests must not pile up: they are written first.
-        isHeldBack = !isGone && endpoint.outputCount + stream.queued > queueLimit
+        isHeldBack = !isGone && endpoint.outputCount + pacer.count + stream.queued > queueLimit
         guard !isHeldBack else { return nil }
         let event = endpoint.next()
         if let event { hear(event) }
@@ -276,7 +291,7 @@ final class ReplayConnection: StreamHandler {
     func flush() {
         guard !isGone, passage == nil else { return }
         write()
-        if wantsFIN, !sentFIN {
+        if wantsFIN, !sentFIN, pacer.count == 0, !pacer.isStopped {
             sentFIN = true
             firstToEnd = firstToEnd ?? .server
             stream.halfClose()
@@ -284,18 +299,37 @@ final class ReplayConnection: StreamHandler {
         }
         look()
         // Else `drained` goes on.
-        let isFull = stream.queued > queueLimit
+        let isFull = stream.queued + pacer.count > queueLimit
         if isHeldBack, !isFull { server.touch(self) }
-        let reads = endpoint.pendingCount <= Self.mostQueued && !isFull
+        let reads = endpoint.pendingCount <= Self.mostQueued && !isFull && !isDeaf
         if !sawFIN, stream.isReading != reads { stream.isReading = reads }
         arm()
     }
 
-    private func write() {
-        guard !isGone, !sentFIN, endpoint.outputCount > 0 else { return }
-        let bytes = endpoint.takeOutput()
+    func write() {
+        guard !isGone, !sentFIN else { return }
+        if endpoint.outputCount > 0 {
+            let bytes = withinBudget(endpoint.takeOutput())
+            if pacer.isIdle { return emit(bytes) }
+            pacer.append(bytes, at: server.loop.now)
+        }
+        guard pacer.count > 0 else { return }
+        for piece in pacer.take(at: server.loop.now) { emit(piece) }
+    }
+
+    private func emit(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty else { return }
         ledger.wrote(bytes.count)
         stream.write(bytes.span)
+    }
+
+    /// Bytes that were made and not written.
+    private var unwritten: Int { pacer.count + min(endpoint.outputCount, budget ?? .max) }
+
+    /// `handedOver` follows when the kernel has everything so far; never when a rule keeps some of it.
+    func expectWritten(_ ticket: UInt64) {
+        guard endpoint.outputCount <= budget ?? .max else { return }
+        ledger.add(ticket, unwritten: unwritten)
     }
 
     // MARK: Time
@@ -307,7 +341,8 @@ final class ReplayConnection: StreamHandler {
             let unacknowledged = stream.unacknowledged
             let done = ledger.takeAcknowledged(queued: stream.queued, unacknowledged: unacknowledged)
             for ticket in done { acknowledged(ticket) }
-            if ledger.hasProgressed(queued: stream.queued, unacknowledged: unacknowledged) {
+            let isPaced = pacer.count > 0 && !pacer.isStopped
+            if ledger.hasProgressed(queued: stream.queued, unacknowledged: unacknowledged) || isPaced {
                 progressUntil = server.loop.now.advanced(by: Self.patience)
             } else if progressUntil <= server.loop.now {
                 for ticket in ledger.takeWaits() { server.tell(self, .acknowledged(ticket, complete: false)) }
@@ -338,13 +373,14 @@ final class ReplayConnection: StreamHandler {
         if let last = ledger.takeHandedOver(queued: stream.queued) { server.tell(self, .handedOver(last)) }
     }
 
-    private func setEnd() {
+    func setEnd() {
         endBy = server.loop.now.advanced(by: Self.patience)
         queuedAtLastEnd = .max
     }
 
     private func arm() {
-        guard let next = [nextLook, endBy].compactMap(\.self).min() else {
+        let next = [nextLook, endBy, nextPeek, pacer.nextTake(after: server.loop.now)].compactMap(\.self).min()
+        guard let next else {
             timer?.cancel()
             return
         }
@@ -354,6 +390,7 @@ final class ReplayConnection: StreamHandler {
 
     private func timerFired() {
         if let end = endBy, end <= server.loop.now { waitedLong() }
+        if !isGone { peek() }
         server.touch(self)
         server.pump()
     }
@@ -361,11 +398,11 @@ final class ReplayConnection: StreamHandler {
     /// The client did not answer our close frame or FIN. A close frame is followed by FIN, a FIN by RST, unless the client
     /// still takes what is queued for it.
     private func waitedLong() {
-        if stream.queued > 0, stream.queued < queuedAtLastEnd {
-            let queued = stream.queued
+        let queued = stream.queued + pacer.count
+        if queued > 0, queued < queuedAtLastEnd, !pacer.isStopped {
             setEnd()
             queuedAtLastEnd = queued
-        } else if sentFIN {
+        } else if sentFIN || pacer.isStopped || isDeaf {
             endBy = nil
             stream.reset()
         } else {

@@ -3,7 +3,8 @@ package import WiretapeCore
 /// Who decides what the replay server says: ``WiretapeCore/ReplayEngine``, or a script in tests. The meaning of each call
 /// is the engine's.
 package protocol ReplayDriver {
-    mutating func opened(_ c: ConnectionID, from: Address?, name: String?, at now: WireInstant)
+    mutating func opened(
+        _ c: ConnectionID, from: Address?, name: String?, at now: WireInstant, into out: inout [ReplayAction])
     mutating func request(
         _ c: ConnectionID, _ head: RequestHead, body: [UInt8], at now: WireInstant, into out: inout [ReplayAction])
     mutating func message(

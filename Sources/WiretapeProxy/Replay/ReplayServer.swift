@@ -116,9 +116,10 @@ package final class ReplayServer {
         nextID += 1
         let to = listeners.count == 1 ? listeners[0].address.description : nil
         note(connection.id, .open(.init(from: stream.peer?.description, to: to, session: name)))
-        driver.opened(connection.id, from: stream.peer, name: name, at: now)
-        arm()
         stream.isReading = true
+        driver.opened(connection.id, from: stream.peer, name: name, at: now, into: &actions)
+        // What is to be done at once would come from within the loop's call: it is done at the end of it.
+        if actions.isEmpty { arm() } else { pump() }
         return connection
     }
 
@@ -198,7 +199,13 @@ package final class ReplayServer {
         case .piece(let c, let bytes, let ticket): connections[c]?.piece(bytes, ticket)
         case .endStream(let c): connections[c]?.endStream()
         case .passThrough(let c): connections[c]?.passThrough()
-        case .upgrade(let c, let headers): connections[c]?.upgrade(headers)
+        case .upgrade(let c, let headers, let accept): connections[c]?.upgrade(headers, accept)
+        case .raw(let c, let bytes, let ticket): connections[c]?.raw(bytes, ticket)
+        case .limit(let c, let count): connections[c]?.limit(count)
+        case .pace(let c, let pace): connections[c]?.pace(pace)
+        case .hold(let c, let time): connections[c]?.hold(clock.loopDuration(time))
+        case .stall(let c, let reads, let writes): connections[c]?.stall(reads: reads, writes: writes)
+        case .mute(let c, let isMuted): connections[c]?.mute(isMuted)
         case .send(let c, let opcode, let payload, let ticket): connections[c]?.send(opcode, payload, ticket)
         case .closeFrame(let c, let code, let reason): connections[c]?.close(code, reason)
         case .disconnect(let c): connections[c]?.disconnect()

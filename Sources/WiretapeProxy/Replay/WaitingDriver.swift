@@ -17,7 +17,9 @@ package struct WaitingDriver: ReplayDriver {
     /// - Parameter seed: what a report says that is asked for before the tape was read.
     package init(seed: UInt64) { self.seed = seed }
 
-    package mutating func opened(_ c: ConnectionID, from: Address?, name: String?, at now: WireInstant) {
+    package mutating func opened(
+        _ c: ConnectionID, from: Address?, name: String?, at now: WireInstant, into out: inout [ReplayAction]
+    ) {
         inputs.append(.opened(c, from, name: name, now))
     }
 
@@ -57,7 +59,8 @@ package struct WaitingDriver: ReplayDriver {
     func tell(_ driver: inout any ReplayDriver, into out: inout [ReplayAction]) {
         for input in inputs {
             switch input {
-            case .opened(let c, let from, let name, let now): driver.opened(c, from: from, name: name, at: now)
+            case .opened(let c, let from, let name, let now):
+                driver.opened(c, from: from, name: name, at: now, into: &out)
             case .request(let c, let head, let body, let now): driver.request(c, head, body: body, at: now, into: &out)
             case .closed(let c, let how, let now): driver.clientClosed(c, how, at: now, into: &out)
             }

@@ -44,7 +44,7 @@ extension EngineStage {
             if text.hasPrefix("wiretape: diverged") || text.hasPrefix("wiretape: still waiting") { divergences += 1 }
             return
         case .respond(let c, let answer, let thenClose, let ticket): respond(c, answer, thenClose, ticket)
-        case .upgrade(let c, _):
+        case .upgrade(let c, _, _):
             guard settle(c, "an upgrade") else { return }
             wires[Int(c)].isUpgraded = true
             wires[Int(c)].session = session(of: c)
@@ -90,6 +90,7 @@ extension EngineStage {
             over(c)
         case .awaitAcknowledged(let c, let ticket): enqueue(c, StageItem(event: nil, ticket: ticket))
         case .passThrough: problems.append("pass-through without an upstream")
+        case .raw, .limit, .pace, .hold, .stall, .mute: problems.append("\(action), which no rule here asks for")
         }
     }
 

@@ -168,7 +168,7 @@ package final class EngineStage {
         }
         if !wires[i].isOpened {
             wires[i].isOpened = true
-            engine.opened(c, from: Address(host: "10.0.0.\(k + 1)", port: 5_000), at: now)
+            engine.opened(c, from: Address(host: "10.0.0.\(k + 1)", port: 5_000), at: now, into: &actions)
         }
         for saying in said {
             referees[k][saying.session].arrived(saying, at: now)

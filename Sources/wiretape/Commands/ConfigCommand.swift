@@ -20,6 +20,8 @@ package struct ConfigCommand: Command {
                 [
                     OptionSpec(switch: "show", "Print the settings; what it does without options."),
                     OptionSpec(switch: "schema", "Print the JSON Schema of the files (docs/wiretape.schema.json)."),
+                    OptionSpec(
+                        switch: "plan-schema", "Print the JSON Schema of fault plans (docs/faults.schema.json)."),
                     OptionSpec("config", "FILE", .file, "Read this file in place of those that are found."),
                     OptionSpec(switch: "json", "Print an object a value."),
                 ])
@@ -37,6 +39,10 @@ package struct ConfigCommand: Command {
     package func run() throws -> Int32 {
         if arguments.has("schema") {
             Console.output.write(SettingsSchema.text(Commands.specs))
+            return 0
+        }
+        if arguments.has("plan-schema") {
+            Console.output.write(PlanSchema.text)
             return 0
         }
         let source: SettingsSource

@@ -32,6 +32,7 @@ package struct ReplayCommand: Command {
         faults = try FaultArguments(arguments)
         // JSON readers keep 53 bits of a number.
         seed = faults.seed ?? UInt64.random(in: 0..<1 << 53)
+        if let problem = faults.plan.problemsInReplay.first { throw arguments.error(problem.description) }
         target = try ReportTarget(arguments)
         if path == "-" { throw arguments.error("FILE -: a tape on standard input is not built yet; name a file") }
         if target == .output, arguments.has("json") {

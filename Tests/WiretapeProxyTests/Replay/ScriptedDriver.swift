@@ -5,6 +5,7 @@ import WiretapeProxy
 /// A driver whose answers a test writes; it notes what it is told.
 final class ScriptedDriver: ReplayDriver {
     var heard: [String] = []
+    var onOpened: (ConnectionID, inout [ReplayAction]) -> Void = { _, _ in }
     var onRequest: (ConnectionID, RequestHead, inout [ReplayAction]) -> Void = { _, _, _ in }
     var onMessage: (ConnectionID, Opcode, [UInt8], inout [ReplayAction]) -> Void = { _, _, _, _ in }
     var onAcknowledged: (ConnectionID, UInt64, Bool, inout [ReplayAction]) -> Void = { _, _, _, _ in }
@@ -13,7 +14,12 @@ final class ScriptedDriver: ReplayDriver {
     var later: [(at: WireInstant, actions: [ReplayAction])] = []
     var shouldEnd = false
 
-    func opened(_ c: ConnectionID, from: Address?, name: String?, at now: WireInstant) { heard.append("\(c) opened") }
+    func opened(
+        _ c: ConnectionID, from: Address?, name: String?, at now: WireInstant, into out: inout [ReplayAction]
+    ) {
+        heard.append("\(c) opened")
+        onOpened(c, &out)
+    }
 
     func request(
         _ c: ConnectionID, _ head: RequestHead, body: [UInt8], at now: WireInstant, into out: inout [ReplayAction]

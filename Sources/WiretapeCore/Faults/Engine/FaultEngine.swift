@@ -147,7 +147,8 @@ package struct FaultEngine: Sendable {
         let filters = rule.filters
         guard rule.selector.occurrence?.contains(occurrence) ?? true,
             filters.session?.contains(moment.session) ?? true, filters.attempt?.contains(moment.attempt) ?? true,
-            filters.retry?.contains(moment.retry) ?? true, counts[key]?.firings ?? 0 < filters.max ?? .max
+            filters.retry?.contains(moment.retry) ?? true, !rule.needsFrames || moment.context.transport == .ws,
+            counts[key]?.firings ?? 0 < filters.max ?? .max
         else { return false }
         guard let since = filters.since else { return true }
         return moment.since(since.mark).map { $0 >= since.gap } ?? false

@@ -11,7 +11,7 @@ package struct RequestFate: Hashable, Sendable {
     package var hasWrongAccept = false
     /// The inner nil: the answer names none.
     package var wrongSubprotocol: String??
-    /// In the place of the answer, or before it.
+    /// In the place of the answer, or behind what is left of one that is truncated.
     package var end: MessageFate.End?
     /// Once the client has the answer.
     package var endAfter: MessageFate.End?
@@ -26,8 +26,8 @@ package struct RequestFate: Hashable, Sendable {
     /// Nanoseconds from its effects to its end.
     package var lingering: UInt64 { FaultVerdict.lasting(effectsBefore + effectsAfter) }
 
-    /// Whether the request is not answered as it would be.
-    package var isAnswered: Bool { end != nil || truncated != nil }
+    /// `instead` when the request does not get its answer, else `after`.
+    package var place: Place { end == nil || truncated != nil ? .after : .instead }
 
     private mutating func take(_ hit: FaultHit) {
         var random = SplitMix64(seed: hit.random)

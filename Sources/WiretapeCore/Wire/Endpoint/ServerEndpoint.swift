@@ -42,6 +42,9 @@ package struct ServerEndpoint: ~Copyable {
         didSet { if !isCongested, let ping = latestPing { pong(ping) } }
     }
 
+    /// Pings are not answered.
+    package var isMuted = false
+
     package init() {}
 
     // MARK: What the owner looks at
@@ -160,8 +163,11 @@ package struct ServerEndpoint: ~Copyable {
 
     /// Answers 101 and is a WebSocket from now on. To a request that is no opening of a WebSocket it answers 426.
     /// - Returns: the head of the answer, as sent.
+    /// - Parameter accept: instead of the right key.
     @discardableResult
-    package mutating func upgrade(_ headers: [HeaderField], date: String?) -> ResponseHead? {
+    package mutating func upgrade(
+        _ headers: [HeaderField], accept: String? = nil, date: String?
+    ) -> ResponseHead? {
         guard state == .answering else { return nil }
         guard let acceptKey else {
             var refusal = HTTPAnswer(status: 426, body: Array("wiretape: a WebSocket is served here\n".utf8))
@@ -170,7 +176,7 @@ package struct ServerEndpoint: ~Copyable {
             return ResponseHead(status: 426, reason: statusText(426), headers: refusal.headers)
         }
         var fields = [HeaderField("Upgrade", "websocket"), HeaderField("Connection", "Upgrade")]
-        fields.append(HeaderField("Sec-WebSocket-Accept", acceptKey))
+        fields.append(HeaderField("Sec-WebSocket-Accept", accept ?? acceptKey))
         if let date { fields.append(HeaderField("Date", date)) }
         let answer = ResponseHead(status: 101, reason: statusText(101), headers: fields + headers)
         HTTPHeadWriter.append(answer, into: &output)
@@ -186,11 +192,21 @@ package struct ServerEndpoint: ~Copyable {
         FrameWriter.append(opcode: opcode == .text ? 1 : 2, payload: payload, into: &output)
     }
 
-    /// Begins the closing handshake. Messages of the client are still told until its close frame, which ends with
-    /// `finish`; a code that must not be on the wire is left out.
+    /// These bytes as they are, whatever they are to HTTP or to frames. A request that is owed an answer has it.
+    package mutating func raw(_ bytes: [UInt8]) {
+        guard state != .over else { return }
+        output += bytes
+        if state == .answering {
+            head = nil
+            state = .http
+        }
+    }
+
+    /// Begins the closing handshake with whatever code. Messages of the client are still told until its close frame, which
+    /// ends with `finish`.
     package mutating func close(code: UInt16?, reason: String) {
         guard state == .webSocket else { return }
-        FrameWriter.appendClose(code: code.flatMap { CloseFrame.maySend($0) ? $0 : nil }, reason: reason, into: &output)
+        FrameWriter.appendClose(code: code, reason: reason, into: &output)
         state = .closing
     }
 
@@ -316,6 +332,7 @@ package struct ServerEndpoint: ~Copyable {
     }
 
     private mutating func pong(_ payload: [UInt8]) {
+        guard !isMuted else { return }
         latestPing = isCongested ? payload : nil
         if !isCongested, state == .webSocket { FrameWriter.append(opcode: 10, payload: payload.span, into: &output) }
     }

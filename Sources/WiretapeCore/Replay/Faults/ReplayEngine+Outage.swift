@@ -1,0 +1,114 @@
+/// The server is away for a while, for everybody.
+extension ReplayEngine {
+    struct OutageState: Sendable {
+        var until: WireInstant
+        var answer: Int?
+        var name: String
+    }
+
+    /// Cuts what there is. What comes until it is over is refused or answered.
+    mutating func begin(_ outage: Outage, by hit: FaultHit, into out: inout [ReplayAction]) {
+        self.outage = OutageState(
+            until: now.advanced(by: outage.duration), answer: outage.answer, name: hit.name)
+        guard let verdict = outage.cut.verdict else { return }
+        let linked = runs.indices.filter { runs[$0].link != nil }.sorted {
+            (runs[$0].session.number, runs[$0].run) < (runs[$1].session.number, runs[$1].run)
+        }
+        for r in linked {
+            if runs[r].link?.connection == nil {
+                // Between two polls: there is nothing to cut, and the next one finds nobody.
+                leave(r, by: "fault:\(hit.name)", how: how(verdict), .gone)
+                continue
+            }
+            let ending = Link.Ending(verdict: verdict, hit: hit, isToldAlready: true)
+            if runs[r].link?.isCut == true { runs[r].link?.cut = .none }
+            carryOut(ending, of: r, complete: true, into: &out)
+        }
+        for c in peers.keys.sorted() where peers[c]?.isOver == false && peers[c]?.run == nil {
+            peers[c]?.isOver = true
+            out.append(verdict == .reset ? .reset(c) : .disconnect(c))
+        }
+    }
+
+    /// The outage that goes on.
+    var currentOutage: OutageState? {
+        guard let outage, now < outage.until else { return nil }
+        return outage
+    }
+
+    /// A connection that comes about during an outage.
+    /// - Returns: whether it was refused.
+    mutating func refuseInOutage(_ c: ConnectionID, into out: inout [ReplayAction]) -> Bool {
+        guard let outage = currentOutage, outage.answer == nil else { return false }
+        refuseConnection(c, by: outage.name, into: &out)
+        return true
+    }
+
+    /// RST before anything was asked.
+    mutating func refuseConnection(_ c: ConnectionID, by name: String, into out: inout [ReplayAction]) {
+        peers[c]?.isOver = true
+        out.append(.reset(c))
+        // Whose attempt it was can only be told by the address.
+        guard let host = peers[c]?.address?.host else { return }
+        let r = runs.indices.first { r in
+            runs[r].link == nil && !runs[r].isOver && runs[r].lastEnd != nil
+                && runs[r].identities.contains { $0.hasPrefix(host + " ") }
+        }
+        guard let r else { return }
+        note(.init(request: "connect", time: elapsed), failed: name, of: r)
+    }
+
+    /// A request during an outage.
+    /// - Returns: whether it was answered.
+    mutating func answerInOutage(
+        _ c: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
+    ) -> Bool {
+        guard let outage = currentOutage else { return false }
+        let known = roster.clients[identity(head, c)]?.claims ?? []
+        let r = known.first { runs[$0].link == nil && !runs[$0].isOver }
+        guard let status = outage.answer else {
+            if let r { note(.init(request: "connect", time: elapsed), failed: outage.name, of: r) }
+            peers[c]?.isOver = true
+            out.append(.reset(c))
+            return true
+        }
+        if let r {
+            let kind = runs[r].session.codec.type.kind(head)
+            note(.init(request: kind.rawValue, status: status, time: elapsed), failed: outage.name, of: r)
+            runs[r].awaitsUpgrade = false
+        }
+        let answer = HTTPAnswer(
+            status: status, headers: [HeaderField("Content-Type", "text/plain")], body: Array("unavailable\n".utf8))
+        out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
+        return true
+    }
+
+    private mutating func note(_ step: Attempt.Step, failed name: String, of r: Int) {
+        settleParked(of: r)
+        _ = runs[r].beginAttempt(at: now, origin: origin ?? now)
+        runs[r].addStep(step, failed: "fault:\(name)", at: now)
+    }
+
+    // MARK: Connecting
+
+    /// Asks the rules about a new connection.
+    mutating func judgeAccept(_ c: ConnectionID, into out: inout [ReplayAction]) {
+        guard !faults.rules.isEmpty else { return }
+        let listener = peers[c]?.name ?? ""
+        accepted[listener, default: 0] += 1
+        let hits = faultEngine.accept(
+            .accept, listener: listener, ordinal: accepted[listener] ?? 1, sinceRun: origin.map { now.since($0) })
+        guard let fate = RequestFate(hits) else { return }
+        for hit in fate.hits { record(hit, FaultMoment(session: 0, run: 0, attempt: 0), cut: false) }
+        if fate.delay > 0 { out.append(.hold(c, for: fate.delay)) }
+        for effect in fate.effectsBefore + fate.effectsAfter { apply(effect, on: c, into: &out) }
+        guard let end = fate.end ?? fate.endAfter else { return }
+        switch end.verdict {
+        case .outage(let outage): begin(outage, by: end.hit, into: &out)
+        case .disconnect:
+            peers[c]?.isOver = true
+            out.append(.disconnect(c))
+        default: refuseConnection(c, by: end.hit.name, into: &out)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+internal import WiretapeCore
+
+/// What rules do to the bytes of a connection.
+extension ReplayConnection {
+    /// How often a client that is not read is looked at.
+    private static let peekInterval: UInt64 = 20_000_000
+
+    func raw(_ bytes: [UInt8], _ ticket: UInt64?) {
+        endpoint.raw(bytes)
+        if let ticket { expectWritten(ticket) }
+        server.touch(self)
+    }
+
+    /// What was said before leaves as it would; of the rest so many bytes.
+    func limit(_ count: Int) {
+        write()
+        budget = min(budget ?? .max, count)
+    }
+
+    func withinBudget(_ bytes: [UInt8]) -> [UInt8] {
+        guard let budget else { return bytes }
+        self.budget = budget - min(budget, bytes.count)
+        return Array(bytes.prefix(budget))
+    }
+
+    func pace(_ pace: WritePacer.Pace) {
+        write()
+        pacer.set(pace, at: server.loop.now)
+        server.touch(self)
+    }
+
+    func hold(_ nanoseconds: UInt64) {
+        write()
+        pacer.hold(until: server.loop.now.advanced(by: nanoseconds))
+        server.touch(self)
+    }
+
+    /// Half-open, or as before.
+    func stall(reads: Bool, writes: Bool) {
+        guard !isGone else { return }
+        write()
+        pacer.isStopped = writes
+        isDeaf = reads
+        if reads, !sawFIN {
+            stream.isReading = false
+            nextPeek = server.loop.now.advanced(by: Self.peekInterval)
+        } else {
+            nextPeek = nil
+        }
+        server.touch(self)
+    }
+
+    func mute(_ isMuted: Bool) { endpoint.isMuted = isMuted }
+
+    /// A client that is not read may have ended: its FIN is noticed here, its RST by the loop.
+    func peek() {
+        guard let due = nextPeek, due <= server.loop.now else { return }
+        guard isDeaf, !sawFIN else {
+            nextPeek = nil
+            return
+        }
+        guard stream.peerHasEnded else {
+            nextPeek = server.loop.now.advanced(by: Self.peekInterval)
+            return
+        }
+        nextPeek = nil
+        noticeEnd()
+    }
+}
