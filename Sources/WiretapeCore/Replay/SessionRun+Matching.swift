@@ -90,7 +90,7 @@ extension SessionRun {
         if same.count > 4 { equalHead[first] = at }
         if at < same.endIndex, state[same[at]] == .abandoned || isInWindow(same[at]) { return same[at] }
         if let again = same.first(where: dropped.contains) {
-            revive(again)
+            undrop(again)
             return again
         }
         // Late ones, oldest first; then what an earlier connection had.
@@ -112,7 +112,7 @@ extension SessionRun {
     }
 
     /// A message that was dropped comes again: everything is as if it had not been sent before.
-    private func revive(_ step: Int) {
+    private func undrop(_ step: Int) {
         dropped.remove(step)
         state[step] = .waiting
         for other in chain(openedBy: step) where state[other] == .lost { state[other] = .waiting }
