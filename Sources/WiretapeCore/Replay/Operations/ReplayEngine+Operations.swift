@@ -172,9 +172,7 @@ extension ReplayEngine {
         if transport == .http { link.answer = given }
         attach(link, c, head, .operation, to: r, into: &out)
         if transport != .http { out.append(.beginStream(c, given)) }
-        if let hit {
-            return cut(r, Link.Ending(verdict: hit.ending ?? .reset, hit: hit), following: true, into: &out)
-        }
+        if cutAfterOpening(hit, of: r, into: &out) { return }
         hear(payload.span, .text, from: r, into: &out)
     }
 
