@@ -49,10 +49,10 @@ extension TapeCanon {
             sessions.removeValue(forKey: one.session)
             ?? Voice(codec: type.init(StreamOpening(request: RequestHead(method: "GET", target: "/"))))
         defer { sessions[one.session] = voice }
-        let isFirst = type.hasTrackingIDs && !voice.hasSpoken && one.message.direction == .toClient
+        let isFirst = !type.scriptsHandshake && !voice.hasSpoken && one.message.direction == .toClient
         if isFirst, one.message.role != .keepalive { voice.hasSpoken = true }
         if one.message.role == .handshake {
-            if type.hasTrackingIDs, let id = one.message.chain { voice.ids.bind(id, to: names.name(id.id)) }
+            if !type.scriptsHandshake, let id = one.message.chain { voice.ids.bind(id, to: names.name(id.id)) }
             var ignored: [Message] = []
             voice.codec.decode(one.message.bytes.span, one.message.opcode, one.message.direction, into: &ignored)
             return isFirst
@@ -74,7 +74,7 @@ extension TapeCanon {
     private func written(_ one: DecodedMessage) -> (bytes: [UInt8], opcode: Opcode) {
         // Only where requests name the session does its handshake tell an id.
         guard let voice = sessions[one.session], one.message.role != .opaque,
-            one.message.role != .handshake || type(of: voice.codec).hasTrackingIDs,
+            one.message.role != .handshake || !type(of: voice.codec).scriptsHandshake,
             [one.message.chain].compactMap(\.self).contains(where: TapeCanon.isDrawn)
                 || one.message.opens.contains(where: TapeCanon.isDrawn)
         else { return (one.message.bytes, one.message.opcode) }
