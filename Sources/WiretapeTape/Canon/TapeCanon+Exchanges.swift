@@ -334,6 +334,8 @@ extension TapeCanon {
         }
         self.names = names
         var bytes = payload.bytes
+        // A body that is nothing but an id.
+        if isSession, payload.json == nil, let text = String(validUTF8: bytes) { bytes = Array(names.known(text).utf8) }
         // What the recorder itself said names its upstream.
         if exchange.isProxys, let text = String(validUTF8: bytes) { bytes = Array(names.withoutPorts(text).utf8) }
         let body: TapeEvent.Body = bytes.isEmpty || payload.json != nil ? .none : .whole(bytes)

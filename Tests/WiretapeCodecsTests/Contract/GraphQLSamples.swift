@@ -8,6 +8,7 @@ extension ContractSamples {
         tapes: [
             "graphql/graphql-transport-ws-js", "graphql/graphql-legacy-ws-stw", "graphql/graphql-wss-tls12-gql",
             "recordings/graphql-transport-ws", "recordings/graphql-ws-legacy", "recordings/graphql-gql",
+            "recordings/graphql-multipart", "recordings/graphql-sse", "recordings/graphql-sse-single",
             "graphql/graphql-multipart-strawberry", "graphql/graphql-badnet-http", "graphql/graphql-wss-tls12-gql-http",
         ],
         opening: graphQLOpening("graphql-transport-ws"),

@@ -5,7 +5,9 @@ package import WiretapeCore
 extension GraphQLCodec {
     /// Whether the recorded bytes are what this carrier and this client's dialect have, but for the id.
     func isNative(_ message: Message, id: String, on transport: Transport) -> Bool {
-        if message.direction == .toServer { return message.content["extensions"]?["operationId"] == nil }
+        if message.direction == .toServer {
+            return message.content["extensions"]?["operationId"] == nil || id == message.chain?.id
+        }
         guard GraphQLForm(of: message.content) == GraphQLForm(transport) else { return false }
         guard GraphQLForm(transport) == .named else { return true }
         let name = transport == .ws ? dialect?.name(of: message.kind) ?? message.type : message.kind

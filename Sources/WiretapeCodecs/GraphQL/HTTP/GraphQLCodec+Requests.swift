@@ -11,7 +11,9 @@ extension GraphQLCodec {
         case .send:
             let isNamed = extensionsID(opening.requestBody) != nil
             return isNamed || opening.request.method == "DELETE" ? .certain : .no
-        case .negotiate: return reservation(opening) == nil ? .no : .likely
+        case .negotiate:
+            if opening.response == nil { return opening.requestBody.isEmpty ? .possible : .no }
+            return reservation(opening) == nil ? .no : .likely
         case .stream: return framing(opening) == .events ? .possible : .no
         case .upgrade, .poll, .end, .preflight, .other: return .no
         }
