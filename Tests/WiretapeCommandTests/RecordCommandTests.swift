@@ -108,7 +108,7 @@ import WiretapeTape
         (["proxy", "--upstream", "http://a", "--upstream", "http://b"], "two upstreams are called 'main'"),
         (["proxy", "--upstream", "http://a", "--fault", "rest on connect"], "did you mean 'reset'?"),
         (
-            ["proxy", "--upstream", "http://a", "--fault", "reset", "--threads", "2"],
+            ["proxy", "--upstream", "http://a", "--fault", "reset on connect", "--threads", "2"],
             "rules and reports are of one loop"
         ),
         (["proxy", "--upstream", "http://a", "--control", "x"], "--control is not built yet"),

@@ -269,4 +269,50 @@ import WiretapeSimulation
         for peer in answers + [stream] { peer.shut() }
         _ = stage.finish()
     }
+
+    @Test(arguments: [true, false]) func longBodiesGoThroughUnseen(isChunked: Bool) throws {
+        let (stage, hub) = try stage(["drop on Send[1]"])
+        ask(stage, "POST", "/chat/negotiate?negotiateVersion=1").shut()
+        let stream = ask(stage, "GET", "/chat?id=t1", events)
+        let body = String(repeating: "0123456789abcdef", count: 100_000)
+        let peer = ScriptedPeer()
+        let head = "POST /chat?id=t1 HTTP/1.1\r\nHost: p\r\n"
+        let text =
+            isChunked
+            ? head + "Transfer-Encoding: chunked\r\n\r\n" + HTTPOrigin.chunk(body) + "0\r\n\r\n"
+            : head + "Content-Length: \(body.utf8.count)\r\n\r\n" + body
+        peer.onConnect = { $0.send(text) }
+        peer.stream = stage.connect(peer)
+        stage.run(2_000)
+        let isWhole = hub.asked.last == "POST /chat \(body)"
+        #expect(isWhole)
+        #expect(peer.text.hasPrefix("HTTP/1.1 200"))
+        for peer in [peer, stream] { peer.shut() }
+        _ = stage.finish()
+    }
+
+    /// A client that goes back to the name of its lost connection is the same client, whatever its agent.
+    @Test func anOldNameIsKnown() throws {
+        let (stage, _) = try stage(["reset after upgrade[1]"])
+        ask(stage, "POST", "/chat/negotiate?negotiateVersion=1", ["User-Agent: a"]).shut()
+        let first = ask(stage, "GET", "/chat?id=t1", upgrade + ["User-Agent: b"])
+        #expect(first.end == .reset)
+        let second = ask(stage, "GET", "/chat?id=t1", upgrade + ["User-Agent: b"])
+        #expect(second.text.hasPrefix("HTTP/1.1 101"))
+        #expect(stage.report.sessions.map(\.attempts.count) == [2])
+        second.stream?.reset()
+        _ = stage.finish()
+    }
+
+    @Test func aForgottenSession() throws {
+        let (stage, hub) = try stage(["expire + disconnect after upgrade[1]"])
+        ask(stage, "POST", "/chat/negotiate?negotiateVersion=1").shut()
+        let first = ask(stage, "GET", "/chat?id=t1", upgrade)
+        #expect(first.sawEnd)
+        let second = ask(stage, "GET", "/chat?id=t1", upgrade)
+        #expect(second.text.hasPrefix("HTTP/1.1 404"))
+        #expect(hub.asked.count == 2)
+        second.shut()
+        _ = stage.finish()
+    }
 }

@@ -11,6 +11,9 @@ package struct FaultReach: Sendable {
     /// Whether a rule can be about a protocol's keepalives: only a type names them.
     let namesKeepalives: Bool
 
+    /// Whether a rule is about messages whatever their labels.
+    private let hasMessagePoint: Bool
+
     package init(_ plan: FaultPlan, _ codecs: [CodecEntry]) {
         rules = plan.rules
         self.codecs = codecs
@@ -20,8 +23,16 @@ package struct FaultReach: Sendable {
         }
         labels = Set(
             plan.rules.compactMap { if case .label(let label) = $0.selector.subject { label } else { nil } })
+        hasMessagePoint = plan.rules.contains { rule in
+            if case .point(let point) = rule.selector.subject { point.isMessage } else { false }
+        }
         namesKeepalives = !labels.isEmpty
         hasTime = plan.rules.contains { $0.selector.subject == .point(.time) }
+    }
+
+    /// Whether a rule can be about the message.
+    func concerns(_ message: Message) -> Bool {
+        hasMessagePoint || labels.contains(message.type) || message.label.map(labels.contains) ?? false
     }
 
     /// Whether a rule can be about the request, about what it opens, or about a session that begins with it.

@@ -36,6 +36,11 @@ package struct HeldLane: Sendable {
     /// Bytes that wait.
     package var count: Int { queued + pacer.count }
 
+    /// Whether what is added leaves at once.
+    package func isIdle(at now: WireInstant) -> Bool {
+        first == queue.count && express.isEmpty && !isSealed && latest <= now && pacer.isIdle
+    }
+
     /// Whether something waits for its time.
     package func isDelayed(at now: WireInstant) -> Bool { first < queue.count && latest > now }
 

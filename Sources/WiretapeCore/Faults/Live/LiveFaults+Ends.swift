@@ -59,7 +59,7 @@ extension LiveFaults {
         guard let session = exchange.session else { return }
         let key = exchange.entry?.type.sessionKey(exchange.opening) ?? session.carrier?.key
         if let key { forgotten[key] = rule }
-        for (name, other) in promised where other === session { forgotten[name] = rule }
+        for name in keys(of: session) { forgotten[name] = rule }
         if forgotten.count > 4_096 { forgotten = [:] }
     }
 

@@ -47,7 +47,7 @@ extension LiveFaults {
         if message.role == .keepalive, !reach.namesKeepalives { return nil }
         note(message)
         defer { becomeReady(carrier, with: message, at: now) }
-        guard !reach.isEmpty else { return nil }
+        guard reach.concerns(message) else { return nil }
         var moment = moment(of: session, carrier, at: now)
         if message.direction == .toClient, message.role == .handshake, moment.sinceHandshake == nil {
             moment.sinceHandshake = 0

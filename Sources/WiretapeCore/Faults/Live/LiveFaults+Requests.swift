@@ -37,8 +37,8 @@ extension LiveFaults {
             exchange.carrier = carrier
             return
         }
-        if let key, let at = promised.firstIndex(where: { $0.key == key }) {
-            exchange.session = promised[at].session
+        if let key, let session = owner(of: key) {
+            exchange.session = session
             return
         }
         let route = entry.type.route(exchange.head)
@@ -99,9 +99,7 @@ extension LiveFaults {
         guard let entry = exchange.entry, let session = exchange.session,
             let key = entry.type.sessionKey(exchange.opening)
         else { return }
-        promised.removeAll { $0.key == key }
-        promised.append((key, session))
-        if promised.count > 4_096 { promised.removeFirst(2_048) }
+        own(key, session)
     }
 
     /// The request came to nothing that has a status.
@@ -146,7 +144,7 @@ extension LiveFaults {
             adopt(entry, carrier)
         }
         if let key {
-            promised.removeAll { $0.key == key }
+            own(key, session)
             carriers[key] = carrier
         }
         exchange.carrier = carrier

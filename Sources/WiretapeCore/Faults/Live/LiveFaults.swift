@@ -4,7 +4,7 @@
 ///
 /// A session is found by what its requests name it by, else by its client: a request of the same route and identity
 /// (credential, else address and agent) goes on with a session that has no connection, or begins one. Memory: the sessions
-/// of a run, without their messages; of names that nobody has followed 4,096 are kept.
+/// of a run, without their messages; of their names 8,192 are kept.
 package final class LiveFaults {
     package let plan: FaultPlan
     package let codecs: [CodecEntry]
@@ -13,8 +13,9 @@ package final class LiveFaults {
     var sessions: [LiveSession] = []
     /// By what requests name them.
     var carriers: [String: LiveCarrier] = [:]
-    /// Sessions of names that a negotiation gave and nobody has followed yet, oldest first.
-    var promised: [(key: String, session: LiveSession)] = []
+    /// Whose names negotiations gave and requests brought, the oldest forgotten.
+    private var owners: [String: LiveSession] = [:]
+    private var ownerOrder: [String] = []
     /// Names that the server has forgotten, and by which rule.
     var forgotten: [String: String] = [:]
     var credentials: [String: Int] = [:]
@@ -94,8 +95,21 @@ package final class LiveFaults {
 
     /// Whether a session goes, or went, by that name.
     private func isKnown(_ key: String) -> Bool {
-        carriers[key] != nil || forgotten[key] != nil || promised.contains { $0.key == key }
+        carriers[key] != nil || forgotten[key] != nil || owners[key] != nil
     }
+
+    /// The session that goes, or went, by that name.
+    func owner(of key: String) -> LiveSession? { owners[key] }
+
+    func own(_ key: String, _ session: LiveSession) {
+        if owners.updateValue(session, forKey: key) == nil { ownerOrder.append(key) }
+        guard ownerOrder.count > 8_192 else { return }
+        for old in ownerOrder.prefix(4_096) { owners[old] = nil }
+        ownerOrder.removeFirst(4_096)
+    }
+
+    /// The names of a session.
+    func keys(of session: LiveSession) -> [String] { ownerOrder.filter { owners[$0] === session } }
 
     func moment(of session: LiveSession?, _ carrier: LiveCarrier?, at now: WireInstant) -> FaultMoment {
         let numbers = session?.attemptNumbers ?? (attempt: 1, retry: 0)

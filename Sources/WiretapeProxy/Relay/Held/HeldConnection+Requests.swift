@@ -24,12 +24,19 @@ extension HeldConnection {
             case .body(let range, let next):
                 let piece = bytes.extracting(range)
                 node.tap?.record(.body, connection.id, x: http.lastX, at: now, piece)
-                if http.requestKind == .collect { collect(piece, at: now) }
+                if http.requestKind == .collect {
+                    collect(piece, at: now)
+                } else if http.requestKind == .reframe {
+                    sendBody(copy(piece), at: now)
+                }
                 at = next
             case .end(let trailers, let next):
                 node.tap?.record(
                     .bodyEnd, connection.id, x: http.lastX, at: now, TrailerRecord.encode(trailers).span)
                 if http.requestKind == .pass { add(copy(bytes.extracting(start..<next)), .toServer, at: now) }
+                if http.requestKind == .reframe, http.requestInfo?.framing == .chunked {
+                    add(HeldStream.lastChunk, .toServer, at: now)
+                }
                 http.state = .answer
                 requestEnded(at: now)
                 if next < bytes.count, !isOver { fromClient(bytes.extracting(next..<bytes.count), at: now) }

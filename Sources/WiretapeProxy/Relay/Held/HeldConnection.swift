@@ -107,6 +107,11 @@ final class HeldConnection {
     func add(
         _ bytes: [UInt8], _ direction: Direction, endsFrame: Bool = true, delay: UInt64 = 0, at now: WireInstant
     ) {
+        let isIdle = direction == .toClient ? toClient.lane.isIdle(at: now) : toServer.lane.isIdle(at: now)
+        if isIdle, delay == 0, endsFrame, isOpen(direction) {
+            side(direction)?.stream?.write(bytes.span)
+            return update(direction) { $0.wrote(bytes.count) }
+        }
         update(direction) { $0.lane.add(bytes, endsFrame: endsFrame, delay: delay, at: now) }
     }
 
