@@ -74,17 +74,25 @@ import WiretapeSimulation
         _ = stage.finish()
     }
 
-    @Test func aStalledConnectionStays() throws {
+    @Test(arguments: [true, false]) func aStalledConnectionStays(isReset: Bool) throws {
         let (stage, client) = try stage(["stall(both) after message[1, direction=toClient]"])
         stage.run(1_000)
-        for _ in 0..<100 { client.say(String(repeating: "x", count: 16_384)) }
+        let size = isReset ? 16_384 : 256
+        for _ in 0..<100 { client.say(String(repeating: "x", count: size)) }
         stage.run(60_000)
         #expect(client.texts == ["1"])
         #expect(client.end == nil)
         // The window is full.
-        #expect((client.stream?.queued ?? 0) > 500_000)
+        #expect(!isReset || (client.stream?.queued ?? 0) > 500_000)
         #expect(stage.servers[0].end == nil)
-        client.stream?.reset()
+        let begin = client.now
+        if isReset { client.stream?.reset() } else { client.stream?.halfClose() }
+        stage.run(6_000)
+        // Its end is noticed and timed, although nothing is read.
+        let end = try #require(stage.report.sessions.first?.attempts.first?.ended)
+        #expect(end.by == "client")
+        #expect(end.how == (isReset ? "reset" : "fin"))
+        #expect(end.time / 1_000_000 - begin < 4_000)
         _ = stage.finish()
     }
 

@@ -52,7 +52,7 @@ extension LiveFaults {
         if message.direction == .toClient, message.role == .handshake, moment.sinceHandshake == nil {
             moment.sinceHandshake = 0
         }
-        moment.context.subscribes = message.role == .request && message.direction == .toServer
+        moment.context.subscribes = carrier.entry?.type.subscribes(message) ?? false
         let hits = engine.message(message, ordinal: ordinal, moment)
         return hits.isEmpty ? nil : MessageFate(hits)
     }

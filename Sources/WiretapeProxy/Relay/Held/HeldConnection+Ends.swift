@@ -14,6 +14,12 @@ extension HeldConnection {
             return
         }
         closed(.client, "fin", at: now)
+        if toClient.lane.pacer.isStopped || isDeaf, !isOver {
+            // A half-open connection that its client has left: what waits for it is nobody's.
+            isOver = true
+            toClient.lane.clear()
+            connection.client?.halfClose()
+        }
         guard connection.server != nil else {
             connection.client?.halfClose()
             return
@@ -97,16 +103,13 @@ extension HeldConnection {
         faults.record(end.hit, on: live, cut: cut, at: now)
         let by = "fault:\(end.hit.name)"
         switch end.verdict {
-        case .respond(let answer):
-            if let live { self.answer(answer, live, by: by, at: now) }
-        case .redirectLoop:
+        case .respond, .redirectLoop, .malformed:
             guard let live else { return }
-            let location = HeaderField("Location", live.head.target)
-            self.answer(HTTPAnswer(status: 307, headers: [location]), live, by: by, at: now)
-        case .malformed(let part):
-            if let live { faults.failed(live, by: by, how: "malformed", at: now) }
-            say(HeldConnection.malformed(part), x: http.lastX, at: now)
-            mark(.fin, .toClient, at: now)
+            if let own = LiveFaults.answer(end.verdict, to: live.head, live.kind) {
+                return answer(own, live, by: by, at: now)
+            }
+            faults.failed(live, by: by, how: "malformed", at: now)
+            say(LiveFaults.garbage, x: http.lastX, at: now)
             leave(at: now)
         case .reset, .refuse: over(live, by, "reset", at: now, reset: true)
         case .disconnect: over(live, by, "fin", at: now)
@@ -121,12 +124,6 @@ extension HeldConnection {
             }
         default: over(live, by, "fin", at: now)
         }
-    }
-
-    private static func malformed(_ part: MalformedPart?) -> [UInt8] {
-        part == .body
-            ? Array("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 64\r\n\r\n{\"".utf8)
-            : Array("HTTP/wiretape 2OO\r\n: \u{1}\r\n\r\n".utf8)
     }
 
     /// Cuts the connection to both sides.

@@ -70,7 +70,7 @@ extension HeldConnection {
         let live = faults.request(head, on: connection.id, at: now)
         http.live = live
         if let fate = live.fate { record(fate.hits, of: fate.end ?? fate.endAfter, live, at: now) }
-        if live.refusal != nil || live.fate?.end != nil && live.fate?.truncated == nil {
+        if live.refusal != nil || live.fate?.end != nil {
             http.requestKind = .skip
         } else if live.carriesMessages {
             http.requestKind = .collect
@@ -130,7 +130,7 @@ extension HeldConnection {
             record(fault: refusal.by, "refused", at: now)
             return answer(refusal.answer, live, by: "fault:\(refusal.by)", at: now)
         }
-        if let fate = live.fate, let end = fate.end, fate.truncated == nil {
+        if let fate = live.fate, let end = fate.end {
             if !fate.effectsBefore.isEmpty { apply(fate.effectsBefore, live, nil, rule: fate.hits[0].name, at: now) }
             // It waits in the client's lane, so that it keeps its place behind earlier answers.
             pendingEnd = (end, live)

@@ -86,7 +86,7 @@ extension HeldConnection {
         guard let left = http.truncateLeft else { return add(bytes, .toClient, at: now) }
         add(Array(bytes.prefix(left)), .toClient, at: now)
         http.truncateLeft = left - min(left, bytes.count)
-        if http.truncateLeft == 0, let live = http.live, let end = live.fate?.end {
+        if http.truncateLeft == 0, left > 0, let live = http.live, let end = live.fate?.endAfter {
             finish(with: end, live, .toClient, after: 0, at: now)
         }
     }
@@ -172,7 +172,9 @@ extension HeldConnection {
             if !fate.effectsAfter.isEmpty {
                 mark(.effects(fate.effectsAfter, live, nil, rule: fate.hits[0].name), .toClient, at: now)
             }
-            if let end = fate.endAfter { finish(with: end, live, .toClient, after: fate.lingering, at: now) }
+            if let end = fate.endAfter, pendingEnd == nil {
+                finish(with: end, live, .toClient, after: fate.lingering, at: now)
+            }
         }
         guard !isOver else { return }
         http.finish()

@@ -36,7 +36,9 @@ extension HeldConnection {
             if !fate.effectsAfter.isEmpty {
                 mark(.effects(fate.effectsAfter, live, nil, rule: fate.hits[0].name), .toClient, at: now)
             }
-            if let end = fate.endAfter { finish(with: end, live, .toClient, after: fate.lingering, at: now) }
+            if let end = fate.endAfter, pendingEnd == nil {
+                finish(with: end, live, .toClient, after: fate.lingering, at: now)
+            }
         }
         connection.client?.unblock(.pipeline)
         for (bytes, direction) in [(early, Direction.toServer), (copy(rest), .toClient)] where !bytes.isEmpty {

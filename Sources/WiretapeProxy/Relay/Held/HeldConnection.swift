@@ -10,6 +10,8 @@ internal import WiretapeTape
 /// three modes: HTTP exchanges; a WebSocket (or an upgrade to something else, whose bytes pass); over, where bytes are read
 /// and thrown away until the peers end.
 final class HeldConnection {
+    /// How often a client that is not read is looked at.
+    private static let peekInterval: UInt64 = 20_000_000
     /// Bytes that may wait for their time before the side they come from is not read any more.
     static let laneLimit = 4 << 20
     static let settleTime: UInt64 = 20_000_000
@@ -38,6 +40,9 @@ final class HeldConnection {
     private var goodbyeBy: WireInstant?
     /// Keepalives that have stopped.
     var muted: MuteScope?
+    /// A rule has stopped our reading, and the client has ended meanwhile: what it said before is not heard.
+    private(set) var isDeaf = false
+    private var nextPeek: WireInstant?
     /// The end that is on its way.
     var pendingEnd: (end: MessageFate.End, exchange: LiveExchange?)?
 
@@ -54,6 +59,7 @@ final class HeldConnection {
     // MARK: What the streams tell
 
     func received(_ bytes: Span<UInt8>, from side: RelaySide, at now: WireInstant) {
+        if isDeaf, side.direction == .toServer { return }
         if isOver { return lookForGoodbye(bytes, side.direction) }
         if socket != nil {
             heard(bytes, side.direction, at: now)
@@ -132,6 +138,7 @@ final class HeldConnection {
         isPumping = true
         let now = now
         restore(at: now)
+        peek(at: now)
         socket?.releaseParked(at: now)
         release(at: now)
         var goesOn = true
@@ -212,6 +219,17 @@ final class HeldConnection {
         for one in due { stop(one.action, at: now) }
     }
 
+    /// A client that is not read may have gone: its end is noticed all the same, and told by reading on.
+    private func peek(at now: WireInstant) {
+        guard let client = connection.client, client.isBlocked(.fault), !isDeaf else { return nextPeek = nil }
+        if let nextPeek, nextPeek > now { return }
+        nextPeek = now.advanced(by: HeldConnection.peekInterval)
+        guard client.stream?.peerHasEnded == true else { return }
+        isDeaf = true
+        nextPeek = nil
+        client.unblock(.fault)
+    }
+
     /// From now on the peers have five seconds to end.
     func sayGoodbye(at now: WireInstant) {
         goodbyeBy = now.advanced(by: HeldConnection.goodbyeTime)
@@ -232,6 +250,7 @@ final class HeldConnection {
         for one in restores { consider(one.until) }
         consider(socket?.nextParked)
         consider(goodbyeBy)
+        consider(nextPeek)
         guard let next else {
             timer?.cancel()
             return
