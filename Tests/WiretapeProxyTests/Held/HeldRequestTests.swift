@@ -172,6 +172,7 @@ import WiretapeSimulation
         stage.run(1_100)
         let away = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1")
         #expect(away.end == .reset && away.text.isEmpty)
+        #expect(stage.report.sessions.isEmpty)
         stage.run(2_000)
         let back = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1")
         #expect(back.text.contains("c1"))

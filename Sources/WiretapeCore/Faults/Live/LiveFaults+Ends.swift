@@ -47,6 +47,18 @@ extension LiveFaults {
         }
     }
 
+    /// RST before anything was asked. Whose attempt it was can only be told by the address.
+    package func refused(_ c: UInt32, by rule: String, at now: WireInstant) {
+        guard let host = peers[c], !host.isEmpty else { return }
+        let lost = sessions.first { session in
+            !session.isConnected && session.attempts.last?.ended != nil && session.identity.hasPrefix(host + " ")
+        }
+        guard let lost, lost.beginAttempt(at: now, origin: origin) else { return }
+        lost.addStep(
+            Attempt.Step(request: "connect", time: elapsed(now)), failed: "fault:\(rule)", how: "reset", at: now,
+            origin: origin)
+    }
+
     // MARK: Effects on sessions
 
     /// These transports have stopped working for the session.

@@ -32,7 +32,10 @@ package final class FaultControl {
         let hits = faults.accepted(
             connection.id, from: stream.peer, listener: address?.description ?? connection.node.dialer.upstream.name,
             at: now)
-        if faults.refusesConnections(at: now) { return connection.abort() }
+        if let outage = faults.outage, faults.refusesConnections(at: now) {
+            faults.refused(connection.id, by: outage.rule, at: now)
+            return connection.abort()
+        }
         guard let fate = RequestFate(hits) else { return }
         connection.becomeHeld(self).accepted(fate, at: now)
     }

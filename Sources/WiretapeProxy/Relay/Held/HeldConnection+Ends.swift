@@ -111,8 +111,14 @@ extension HeldConnection {
             faults.failed(live, by: by, how: "malformed", at: now)
             say(LiveFaults.garbage, x: http.lastX, at: now)
             leave(at: now)
-        case .reset, .refuse: over(live, by, "reset", at: now, reset: true)
-        case .disconnect: over(live, by, "fin", at: now)
+        case .reset, .refuse, .disconnect:
+            // Where a client connects there is no request yet.
+            if live == nil { faults.refused(connection.id, by: end.hit.name, at: now) }
+            if end.verdict == .disconnect {
+                over(live, by, "fin", at: now)
+            } else {
+                over(live, by, "reset", at: now, reset: true)
+            }
         case .close(let code, let reason): close(code, reason, live, by, at: now)
         case .outage(let outage):
             control.begin(outage, by: end.hit.name)
