@@ -32,7 +32,8 @@ package struct FaultReach: Sendable {
 
     /// Whether a rule can be about the message.
     func concerns(_ message: Message) -> Bool {
-        hasMessagePoint || labels.contains(message.type) || message.label.map(labels.contains) ?? false
+        hasMessagePoint || labels.contains(message.type)
+            || [message.label, message.channel].contains { $0.map(labels.contains) ?? false }
     }
 
     /// Whether a rule can be about the request, about what it opens, or about a session that begins with it.
