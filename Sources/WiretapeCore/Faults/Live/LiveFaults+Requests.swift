@@ -132,6 +132,7 @@ extension LiveFaults {
         let key = entry.type.sessionKey(exchange.opening)
         if let old = exchange.carrier, old.transport == transport, transport == .lp {
             old.connection = exchange.connection
+            old.codec?.carried(by: exchange.opening)
             return
         }
         let carrier = LiveCarrier(

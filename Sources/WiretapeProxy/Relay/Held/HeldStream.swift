@@ -50,7 +50,8 @@ struct HeldStream {
     func frame(_ payload: [UInt8]) -> [UInt8] {
         var out: [UInt8] = []
         codec.frame(payload.span, on: transport, into: &out)
-        return out
+        // A protocol whose messages bring their framing along.
+        return out.isEmpty ? payload : out
     }
 
     /// What waits for the rest of its payload.
