@@ -27,15 +27,15 @@ package final class LiveExchange {
     }
 
     /// Whether the request's body is wanted whole: it carries messages.
-    package var carriesMessages: Bool { kind == .send }
+    package var carriesMessages: Bool { kind == .send || kind == .operation }
     /// Whether the answer's body is wanted whole: it names the session, or carries messages.
-    package var wantsAnswer: Bool { kind == .negotiate || kind == .poll }
+    package var wantsAnswer: Bool { kind == .negotiate || kind == .poll || kind == .operation }
 
     /// Over which transport it carries its session.
     package var transport: Transport {
         switch kind {
         case .upgrade: .ws
-        case .poll, .stream: entry?.type.transport(head) ?? .http
+        case .poll, .stream, .operation: entry?.type.transport(head) ?? .http
         default: carrier?.transport ?? .http
         }
     }

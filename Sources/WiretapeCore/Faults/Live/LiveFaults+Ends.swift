@@ -35,11 +35,12 @@ extension LiveFaults {
         if let key = carrier.key, carriers[key] === carrier, carrier.codec?.memory == nil { carriers[key] = nil }
     }
 
-    /// A poll or a farewell was answered: what it says about the session's end.
+    /// A poll, an operation or a farewell was answered: what it says about the session's end.
     package func settled(_ exchange: LiveExchange, at now: WireInstant) {
-        guard let carrier = exchange.carrier, carrier.transport == .lp, let status = exchange.opening.response?.status
-        else { return }
+        guard let carrier = exchange.carrier, let status = exchange.opening.response?.status else { return }
+        guard carrier.transport == .lp || exchange.kind == .operation else { return }
         switch exchange.kind {
+        case .operation: end(carrier, by: "server", how: "close 1000", at: now)
         case .end where status < 300: end(carrier, by: "client", how: "close 1000", at: now)
         case .poll where status == 204: end(carrier, by: "server", how: "close 1000", at: now)
         case .poll where status >= 300: end(carrier, by: "server", how: "\(status)", at: now)

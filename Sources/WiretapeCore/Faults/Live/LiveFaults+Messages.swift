@@ -13,6 +13,9 @@ extension LiveFaults {
         return messages.map { message in (message, judge(message, carrier, at: now)) }
     }
 
+    /// The whole body of a request that may carry messages.
+    package func carries(_ body: [UInt8], _ exchange: LiveExchange) { exchange.opening.requestBody = body }
+
     /// The codec that reads the exchange's payloads: the session's own, or the one that knows the request.
     package func codec(of exchange: LiveExchange) -> (any FrameCodec.Type)? {
         (exchange.carrier?.entry ?? exchange.entry)?.type
@@ -21,6 +24,8 @@ extension LiveFaults {
     private func carrier(of exchange: LiveExchange, at now: WireInstant) -> LiveCarrier? {
         if let carrier = exchange.carrier { return carrier }
         guard let entry = exchange.entry, exchange.session != nil else { return nil }
+        // What looked like an operation may turn out to be none with its body.
+        if exchange.kind == .operation, entry.type.claim(exchange.opening) < .likely { return nil }
         // Servers may hold the first poll until the client has spoken.
         carry(exchange, entry, exchange.kind == .send ? .lp : exchange.transport, at: now)
         return exchange.carrier

@@ -86,6 +86,7 @@ extension LiveFaults {
         switch exchange.kind {
         case .upgrade where head.status == 101: carry(exchange, entry, .ws, at: now)
         case .poll: carry(exchange, entry, exchange.transport, at: now)
+        case .operation: exchange.framing = entry.type.framing(exchange.opening)
         case .stream:
             exchange.framing = entry.type.framing(exchange.opening)
             if exchange.framing != nil { carry(exchange, entry, exchange.transport, at: now) }

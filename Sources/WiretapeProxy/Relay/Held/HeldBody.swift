@@ -15,15 +15,19 @@ struct HeldBody {
 
     var isEmpty: Bool { bytes.isEmpty }
 
-    init(_ course: PayloadCourse, _ payload: [UInt8]) {
+    /// - Parameters:
+    ///   - original: the body as it came.
+    ///   - frame: makes a body of a message of ours.
+    init(_ course: PayloadCourse, _ original: [UInt8], frame: ([UInt8]) -> [UInt8] = { $0 }) {
         for step in course.steps {
             switch step {
             case .wait(let gap): wait += gap
-            case .original: bytes += payload
-            case .payload(let piece, _), .damaged(let piece, _, _), .reorder(let piece, _, _, _): bytes += piece
+            case .original: bytes += original
+            case .payload(let piece, _), .damaged(let piece, _, _), .reorder(let piece, _, _, _):
+                bytes += frame(piece)
             case .truncated(let piece, _, let count):
                 truncated = bytes.count + count
-                bytes += piece
+                bytes += frame(piece)
             case .effects(let verdicts, let hit):
                 effects += verdicts
                 rule = hit.name

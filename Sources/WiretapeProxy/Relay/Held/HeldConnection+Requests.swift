@@ -144,6 +144,7 @@ extension HeldConnection {
         guard let info = http.requestInfo else { return }
         let opening = StreamOpening(request: live.head, requestBody: http.requestBody)
         let codec = faults.codec(of: live)
+        faults.carries(http.requestBody, live)
         let payload = codec?.payload(of: opening) ?? []
         let opcode: Opcode = isValidUTF8(payload.span) ? .text : .binary
         let judged = payload.isEmpty ? [] : faults.payload(payload, opcode, .toServer, of: live, at: now)
@@ -157,7 +158,10 @@ extension HeldConnection {
             }
             return
         }
-        send(HeldBody(PayloadCourse(judged, payload, opcode, codec), payload), live, info, codec, at: now)
+        var body = HeldBody(PayloadCourse(judged, payload, opcode, codec), http.requestBody)
+        // Its message is made from the body, and no body can be made from another message.
+        if live.kind == .operation, !body.isEmpty { body.bytes = http.requestBody }
+        send(body, live, info, codec, at: now)
     }
 
     private func send(
@@ -170,6 +174,8 @@ extension HeldConnection {
                 pendingEnd = (end, live)
                 return mark(.end(end, live), .toClient, delay: body.wait, at: now)
             }
+            // A lost operation is never answered.
+            if live.kind == .operation { return }
             // Nothing is left of it: the client hears that it was taken, and the server nothing.
             return answer(codec.answer(.sent, to: live.head), live, by: nil, at: now)
         }

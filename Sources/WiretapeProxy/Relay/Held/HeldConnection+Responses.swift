@@ -200,7 +200,12 @@ extension HeldConnection {
             if http.isChunked { add(HeldStream.lastChunk, .toClient, at: now) }
             return
         }
-        let body = HeldBody(PayloadCourse(judged, payload, opcode, codec, isMuted: mutesProtocol), payload)
+        let body = HeldBody(PayloadCourse(judged, payload, opcode, codec, isMuted: mutesProtocol), payload) { message in
+            guard live.kind == .operation else { return message }
+            var out: [UInt8] = []
+            codec.frame(message.span, on: .http, into: &out)
+            return out.isEmpty ? message : out
+        }
         apply(body.effects, live, .toClient, rule: body.rule, at: now)
         toClient.lane.pause(body.wait, at: now)
         if let end = body.end, body.isEmpty {
