@@ -71,7 +71,7 @@ extension HeldConnection {
         if live.framing != nil, let codec = faults.codec(of: live), http.truncateLeft == nil, let framing = live.framing
         {
             http.responseKind = .payloads
-            http.stream = HeldStream(framing, codec, live.transport)
+            http.stream = HeldStream(framing, codec, live.kind == .operation ? framing.carrier : live.transport)
             sendAnswer(info.raw, at: now)
         } else if live.wantsAnswer, head.status < 300, http.truncateLeft == nil {
             http.responseKind = .collect

@@ -72,6 +72,17 @@ struct HeldStream {
     }
 }
 
+extension BodyFraming {
+    /// What an operation's answer goes over.
+    var carrier: Transport {
+        switch self {
+        case .events: .sse
+        case .parts: .multipart
+        case .bytes: .stream
+        }
+    }
+}
+
 extension HeldStream {
     /// A chunk that tells one byte more than it has.
     static func lengthened(_ bytes: [UInt8]) -> [UInt8] {
