@@ -77,6 +77,7 @@ package final class LiveFaults {
     /// What the request is, and to which codec: the first that reads a session in it.
     func classify(_ head: RequestHead) -> (ExchangeKind, CodecEntry?) {
         var upgrade: CodecEntry?
+        var operation: CodecEntry?
         let opening = StreamOpening(request: head)
         var best = Confidence.no
         for entry in codecs {
@@ -87,10 +88,12 @@ package final class LiveFaults {
                 if let key = entry.type.sessionKey(opening), isKnown(key) { return (kind, entry) }
                 let claim = entry.type.claim(opening)
                 if upgrade == nil || claim > best { (upgrade, best) = (entry, claim) }
+            // Any request with the right body may be one: those that name a session go first.
+            case .operation: operation = operation ?? entry
             default: return (kind, entry)
             }
         }
-        return upgrade.map { (.upgrade, $0) } ?? (.other, nil)
+        return upgrade.map { (.upgrade, $0) } ?? operation.map { (.operation, $0) } ?? (.other, nil)
     }
 
     /// Whether a session goes, or went, by that name.
