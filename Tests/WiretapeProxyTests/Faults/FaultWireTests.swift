@@ -2,6 +2,7 @@ import Testing
 import WiretapeBytes
 import WiretapeCore
 import WiretapeProxy
+import WiretapeSimulation
 
 /// Each fault of a replay as a raw client sees it: which bytes, which end, when.
 @Suite struct FaultWireTests {
