@@ -107,12 +107,7 @@ extension ModelClient {
         generation += 1
         if habits.transport == .lp { poll(into: &out) }
         if memory != nil {
-            // The protocol makes good what it counts.
-            unsettled.removeAll { entry in
-                guard case .heard(let line) = entry.loss else { return true }
-                return plays[entry.session].talk.lines[line].isCounted
-            }
-            settle()
+            keepWhatIsCounted()
             for (payload, sayings) in memory?.reopened(generation, session: current) ?? [] {
                 transmit(payload, sayings, into: &out)
             }

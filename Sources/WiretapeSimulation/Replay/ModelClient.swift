@@ -150,6 +150,20 @@ package final class ModelClient {
         dueAt = now.advanced(by: habits.delays[0])
     }
 
+    /// A connection goes on: what the client said, it says again itself; what it did not hear comes again if the protocol
+    /// counts it, unless that is lost as well.
+    func keepWhatIsCounted() {
+        let lost = unsettled
+        unsettled = lost.filter { entry in
+            guard case .heard(let line) = entry.loss else { return false }
+            return plays[entry.session].talk.lines[line].isCounted
+        }
+        for (loss, session) in lost {
+            guard case .heard(let line) = loss, !plays[session].talk.lines[line].isCounted else { continue }
+            plays[session].settle(loss)
+        }
+    }
+
     /// What was lost stays lost.
     func settle() {
         for (loss, session) in unsettled { plays[session].settle(loss) }
