@@ -24,7 +24,7 @@ import Testing
     @Test func everyCommandRuns() throws {
         let readme = try String(contentsOf: Binary.root.appendingPathComponent("README.md"), encoding: .utf8)
         let commands = Self.blocks(readme, marked: "sh run")
-        #expect(commands.count == 6)
+        #expect(commands.count == 7)
         let scratch = try Scratch()
         // A free port stands for the reader's 5000. The hub needs a moment to listen, which a reader takes anyway.
         let ready = "for i in $(seq 100); do (: < /dev/tcp/127.0.0.1/$port) 2>/dev/null && break; sleep 0.05; done\n"

@@ -44,13 +44,18 @@ struct SweepCommandTests {
             URL(fileURLWithPath: "/bin/sh"),
             ["-c", "cd '\(Binary.root.path)' && '\(Binary.wiretape.path)' \(command.dropFirst("wiretape ".count))"])
         #expect(again.code == 70, "\(again.err)")
-        let rule = try #require(failures.first?["rule"] as? String)
+    }
+
+    @Test func knownFailuresDoNotFailASweep() throws {
         let known = FileManager.default.temporaryDirectory.appendingPathComponent("wt-known-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: known) }
-        try Data("# seen before\n\(rule)\nreset after SendMessage[1]\n".utf8).write(to: known)
-        let (second, list) = try sweep(
+        try Data("# seen before\nreset after ReceiveMessage[3]\nreset after ReceiveMessage[7]\n".utf8).write(to: known)
+        let (run, report) = try sweep(
             ["--faults", "reset", "--jobs", "4", "--known", known.path], flaw: ["--flaw", "4"])
-        #expect((list["known"] as? [String])?.contains(rule) ?? false, "\(second.err)")
+        #expect(report["known"] as? [String] == ["reset after ReceiveMessage[3]"], "\(run.err)")
+        #expect(report["fixed"] as? [String] == ["reset after ReceiveMessage[7]"], "\(run.err)")
+        let failures = report["failures"] as? [[String: Any]] ?? []
+        #expect(!failures.contains { $0["rule"] as? String == "reset after ReceiveMessage[3]" })
     }
 
     @Test func shardsAreTheWholeSweep() throws {

@@ -143,14 +143,14 @@ package struct SweepCommand: Command {
             }
             findings.broken += 1
             if let way = ways[[one.fault, outcome.kind]] {
-                findings.failures[way].count += 1
+                findings.failures[way].alike.append(one)
                 continue
             }
             ways[[one.fault, outcome.kind]] = findings.failures.count
             let name = "\(one.number)"
             findings.failures.append(
                 .init(
-                    found: one, outcome: outcome, count: 1, plan: base + [one.rule],
+                    found: one, outcome: outcome, alike: [one], plan: base + [one.rule],
                     command: job.line(base + [one.rule]),
                     output: job.output(name)))
         }
@@ -168,7 +168,7 @@ package struct SweepCommand: Command {
             if outcome?.isBroken == true { try? File.remove(job.output(name)) }
             return outcome
         }
-        failure.plan = try shrink.shrink(failure.found, base: base, kind: failure.outcome.kind)
+        failure.plan = try shrink.shrink(failure.alike, base: base, kind: failure.outcome.kind)
         failure.command = job.line(failure.plan)
     }
 

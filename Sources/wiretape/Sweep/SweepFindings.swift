@@ -5,8 +5,9 @@ struct SweepFindings {
     struct Failure {
         var found: SweepCase
         var outcome: SweepOutcome
-        /// Cases of the same fault that broke the client in the same way, this one included.
-        var count: Int
+        /// Cases of the same fault that broke the client in the same way, this one first.
+        var alike: [SweepCase]
+        var count: Int { alike.count }
         /// The smallest plan that was found, and the command that repeats it.
         var plan: [String]
         var command: String

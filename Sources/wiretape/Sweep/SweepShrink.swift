@@ -4,20 +4,28 @@ struct SweepShrink {
     let run: ([String]) throws -> SweepOutcome?
     /// Most runs for one failure.
     static let limit = 24
+    /// Most cases that are tried without the other rules.
+    static let mostAlike = 8
 
     /// - Parameters:
+    ///   - alike: cases that break the client in the same way; the first that needs the fewest rules is made smaller.
     ///   - base: rules that were in force beside the failing one.
     ///   - kind: that of the failure.
     /// - Returns: the smallest plan that was found.
-    func shrink(_ failing: SweepCase, base: [String], kind: String) throws -> [String] {
+    func shrink(_ alike: [SweepCase], base: [String], kind: String) throws -> [String] {
+        guard var failing = alike.first else { return base }
         var base = base
-        var rule = failing.rule
         var runs = 0
         func breaks(_ rules: [String]) throws -> Bool {
             runs += 1
             guard runs <= Self.limit, let outcome = try run(rules) else { return false }
             return outcome.kind == kind
         }
+        if !base.isEmpty, let alone = try alike.prefix(Self.mostAlike).first(where: { try breaks([$0.rule]) }) {
+            base = []
+            failing = alone
+        }
+        var rule = failing.rule
         var i = 0
         while i < base.count {
             var fewer = base
