@@ -31,11 +31,16 @@ extension GraphQLCodec {
     /// An event, or the end of an exchange.
     private mutating func named(_ frame: GraphQLFrame, _ type: String) throws(GraphQLFault) -> Message? {
         let chain = chain(frame.field("id"))
+        // As the end of an exchange is told.
+        let isBare = frame.object.members?.count == 1
         switch (type, frame.direction) {
-        case ("complete", .toServer): return isAnswered ? nil : cancel(frame, chain)
+        case ("complete", .toServer): return isAnswered && isBare ? nil : cancel(frame, chain)
         case ("next", .toClient): return result(frame, frame.field("payload") ?? .null)
         case ("complete", .toClient):
-            if chain.id.isEmpty, isAnswered { return nil }
+            if chain.id.isEmpty, isAnswered {
+                guard isBare else { throw GraphQLFault("id is missing") }
+                return nil
+            }
             if chain.id.isEmpty { isAnswered = true }
             return completion(frame, chain)
         default: throw GraphQLCodec.unknown(type, frame.direction)
