@@ -192,6 +192,8 @@ extension Script {
     /// What is needed only while a script is made.
     struct Build {
         let ignore: [IgnoreRule]
+        /// A channel goes on behind the answer to its subscription.
+        var repliesEndChains = true
         var open: [Chain: ChainPlace] = [:]
         /// Chains that have ended, in order. What comes for one of them long after is of no chain.
         var closed: [(chain: Chain, group: Int)] = []
@@ -252,7 +254,7 @@ extension Script {
                 step.groupIndex = Int32(clamping: place.group)
                 step.slot = UInt16(clamping: place.slot)
                 // It crossed the end of the chain on the wire: another run need not have it.
-                if message.role == .cancel, build.over.contains(place.group) { step.flags |= 2 }
+                if message.role == .cancel, build.repliesEndChains, build.over.contains(place.group) { step.flags |= 2 }
             }
             for (i, further) in message.opens.enumerated() {
                 build.open[further] = ChainPlace(group: groups.count - 1, slot: i + 1)

@@ -16,6 +16,7 @@ package struct ScriptBuilder: Sendable {
         self.ignore = ignore
         script = Script(opened: session.opened ?? session.entries.first?.time ?? 0, messages)
         build = Script.Build(ignore: ignore)
+        build.repliesEndChains = !session.codec.type.chainsAreNames
         messages.all = []
         readsAgain = false
     }
@@ -26,6 +27,7 @@ package struct ScriptBuilder: Sendable {
         self.ignore = ignore
         script = Script(opened: session.opened ?? session.entries.first?.time ?? 0, messages)
         build = Script.Build(ignore: ignore)
+        build.repliesEndChains = !session.codec.type.chainsAreNames
         readsAgain = true
     }
 

@@ -140,7 +140,8 @@ extension SessionRun {
     }
 
     func isInWindow(_ step: Int) -> Bool {
-        guard firstAwaited < script.steps.count else { return false }
+        // Only what is optional is left.
+        guard firstAwaited < script.steps.count else { return true }
         let first = Int(script.steps[firstAwaited].ordinal)
         let matchedBeyond = max(0, matched - matchedBefore - (first - 1))
         return Int(script.steps[step].ordinal) - first - matchedBeyond < SessionRun.window

@@ -111,6 +111,18 @@ import WiretapeCore
         play.expect(c, #"{"event":"eventflit:ping","data":"{}"}"#)
     }
 
+    /// Leaving a channel is as much part of the script as joining it, also when nothing follows.
+    @Test func leavingAtTheEnd() throws {
+        let script = "1 < hello 1.2\n2 > subscribe room\n3 < succeeded room {}\n4 > unsubscribe room"
+        let play = try Playbook([EventflitTape.session(script)], speed: .instant)
+        let c = open(play)
+        say(play, c, "subscribe room")
+        say(play, c, "unsubscribe room")
+        play.expect(c, "101", hello(), said("succeeded room {}"))
+        let report = play.finish()
+        #expect(report.divergences.isEmpty && report.sessions.first?.finished == true)
+    }
+
     // MARK: HTTP fallbacks
 
     private static let base = "/pusher/app/KEY/12/abcdefgh/"
