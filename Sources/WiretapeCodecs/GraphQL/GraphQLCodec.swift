@@ -38,7 +38,8 @@ package struct GraphQLCodec: FrameCodec {
         do throws(GraphQLFault) {
             let frame = GraphQLFrame(
                 object: try GraphQLCodec.object(of: payload), bytes: bytes, opcode: opcode, direction: direction)
-            if let message = isHTTP ? try carried(frame) : try read(frame) { out.append(message) }
+            let message = isHTTP ? try carried(frame) : try read(frame)
+            out.append(message)
         } catch {
             out.append(.opaque(bytes, direction, opcode: opcode, reason: error.reason))
         }

@@ -3,8 +3,7 @@ internal import WiretapeCore
 /// Payloads over HTTP: the body of a request, an event, a part of a multipart body, a single answer. Each is told by its
 /// members. What has no name there is called as in `graphql-transport-ws`.
 extension GraphQLCodec {
-    /// Nil: a payload that says nothing, such as the end of an operation that is over.
-    mutating func carried(_ frame: GraphQLFrame) throws(GraphQLFault) -> Message? {
+    mutating func carried(_ frame: GraphQLFrame) throws(GraphQLFault) -> Message {
         if frame.direction == .toServer, frame.field("type") == nil || frame.field("query") != nil {
             return try asked(frame)
         }
@@ -28,19 +27,18 @@ extension GraphQLCodec {
         return message
     }
 
-    /// An event, or the end of an exchange.
-    private mutating func named(_ frame: GraphQLFrame, _ type: String) throws(GraphQLFault) -> Message? {
+    /// An event, or the end of an exchange, which says nothing when the operation is over already.
+    private mutating func named(_ frame: GraphQLFrame, _ type: String) throws(GraphQLFault) -> Message {
         let chain = chain(frame.field("id"))
         // As the end of an exchange is told.
         let isBare = frame.object.members?.count == 1
         switch (type, frame.direction) {
-        case ("complete", .toServer): return isAnswered && isBare ? nil : cancel(frame, chain)
+        case ("complete", _) where chain.id.isEmpty && isAnswered:
+            guard isBare else { throw GraphQLFault("id is missing") }
+            return signOfLife(frame, as: type)
+        case ("complete", .toServer): return cancel(frame, chain)
         case ("next", .toClient): return result(frame, frame.field("payload") ?? .null)
         case ("complete", .toClient):
-            if chain.id.isEmpty, isAnswered {
-                guard isBare else { throw GraphQLFault("id is missing") }
-                return nil
-            }
             if chain.id.isEmpty { isAnswered = true }
             return completion(frame, chain)
         default: throw GraphQLCodec.unknown(type, frame.direction)
@@ -71,8 +69,8 @@ extension GraphQLCodec {
         return message
     }
 
-    private func signOfLife(_ frame: GraphQLFrame) -> Message {
-        var message = frame.message(.keepalive, as: "heartbeat", summary: "")
+    private func signOfLife(_ frame: GraphQLFrame, as kind: String = "heartbeat") -> Message {
+        var message = frame.message(.keepalive, as: kind, summary: "")
         message.type = message.kind
         return message
     }
