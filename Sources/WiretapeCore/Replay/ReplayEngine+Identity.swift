@@ -9,12 +9,23 @@ extension ReplayEngine {
     mutating func identity(_ head: RequestHead, _ c: ConnectionID) -> String {
         if let name = name(head, c) { return name }
         if let credential = head.credential {
-            let number = credentials[credential] ?? credentials.count + 1
+            let number =
+                credentials[credential] ?? expired.removeValue(forKey: addressAndAgent(head, c)) ?? credentials.count
+                + 1
             credentials[credential] = number
             return "credential \(number)"
         }
-        let agent = head.headers.first("User-Agent") ?? "no agent"
-        return "\(peers[c]?.address?.host ?? "unknown") \(agent)"
+        return addressAndAgent(head, c)
+    }
+
+    private func addressAndAgent(_ head: RequestHead, _ c: ConnectionID) -> String {
+        "\(peers[c]?.address?.host ?? "unknown") \(head.headers.first("User-Agent") ?? "no agent")"
+    }
+
+    /// A rule refuses the client's credential: it may come back with another one.
+    mutating func noteExpired(_ head: RequestHead, _ c: ConnectionID) {
+        guard let credential = head.credential, let number = credentials[credential] else { return }
+        expired[addressAndAgent(head, c)] = number
     }
 
     /// The client of `identity` has a connection of the session.

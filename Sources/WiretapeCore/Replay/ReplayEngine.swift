@@ -49,6 +49,8 @@ package struct ReplayEngine {
     /// Moments that rules wait for, and those since the run began that have come.
     let times: [RuleFilters.Since]
     var runMarks: Set<Int> = []
+    /// Clients that a rule answered 401, by address and agent: the next unknown credential from there is theirs.
+    var expired: [String: Int] = [:]
     /// Connections by listener.
     var accepted: [String: Int] = [:]
     /// The request that is being answered, and what rules want before its answer.

@@ -52,7 +52,10 @@ import WiretapeSimulation
     }
 
     @Test func damagedHeaders() throws {
-        for (damage, first) in [("rsv", [0xa1, 42]), ("mask", [0x81, 0x80 | 42]), ("length", [0x81, 43])]
+        let length = UInt8(FaultStage.frame(1).count - 2)
+        for (damage, first) in [
+            ("rsv", [0xa1, length]), ("mask", [0x81, 0x80 | length]), ("length", [0x81, length + 1]),
+        ]
             as [(String, [UInt8])]
         {
             let stage = try FaultStage(["corrupt(\(damage)) on Tick[1]"])

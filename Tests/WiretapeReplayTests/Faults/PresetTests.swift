@@ -67,7 +67,7 @@ import WiretapeSettings
         play.pass(ms: 5_100)
         #expect(play.take(c).last == "close 1001")
         play.pass(ms: 1_000)
-        #expect(play.negotiate() == nil && play.take(play.refused) == ["503 unavailable"])
+        #expect(play.negotiate() == nil && play.take(play.refused) == ["503 unavailable\n"])
         play.pass(ms: 10_000)
         let d = try play.start()
         play.pass(ms: 10_000)
@@ -106,7 +106,8 @@ import WiretapeSettings
         let play = try play("half-open")
         let c = try play.start()
         play.pass(ms: 60_000)
-        #expect(play.take(c).last == "stall in out")
+        // What is said afterwards never leaves.
+        #expect(play.take(c).dropFirst(5).first == "stall in out")
         #expect(play.finish().faults.count == 1)
     }
 

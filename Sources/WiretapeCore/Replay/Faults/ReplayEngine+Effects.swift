@@ -29,7 +29,9 @@ extension ReplayEngine {
     mutating func apply(_ effect: FaultVerdict, on c: ConnectionID, into out: inout [ReplayAction]) {
         switch effect {
         case .stall(let stall): out.append(.stall(c, reads: stall.reads, writes: stall.writes))
-        case .mute(let scope, _): if scope.coversWebSocket { out.append(.mute(c, true)) }
+        case .mute(let scope, _):
+            guard scope.coversWebSocket else { return }
+            out.append(.mute(c, true))
         case .throttle(let rate, _): out.append(.pace(c, .rate(rate)))
         case .slice(let size, let every, _): out.append(.pace(c, .slices(size, every: every)))
         default: return

@@ -53,6 +53,7 @@ extension ReplayEngine {
         } else {
             step.status = say(end.verdict, on: c, head, kind, after: wait, of: r, into: &out)
             if case .respond(let answer) = end.verdict { step.retryAfter = Attempt.Step.retryAfter(answer.headers) }
+            if step.status == 401 { noteExpired(head, c) }
         }
         if kind != .negotiate, runs[r].link == nil {
             // What the client negotiates next is a second try, not a second client.
