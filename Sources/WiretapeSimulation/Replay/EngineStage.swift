@@ -220,7 +220,7 @@ package final class EngineStage {
         guard !play.givenUp.isEmpty else { return }
         for line in play.talk.lines.indices where play.talk.lines[line].direction == .toServer {
             guard let opener = play.talk.lines[line].opener, play.givenUp.contains(opener) else { continue }
-            referees[k][session].forgiven.insert(line)
+            referees[k][session].givenUp.insert(line)
         }
     }
 

@@ -13,12 +13,14 @@ extension Referee {
         order.append(line)
     }
 
-    private func hasCome(_ cause: Int) -> Bool { arrivedAt[cause] != nil || forgiven.contains(cause) }
+    private func hasCome(_ cause: Int) -> Bool {
+        arrivedAt[cause] != nil || forgiven.contains(cause) || givenUp.contains(cause)
+    }
 
-    /// Whether that message of the client may hold something back or not: it was given up, or it may come back in a chain
+    /// Whether that message of the client may hold something back or not: its chain is given up, or it may come back in one
     /// that a lost connection interrupted.
     private func isUndecided(_ cause: Int) -> Bool {
-        guard arrivedAt[cause] != nil else { return forgiven.contains(cause) }
+        guard arrivedAt[cause] != nil else { return givenUp.contains(cause) }
         guard talk.lines[cause].role == .part, let opener = talk.lines[cause].opener else { return false }
         return arrivedIn[cause] < epoch && arrivedIn[opener] >= epoch
     }

@@ -31,6 +31,8 @@ package struct Referee: Sendable {
     var openedAt = WireInstant.zero
     /// Lines of the client that replay has given up waiting for, by its own report.
     package var forgiven: Set<Int> = []
+    /// Lines of chains that the client does not ask for again: they hold something back for a grace, and then nothing.
+    var givenUp: Set<Int> = []
     /// Whether the client may be told that what it says is on no tape.
     package var expectsRefusals = false
     /// Whether turns can be told: what a poll brings has gathered since the one before.
@@ -113,7 +115,7 @@ package struct Referee: Sendable {
     package func isOvertaken(_ line: Int) -> Bool {
         guard let leftAt, talk.lines[line].ending != nil else { return false }
         return talk.lines[line].causes.allSatisfy { cause in
-            forgiven.contains(cause) || arrivedAt[cause].map { $0 <= leftAt } ?? false
+            forgiven.contains(cause) || givenUp.contains(cause) || arrivedAt[cause].map { $0 <= leftAt } ?? false
         }
     }
 
