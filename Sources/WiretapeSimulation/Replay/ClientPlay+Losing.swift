@@ -27,7 +27,7 @@ extension ClientPlay {
         var chains: [Int] = []
         for line in order[..<at] {
             let opener = talk.lines[line].opener ?? line
-            guard !givenUp.contains(opener) else { continue }
+            guard !givenUp.contains(opener), !unasked.contains(opener) else { continue }
             if talk.lines[line].role == .send || talk.lines[line].role == .opaque {
                 if !said[line] { again.append(line) }
                 continue

@@ -20,6 +20,8 @@ package struct ClientPlay: Sendable {
     var questions: [(answer: Int, due: WireInstant)] = []
     /// Openers whose answer the client has given up.
     var givenUp: Set<Int> = []
+    /// Openers that the client leaves out although they are on the tape.
+    var unasked: Set<Int> = []
     /// The ending of the tape has come.
     package internal(set) var hasEnded = false
     var farewellSaid = false
@@ -54,7 +56,7 @@ package struct ClientPlay: Sendable {
     func isExpected(_ line: Int) -> Bool {
         guard heard[line] == .no, !talk.lines[line].isOptional else { return false }
         guard let opener = talk.lines[line].opener else { return true }
-        return !givenUp.contains(opener)
+        return !givenUp.contains(opener) && !unasked.contains(opener)
     }
 
     /// The last line of the server that is still to be expected before `limit`, endings left out.

@@ -88,7 +88,7 @@ extension ModelClient {
     private func skip(_ line: Int) {
         play.said[line] = true
         // Who does not ask waits for no answer.
-        if play.talk.lines[line].opener == line { play.givenUp.insert(line) }
+        if play.talk.lines[line].opener == line { play.unasked.insert(line) }
         if let i = play.questions.firstIndex(where: { $0.answer == line }) {
             play.questions.remove(at: i)
         } else {
