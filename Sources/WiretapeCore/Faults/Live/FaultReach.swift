@@ -32,8 +32,10 @@ package struct FaultReach: Sendable {
 
     /// Whether a rule can be about the message.
     func concerns(_ message: Message) -> Bool {
-        hasMessagePoint || labels.contains(message.type)
-            || [message.label, message.channel].contains { $0.map(labels.contains) ?? false }
+        if hasMessagePoint || labels.contains(message.type) { return true }
+        if let label = message.label, labels.contains(label) { return true }
+        if let channel = message.channel, labels.contains(channel) { return true }
+        return false
     }
 
     /// Whether a rule can be about the request, about what it opens, or about a session that begins with it.

@@ -101,6 +101,9 @@ package struct HeldFrames: ~Copyable {
         default: return false
         }
         role = .data
+        let length = Int(min(header.length, 64 << 10))
+        raw.reserveCapacity(raw.count + header.byteCount + length)
+        payload.reserveCapacity(payload.count + length)
         header.append(to: &raw)
         return true
     }

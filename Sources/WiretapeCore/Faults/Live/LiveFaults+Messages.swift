@@ -65,7 +65,13 @@ extension LiveFaults {
     /// What rules could have named it by, for those that never fire.
     private func note(_ message: Message) {
         guard !reach.labels.isEmpty, names.count < 4_096 else { return }
-        RuleNames.count(message.role, message.type, message.label, message.channel, into: &names)
+        guard ![.keepalive, .ack, .opaque].contains(message.role) else { return }
+        names[message.type, default: 0] += 1
+        guard ![.reply, .part, .cancel].contains(message.role) else { return }
+        if let label = message.label, label != message.type { names[label, default: 0] += 1 }
+        if let channel = message.channel, channel != message.label, channel != message.type {
+            names[channel, default: 0] += 1
+        }
     }
 
     /// The protocol is ready with its server's handshake, or with the first payload where it has none.
