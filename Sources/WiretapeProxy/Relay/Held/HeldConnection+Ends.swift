@@ -51,6 +51,8 @@ extension HeldConnection {
     /// What carried the session's messages is over.
     func closed(_ party: TapeEvent.Party, _ how: String, at now: WireInstant) {
         if let pendingEnd {
+            // A server that leaves before it does not change what the client sees.
+            guard party == .client else { return }
             // The fault comes too late: what it followed may have been lost.
             self.pendingEnd = nil
             faults.record(pendingEnd.end.hit, on: pendingEnd.exchange, cut: true, at: now)
@@ -99,8 +101,9 @@ extension HeldConnection {
 
     private func perform(_ end: MessageFate.End, _ live: LiveExchange?, cut: Bool, at now: WireInstant) {
         guard !isOver else { return }
+        // Else it was told when the client left before it.
+        if pendingEnd != nil { faults.record(end.hit, on: live, cut: cut, at: now) }
         pendingEnd = nil
-        faults.record(end.hit, on: live, cut: cut, at: now)
         let by = "fault:\(end.hit.name)"
         switch end.verdict {
         case .respond, .redirectLoop, .malformed:
