@@ -170,6 +170,23 @@ import WiretapeCore
         #expect(other.finish().verdict == .diverged)
     }
 
+    @Test func aClientThatHasTheWholeAnswerMayLeaveBeforeItsEnd() throws {
+        let play = try Playbook(
+            OperationTape.sessions(
+                """
+                0 1 POST sse \(Self.tick)
+                10 1 event next {"data":{"tick":1}}
+                20 1 event complete
+                30 1 end
+                """))
+        let c = play.operate("sse", Self.tick)
+        play.pass(ms: 25)
+        play.expect(c, "200 …", Playbook.next(#"{"data":{"tick":1}}"#), Playbook.done)
+        play.close(c)
+        let report = play.finish()
+        #expect(report.verdict == .pass && report.sessions[0].finished)
+    }
+
     @Test func recordedCutsAreCuts() throws {
         let play = try Playbook(
             OperationTape.sessions(

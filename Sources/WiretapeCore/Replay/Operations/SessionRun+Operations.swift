@@ -4,9 +4,22 @@ extension SessionRun {
         let cancel = script.steps.indices.first { i in
             script.steps[i].role == .cancel && (state[i] == .waiting || state[i] == .deferred)
         }
-        guard session.isOperation, let cancel else { return }
-        settle(cancel, at: now)
-        giveUpRest { _ in true }
+        guard session.isOperation else { return }
+        if let cancel {
+            settle(cancel, at: now)
+            giveUpRest { _ in true }
+        } else if isWhole {
+            // Only the end of the body was still to come, and clients do not wait for that.
+            giveUpRest { script.steps[$0].role == nil }
+        }
+    }
+
+    /// Whether all that the server has to say is out.
+    private var isWhole: Bool {
+        guard link?.stepsUnderWay.isEmpty == true else { return false }
+        return script.steps.indices.allSatisfy { i in
+            script.steps[i].role == nil || script.steps[i].direction == .toServer || state[i] == .done
+        }
     }
 
     /// Another client has taken the chain that this request opens.
