@@ -22,7 +22,7 @@ extension Referee {
     private func isUndecided(_ cause: Int) -> Bool {
         guard arrivedAt[cause] != nil else { return givenUp.contains(cause) }
         guard talk.lines[cause].role == .part, let opener = talk.lines[cause].opener else { return false }
-        return arrivedIn[cause] < epoch && arrivedIn[opener] >= epoch
+        return arrivedIn[cause] < arrivedIn[opener]
     }
 
     /// Nothing is sent before its causes.
@@ -54,10 +54,18 @@ extension Referee {
         if talk.lines[line].isOptional || !seesTurns { return }
         var isHeld = false
         var heldChains: Set<Int> = []
+        // As these two, of what may be held or not.
+        var mayBeHeld = false
+        var openChains: Set<Int> = []
         for i in talk.lines.indices.prefix(line) where isDue(i) {
             let step = talk.lines[i]
             let isBehind = step.opener.map { heldChains.contains($0) } ?? false
-            if step.causes.contains(where: isUndecided) { continue }
+            let isOpen = step.opener.map { openChains.contains($0) } ?? false
+            if isOpen || (mayBeHeld && step.role != .reply) || step.causes.contains(where: isUndecided) {
+                mayBeHeld = true
+                if let opener = step.opener { openChains.insert(opener) }
+                continue
+            }
             let waits = isBehind || step.causes.contains { !hasCome($0) } || (isHeld && step.role != .reply)
             isHeld = isHeld || waits
             if waits, let opener = step.opener { heldChains.insert(opener) }
