@@ -115,7 +115,7 @@ def equal(stage, pair):
     compare(live, seen, "replay to another spelling")
     whole(report)
     other = [[{**o, "variables": {**o["variables"], "to": 5}} for o in STAGES[0] if o["chain"] == "count 4"]]
-    _, _, said = replay(stage, pair, tape, script(stage, pair, other), "--on-divergence", "warn", code=2)
+    _, _, said = replay(stage, pair, tape, script(stage, pair, other), "--on-divergence", "warn", "--patience", "1s", code=2)
     if "/payload/variables/to" not in said:
         raise Failed(f"another variable: the report does not say which: {said}")
     return f"{sum(map(len, live.values()))} observations equal live, recorded, replayed and in another spelling; another variable is named"

@@ -7,6 +7,7 @@ A pair is a line of PAIRS; programs are client_graphql.js, client_gql.py, graphq
 
 import json
 import os
+import subprocess
 import sys
 
 from cells import chains, compare
@@ -73,7 +74,10 @@ def start(stage, pair, port):
 def observe(stage, pair, url, script):
     programs = {"node": ["node", HERE / "client_graphql.js"], "gql": [sys.executable, HERE / "client_gql.py"]}
     environment = {**os.environ, "NODE_PATH": stage.peers.node_path}
-    code, out, err = run([*programs[pair["client"]], url, script], seconds=LIMIT, env=environment)
+    try:
+        code, out, err = run([*programs[pair["client"]], url, script], seconds=LIMIT, env=environment)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{pair['client']} did not end within {LIMIT} s") from None
     if code != 0:
         raise Failed(f"{pair['client']} ended with {code}: {out[-300:]} {err[-500:]}")
     return chains(json.loads(line) for line in out.splitlines())
@@ -122,7 +126,7 @@ def equal(stage, pair):
     compare(live, seen, "replay to another spelling")
     whole(report, sessions)
     other = [[{**STAGES[0][1], "variables": {"to": 5, "delayMs": 70}}, STAGES[0][0]]]
-    _, _, said = replay(stage, pair, tape, script(stage, pair, other), "--on-divergence", "warn", code=2)
+    _, _, said = replay(stage, pair, tape, script(stage, pair, other), "--on-divergence", "warn", "--patience", "1s", code=2)
     if "/payload/variables/to" not in said:
         raise Failed(f"another variable: the report does not say which: {said}")
     return f"{sum(map(len, live.values()))} observations equal live, recorded, replayed and in another spelling; another variable is named"
