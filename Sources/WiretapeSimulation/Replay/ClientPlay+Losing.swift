@@ -13,15 +13,12 @@ extension ClientPlay {
         }
     }
 
-    /// Requests of an earlier connection that were not made again on this one never will be, nor is the rest of their
-    /// uploads said.
+    /// Requests of an earlier connection that were not made again on this one never will be.
     mutating func giveUpRepeats() {
-        let before = givenUp
-        for line in again where talk.lines[line].role == .request { givenUp.insert(line) }
-        guard givenUp != before else { return }
+        for line in again where talk.lines[line].role == .request && chain(line).allSatisfy({ said[$0] }) {
+            givenUp.insert(line)
+        }
         again = again.filter { !givenUp.contains(talk.lines[$0].opener ?? $0) }
-        let rest = order[at...].filter { !givenUp.contains(talk.lines[$0].opener ?? $0) }
-        order = Array(order[..<at]) + rest
     }
 
     /// Works out what is said again on the next connection.
