@@ -6,7 +6,12 @@ package enum Summary {
     /// The text on one line, without control characters, at most `limit` characters and then an ellipsis.
     package static func line(_ text: some StringProtocol, limit: Int = Summary.limit) -> String {
         let bytes = text.utf8
-        if bytes.count <= limit, bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return String(text) }
+        // Characters are counted only where there may be others than plain ones: that takes most of the time.
+        let plain = bytes.prefix(limit + 1).prefix { $0 >= 0x20 && $0 < 0x7f }
+        if plain.endIndex == bytes.endIndex, plain.count <= limit { return String(text) }
+        if limit > 0, plain.count > limit {
+            return String(text[..<bytes.index(bytes.startIndex, offsetBy: limit - 1)]) + "…"
+        }
         var kept = ""
         if let end = text.index(text.startIndex, offsetBy: limit, limitedBy: text.endIndex), end < text.endIndex {
             kept = String(text.prefix(max(0, limit - 1))) + "…"
