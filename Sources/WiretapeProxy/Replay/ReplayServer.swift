@@ -26,6 +26,8 @@ package final class ReplayServer {
     private var actions: [ReplayAction] = []
     /// Connections with something to write or to tell at the end of this wake-up.
     private var touched: [ReplayConnection] = []
+    /// A client's end that was read in one piece with what it said before.
+    private var lastWord: (ConnectionID, ServerEvent)?
     private var isPumping = false
     private var toldEnd = false
     private var whenEmpty: (() -> Void)?
@@ -155,9 +157,18 @@ package final class ReplayServer {
             } else if !inbox.isEmpty {
                 let (id, input) = inbox.removeFirst()
                 feed(id, input)
+            } else if let (id, event) = lastWord {
+                lastWord = nil
+                feed(id, event)
             } else if let connection = touched.first {
                 if let event = connection.next() {
-                    feed(connection.id, event)
+                    guard case .ended = event else {
+                        feed(connection.id, event)
+                        continue
+                    }
+                    // The answers to what it said before are the kernel's first: they count as sent.
+                    connection.flush()
+                    lastWord = (connection.id, event)
                 } else {
                     touched.removeFirst()
                     connection.isTouched = false

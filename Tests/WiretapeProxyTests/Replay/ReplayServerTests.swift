@@ -67,6 +67,23 @@ struct ReplayServerTests {
         stage.finish()
     }
 
+    /// A client that says its last words and closes in one piece has been answered when its end is told: otherwise what
+    /// counts as sent would hang on how the kernel cuts the bytes.
+    @Test func theAnswerBeforeAnEndIsHandedOver() throws {
+        let stage = try ReplayStage()
+        echo(stage.driver)
+        let client = stage.client {
+            $0.send(ReplayStage.opening + ReplayStage.frame("bye") + [0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe8])
+        }
+        stage.run(1)
+        #expect(ReplayStage.messages(client.received).first == "bye")
+        #expect(
+            stage.driver.heard.suffix(3) == [
+                "1 text bye", "1 handed over 1", "1 \(ClientEnd.closeFrame(code: 1000, reason: ""))",
+            ])
+        stage.finish()
+    }
+
     @Test func pingsAreAnswered() throws {
         let stage = try ReplayStage()
         echo(stage.driver)
