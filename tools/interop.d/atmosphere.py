@@ -66,9 +66,21 @@ class Stage:
         command = [sys.executable, HERE / "client_atmosphere.py", url + path, script]
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
-    def finish(self, client):
+    @staticmethod
+    def wait_for(client, text):
+        """What the client shows until it has got that message."""
+        lines = []
+        for line in iter(client.stdout.readline, ""):
+            lines.append(line)
+            if json.loads(line).get("text") == text:
+                break
+        return "".join(lines)
+
+    def finish(self, client, shown=""):
         try:
-            out, err = client.communicate(timeout=LIMIT)
+            out, err = (client.stdout.read(), client.stderr.read()) if shown else client.communicate(timeout=LIMIT)
+            out = shown + out
+            client.wait(LIMIT)
         except subprocess.TimeoutExpired:
             client.kill()
             out, err = client.communicate()
@@ -216,14 +228,14 @@ def heartbeats(stage, transport):
 
 def several(stage):
     """Two clients over different transports talk to each other; each gets its own session."""
-    ada = [["pause", 0.5], ["push", "from ada"], ["wait", 2], *END]
-    bob = [["wait", 1], ["push", "from bob"], ["wait", 2], *END]
+    ada = [["push", "ada is here"], ["wait", 2], ["push", "from ada"], ["wait", 3], *END]
+    bob = [["push", "from bob"], ["wait", 2], *END]
 
     def play(url):
         first = stage.start(url, "ws", ada)
-        time.sleep(0.2)
+        shown = stage.wait_for(first, "ada is here")
         second = stage.start(url, "lp", bob)
-        return stage.finish(first), stage.finish(second)
+        return stage.finish(first, shown), stage.finish(second)
 
     port, program = stage.server()
     with program:
