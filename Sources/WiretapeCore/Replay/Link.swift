@@ -27,6 +27,9 @@ struct Link: Sendable {
     private static let endedKept = 4_096
     /// The protocol's handshake is served, or there is none.
     var readyAt: WireInstant?
+    /// Requests that are not on the tape and came before that: they are refused then.
+    var strangers: [Message] = []
+    static let mostStrangers = 4_096
     /// Steps that are sent again out of turn: the handshake, and answers to repeated requests.
     var again: [(step: Int, due: WireInstant)] = []
     /// Payloads that the kernel has not wholly taken, in order from `firstUnderWay` on, and how many bytes they are together.

@@ -15,6 +15,10 @@ extension ReplayEngine {
     private mutating func release(_ r: Int, into out: inout [ReplayAction]) {
         var batch = Batch()
         sending: while true {
+            if runs[r].link?.readyAt != nil, runs[r].link?.strangers.isEmpty == false {
+                flush(&batch, of: r, into: &out)
+                refuseStrangers(of: r, into: &out)
+            }
             if runs[r].link?.isFull == true {
                 // Goes on when the client has taken some.
                 flush(&batch, of: r, into: &out)

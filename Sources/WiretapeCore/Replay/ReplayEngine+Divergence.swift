@@ -16,9 +16,11 @@ extension ReplayEngine {
             let place = run.place(of: message)
             let continuing = [.part, .cancel, .reply].contains(message.role)
             if !continuing || (place?.group ?? -1) >= 0 {
-                counterpart = run.nearest(to: message, in: place, anyOfRole: false)
+                nearest = run.nearest(to: message, in: place, anyOfRole: false)
             }
-            nearest = counterpart
+            // A handshake for which the protocol has an error would open another conversation than the recorded one.
+            let isAnother = message.role == .handshake && run.link?.writer.refusal(of: message, reason: "") != nil
+            counterpart = isAnother ? nil : nearest
         }
         let text = DivergenceText.unexpected(
             message, nearest: nearest, came: came, in: run, tape: tapeName, after: now.since(run.claimedAt))
@@ -27,17 +29,47 @@ extension ReplayEngine {
         let reason = "wiretape: diverged at \(message.title): not on \(tapeName)"
         let goesOn = options.onDivergence == .warn || options.onDivergence == .ignore
         if goesOn, let counterpart {
-            runs[r].accept(message, as: counterpart, at: now, options)
+            if case .disordered = match {
+                runs[r].accept(message, as: counterpart, at: now, options)
+            } else {
+                runs[r].accept(message, insteadOf: counterpart, at: now, options)
+            }
         } else {
             refuse(message, of: r, into: &out)
         }
         diverge(r, text, reason: reason, into: &out)
     }
 
+    /// A message takes its recorded place back from one that differs. That stands for the next one that it is like, if it
+    /// has been told nothing yet; else it is at most counted as that, and what is open of it ends with the protocol's error.
+    mutating func reclaim(_ step: Int, by message: Message, of r: Int, into out: inout [ReplayAction]) {
+        guard let (other, had) = runs[r].reclaim(step, for: message, at: now, options) else { return }
+        let place = runs[r].place(of: other)
+        if let next = runs[r].nearest(to: other, in: place, anyOfRole: false) {
+            guard had != .nothing else { return runs[r].accept(other, insteadOf: next, at: now, options) }
+            runs[r].use(up: next, for: other, had, at: now, options)
+        }
+        if had != .all { refuse(other, of: r, into: &out) }
+    }
+
+    /// Refuses what came before the protocol was open.
+    mutating func refuseStrangers(of r: Int, into out: inout [ReplayAction]) {
+        guard runs[r].link?.readyAt != nil, let strangers = runs[r].link?.strangers else { return }
+        runs[r].link?.strangers = []
+        for message in strangers { refuse(message, of: r, into: &out) }
+    }
+
     /// The protocol's own error to a request that the tape does not answer.
     mutating func refuse(_ message: Message, of r: Int, into out: inout [ReplayAction]) {
-        // Before the protocol's opening a client would take it for that.
-        guard options.onDivergence != .stall, runs[r].link?.readyAt != nil else { return }
+        guard options.onDivergence != .stall, let waiting = runs[r].link?.strangers.count else { return }
+        if message.role == .handshake {
+            // Nobody waits for the answer to a second one.
+            guard runs[r].link?.readyAt == nil, runs[r].awaitsHandshake else { return }
+        } else if runs[r].link?.readyAt == nil {
+            // Before the protocol's opening a client would take it for that.
+            if waiting < Link.mostStrangers { runs[r].link?.strangers.append(message) }
+            return
+        }
         let reason = "wiretape: diverged at \(message.title): not on \(tapeName)"
         guard var reader = runs[r].link?.writer, let refusal = reader.refusal(of: message, reason: reason) else {
             return
@@ -57,11 +89,18 @@ extension ReplayEngine {
         case .elsewhere: forgiveElsewhere(r, into: &out)
         case .patience:
             let blockers = runs[r].blockers
-            guard let first = blockers.first else { return false }
+            let fault = runs[r].atFault(of: blockers)
+            guard let first = fault.first ?? blockers.first else { return false }
             let text = DivergenceText.missing(runs[r], first, tape: tapeName, patience: options.patience)
             let reason = "wiretape: still waiting for \(DivergenceText.describe(runs[r], first, tape: tapeName))"
-            runs[r].forgive(blockers, at: now)
-            if options.match != .off { diverge(r, text, reason: reason, into: &out) }
+            runs[r].forgive(blockers, atFault: fault, at: now)
+            if options.match == .off { break }
+            if !fault.isEmpty {
+                diverge(r, text, reason: reason, into: &out)
+            } else if options.onDivergence == .warn {
+                // The client is where it was: it costs more time, and is no other divergence.
+                out.append(.log(text))
+            }
         }
         return runs[r].link != nil && !runs[r].isStalled
     }

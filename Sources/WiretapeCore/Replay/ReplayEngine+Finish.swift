@@ -40,12 +40,9 @@ extension ReplayEngine {
     private func report(_ r: Int) -> ReplayReport.Session {
         let run = runs[r]
         let complete = run.isPlayed && run.trailing == nil
-        var missing = run.state.indices.filter { run.state[$0] == .forgiven }
-        if run.link == nil, !run.isOver {
-            // The client left for good while it was its turn, or before it.
-            missing = (missing + run.state.indices.filter(run.isAwaited)).sorted()
-        }
-        if options.match == .off { missing = [] }
+        // A client without a connection left for good while it was its turn, or before it.
+        var (missing, unreached) = run.neverCame(isGone: run.link == nil && !run.isOver)
+        if options.match == .off { (missing, unreached) = ([], 0) }
         var attempts = run.attempts
         if let last = attempts.indices.last, attempts[last].outcome == nil { attempts[last].outcome = .abandoned }
         return ReplayReport.Session(
@@ -57,7 +54,7 @@ extension ReplayEngine {
             reordered: run.reordered,
             abandoned: run.state.indices.count {
                 run.state[$0] == .abandoned && run.script.steps[$0].direction == .toClient
-            }, operation: run.session.part,
+            }, unreached: unreached, operation: run.session.part,
             others: sources(of: roster.claims[r].session).dropFirst().map { sessions[$0].number })
     }
 

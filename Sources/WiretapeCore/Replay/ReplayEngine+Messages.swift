@@ -48,6 +48,7 @@ extension ReplayEngine {
         switch match {
         case .matched, .repeated:
             if message.role == .handshake, runs[r].script.serverHandshake == nil { runs[r].connected() }
+        case .reclaims(let step): reclaim(step, by: message, of: r, into: &out)
         case .aside:
             if message.role == .close, !isCut { sayFarewell(r, into: &out) }
             if message.role == .keepalive, !isCut, !runs[r].isMuted(at: now),

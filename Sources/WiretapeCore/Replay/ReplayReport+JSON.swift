@@ -26,7 +26,8 @@ extension ReplayReport.Session {
                 .init("missing", .strings(missing)), .init("unexpected", .strings(unexpected)),
                 .init("late", .strings(late)), .init("reordered", .number(reordered)),
                 .init("abandoned", .number(abandoned)),
-            ] + (operation.map { [.init("operation", .number($0))] } ?? [])
+            ] + (unreached > 0 ? [.init("unreached", .number(unreached))] : [])
+                + (operation.map { [.init("operation", .number($0))] } ?? [])
                 + (others.isEmpty ? [] : [.init("others", .array(others.map { .number($0) }))]))
     }
 }

@@ -87,6 +87,7 @@ extension ReplayReport.Session {
         var state = "\(matched) client messages matched, \(finished ? "finished" : "not finished")"
         if abandoned > 0 { state += ", \(abandoned) server messages abandoned" }
         if !missing.isEmpty { state += ", \(missing.count) client messages missing" }
+        if unreached > 0 { state += ", \(unreached) not reached" }
         if !unexpected.isEmpty { state += ", \(unexpected.count) unexpected" }
         if !late.isEmpty { state += ", \(late.count) late" }
         if reordered > 0 { state += ", \(reordered) reordered" }

@@ -64,12 +64,15 @@ package struct ReplayReport: Hashable, Sendable {
         package var attempts: [Attempt]
         /// Client messages that had a counterpart.
         package var matched: Int
+        /// Recorded ones that the client left out, and the one at which it stopped.
         package var missing: [String]
         package var unexpected: [String]
         package var late: [String]
         package var reordered: Int
         /// Server messages that were never sent because their request was not repeated after a reconnect.
         package var abandoned: Int
+        /// Client messages that were given up because of a missing one: behind it, or of a chain that it would have opened.
+        package var unreached: Int = 0
         /// Of a chain of the session that was served by itself: the how manyth request it is.
         package var operation: Int? = nil
         /// Further recorded sessions that were served as one with it.
@@ -136,7 +139,8 @@ package struct ReplayReport: Hashable, Sendable {
         divergences.map { String($0.prefix { $0 != "\n" }) }
             + sessions.filter { !$0.missing.isEmpty }.map {
                 let count = $0.missing.count == 1 ? "1 client message" : "\($0.missing.count) client messages"
-                return "session \($0.session): \(count) never came, first \($0.missing[0])"
+                let rest = $0.unreached == 0 ? "" : "; \($0.unreached) more not reached"
+                return "session \($0.session): \(count) never came, first \($0.missing[0])\(rest)"
             }
     }
 }

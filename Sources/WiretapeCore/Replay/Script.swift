@@ -28,6 +28,8 @@ struct Script: Sendable {
         var isEnd: Bool { role == nil || (role == .close && direction == .toClient) }
         /// A client message that holds back pushes.
         var isGate: Bool { direction == .toServer && role != .cancel && role != .close }
+        /// A client message that continues nothing: it stands in the client's own order.
+        var isOfOwnAccord: Bool { direction == .toServer && (role == .request || role == .send || role == .opaque) }
     }
 
     /// Which chain of which group: 0 is the group's own, 1 … are those that its opening message opened besides.

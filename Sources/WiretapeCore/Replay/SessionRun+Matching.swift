@@ -8,6 +8,8 @@ extension SessionRun {
         case matched(Int)
         /// Equal to this step, which was matched on an earlier connection: its chain is open again.
         case repeated(Int)
+        /// The counterpart of this step, which has gone to a message that differs.
+        case reclaims(Int)
         /// Keepalives, acknowledgements, a farewell: never compared.
         case aside
         /// No counterpart: a divergence.
@@ -38,13 +40,19 @@ extension SessionRun {
         }
         let place = place(of: message)
         let mayCancel = message.role == .cancel && session.codec.type.allowsCancels
-        guard let step = choose(Script.key(message, at: place, ignore: options.ignore)) else {
+        let key = Script.key(message, at: place, ignore: options.ignore)
+        guard let step = choose(key) else {
+            if !awaitsHandshake, let step = stoodFor(key) {
+                accept(message, insteadOf: step, at: now, options)
+                return .repeated(step)
+            }
             guard mayCancel else { return .unexpected }
             if let place { cancelled(place) }
             return .aside
         }
         if options.match == .strict, state[step] == .waiting, step != firstAwaited { return .disordered(step) }
         if awaitsHandshake, message.role != .handshake { return .disordered(step) }
+        if isStoodFor(step) { return .reclaims(step) }
         defer { if mayCancel, let place { cancelled(place, at: step) } }
         return accept(message, as: step, at: now, options) ? .repeated(step) : .matched(step)
     }
@@ -93,8 +101,9 @@ extension SessionRun {
             undrop(again)
             return again
         }
+        if let taken = same.first(where: isStoodFor) { return taken }
         // Late ones, oldest first; then what an earlier connection had.
-        if let late = same.first(where: { state[$0] == .forgiven }) { return late }
+        if let late = same.first(where: { state[$0] == .forgiven || state[$0] == .unreached }) { return late }
         guard generation > 1 else { return nil }
         return same.first { state[$0] == .done && matchedIn[$0] < UInt16(clamping: generation) }
     }
@@ -148,7 +157,7 @@ extension SessionRun {
     }
 
     /// Recorded ⇄ live ids of the message and of what it opens.
-    private func bind(_ message: Message, to step: Int) {
+    func bind(_ message: Message, to step: Int) {
         guard let recorded = script.message(step), let place = script.steps[step].place else { return }
         if let from = recorded.chain, let to = message.chain, message.role == .request {
             link?.ids.bind(from, to: to.id)
@@ -175,9 +184,13 @@ extension SessionRun {
             matched += 1
             anchorLate(gate: step, at: now)
             late.append(step)
+        case .unreached:
+            matched += 1
+            anchorLate(gate: step, at: now)
         case .done, .dormant, .lost: break
         }
         state[step] = .done
+        if script.steps[step].isOfOwnAccord { lastSaid = max(lastSaid, step) }
         doneAt[step] = now
         matchedIn[step] = UInt16(clamping: generation)
         progressed(at: now)
@@ -194,7 +207,7 @@ extension SessionRun {
     }
 
     /// What a newly matched message sets going.
-    private func opened(_ step: Int, at now: WireInstant, _ options: ReplayOptions) {
+    func opened(_ step: Int, at now: WireInstant, _ options: ReplayOptions) {
         if script.steps[step].role == .handshake { return serveHandshake(after: step, at: now, options) }
         guard let group = script.steps[step].group, script.groups[group].request == step else { return }
         if !script.toClient(in: group).isEmpty { openGroups.append(group) }

@@ -129,19 +129,8 @@ extension SessionRun {
         skipSettled()
     }
 
-    /// These did not come in time. What waited for them goes on, except answers to requests that were never made.
-    func forgive(_ blockers: [Int], at now: WireInstant) {
-        for step in blockers {
-            state[step] = .forgiven
-            setAside(openedBy: step)
-        }
-        progressed(at: now)
-        takeBack(except: nil)
-        skipSettled()
-    }
-
     /// All that the server says in a chain whose request this is.
-    private func setAside(openedBy step: Int) {
+    func setAside(openedBy step: Int) {
         guard let group = script.steps[step].group, script.groups[group].request == step else { return }
         for mine in script.toClient(in: group) where state[mine] == .waiting { setAside(mine) }
     }

@@ -98,6 +98,7 @@ extension SessionRun {
         judged = Array(repeating: false, count: count)
         (head, firstGate, firstAwaited, anchoredSteps, anchoredGates) = (0, 0, 0, 0, 0)
         (groupHead, equalHead, openGroups, aside) = ([:], [:], [], [])
+        (standIns, lastSaid, lastStop) = ([:], -1, nil)
         matchedBefore = matched
         mayComeBack = 0
         begin(at: now)

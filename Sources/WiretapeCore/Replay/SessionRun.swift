@@ -36,6 +36,8 @@ final class SessionRun {
     var blocked: [Transport] = []
     /// Client messages that a fault dropped, by their steps: the client may send them again.
     var dropped: Set<Int> = []
+    /// Client messages that stand for recorded ones from which they differ, by those steps.
+    var standIns: [Int: StandIn] = [:]
     /// The protocol's keepalives are left out until then.
     var mutedUntil: WireInstant?
     /// Recorded redirects that the negotiation which goes on has been through.
@@ -71,6 +73,10 @@ final class SessionRun {
     var firstGate = 0
     /// Every client message before has come, was forgiven or is optional.
     var firstAwaited = 0
+    /// The last that the client said of its own accord; −1: nothing yet.
+    var lastSaid = -1
+    /// The last message that was given up with nothing said behind it.
+    var lastStop: Int?
     /// Into the server's steps of a group: everything before is done or given up. Of the groups that have more than one.
     var groupHead: [Int: Int] = [:]
     /// Into the lists of equal client messages, by their first step: everything before is matched.
@@ -139,7 +145,9 @@ final class SessionRun {
         case deferred
         /// A client message that did not come in time.
         case forgiven
-        /// A server message whose chain was never opened: its request is deferred or forgiven.
+        /// As before, but the client did not come to it: it had stopped at an earlier one, or its chain was never opened.
+        case unreached
+        /// A server message whose chain was never opened: its request is deferred or given up.
         case dormant
         /// Left out by `--on-reconnect lose:N` or `live`, and what the client would have answered to it.
         case lost

@@ -71,6 +71,33 @@ struct Mutation: Sendable, CustomTestStringConvertible {
         return talk.lines[next].opener == line ? .unopened : .pass(reordered: 0)
     }
 
+    /// Nanoseconds by which it is late; nil when that is not what is done with it.
+    var lateness: UInt64? {
+        guard case .late(let by) = what else { return nil }
+        return by
+    }
+
+    /// The client's messages that have no counterpart when they come: those of a chain without its opening, and what comes
+    /// before the handshake.
+    func strangers(_ talk: Conversation) -> [Int] {
+        switch what {
+        case .drop: talk.chain(of: line, .toServer).filter { $0 > line }
+        case .swap: next(talk).map { [$0] } ?? []
+        default: []
+        }
+    }
+
+    /// Whether these are the titles of those lines, in that order; the client's own ids are UUIDs.
+    func names(_ lines: [Int], _ titles: [String], _ talk: Conversation) -> Bool {
+        let messages = lines.compactMap { talk.lines[$0].message }
+        guard messages.count == titles.count else { return false }
+        return zip(messages, titles).allSatisfy { message, title in
+            guard let id = title.split(separator: " ").first(where: { $0.count == 36 }), let own = message.chain?.id
+            else { return title == message.title }
+            return title.replacing(id, with: own, maxReplacements: 1) == message.title
+        }
+    }
+
     /// The same message later on the tape: nobody can tell the two apart, and what is too much or missing is the last.
     func twin(_ talk: Conversation) -> Int? {
         talk.lines.indices.last {

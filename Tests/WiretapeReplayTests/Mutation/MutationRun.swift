@@ -57,6 +57,18 @@ struct MutationRun {
         }
     }
 
+    /// Calls that the client made and that were never answered, although the tape has an answer.
+    var unanswered: [String] {
+        client.plays.enumerated().flatMap { s, play in
+            play.talk.lines.indices.filter {
+                let line = play.talk.lines[$0]
+                guard line.direction == .toServer, line.role == .request, play.said[$0] else { return false }
+                let answers = play.talk.chain(of: $0, .toClient).filter { play.talk.lines[$0].role == .reply }
+                return !answers.isEmpty && !answers.contains { play.counts[$0] > 0 }
+            }.map { "session \(s) line \($0)" }
+        }
+    }
+
     /// Nanoseconds that the tape took.
     static func length(_ sessions: [RecordedSession]) -> UInt64 {
         guard let first = sessions.compactMap(\.opened).min() else { return 0 }

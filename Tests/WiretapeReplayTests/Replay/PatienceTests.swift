@@ -136,11 +136,69 @@ import WiretapeCore
         #expect(play.logs.count == 1)
         let report = play.finish()
         #expect(report.exitCode == 2 && report.sessions[0].finished)
+        // The client stopped at the first of them.
+        #expect(report.sessions[0].missing == ["client message 2 (chat.tape:13, Invocation A)"])
+        #expect(report.sessions[0].unreached == 2 && report.sessions[0].late == [])
+        #expect(report.divergences.count == 1)
         #expect(
-            report.sessions[0].missing == [
-                "client message 2 (chat.tape:13, Invocation A)", "client message 3 (chat.tape:14, Invocation B)",
-                "client message 4 (chat.tape:15, Invocation C)",
+            report.reasons.last
+                == "session 1: 1 client message never came, first client message 2 (chat.tape:13, Invocation A); 2 more not reached"
+        )
+    }
+
+    /// What a client says after all that stood behind the one that it was late with is not late by itself.
+    @Test func whatFollowsALateMessageIsNotLate() throws {
+        let tape = TestTape.session(
+            TestTape.handshake + """
+                3 > \(push("A"))
+                4 > \(push("B"))
+                5 < \(push("Tick"))
+                6 > \(push("C"))
+                7 < \(push("Tock"))
+                8 > \(push("D"))
+                """)
+        let play = try Playbook([tape]) {
+            quiet(&$0)
+            $0.onDivergence = .warn
+            $0.grace = 3_600_000_000_000
+        }
+        let c = try play.start()
+        play.pass(ms: 61_000)
+        play.expect(c, push("Tick"), push("Tock"))
+        // Still at the same message: it costs patience once more, and is no other divergence.
+        #expect(play.logs.count == 2)
+        for target in ["A", "B", "C", "D"] { play.send(c, push(target)) }
+        let report = play.finish()
+        let session = report.sessions[0]
+        #expect(report.divergences.count == 1)
+        #expect(session.late == ["client message 2 (chat.tape:13, Invocation A)"])
+        #expect(session.missing == [] && session.unreached == 0 && session.matched == 5 && session.finished)
+    }
+
+    /// Left out is what the client went on without; it stopped at the first thing behind what it said last.
+    @Test func whatIsLeftOutAndWhereTheClientStopped() throws {
+        let tape = TestTape.session(
+            TestTape.handshake + """
+                3 > \(push("A"))
+                4 > \(push("B"))
+                5 > \(push("C"))
+                6 > \(push("D"))
+                7 < \(push("Tick"))
+                """)
+        let play = try Playbook([tape]) {
+            quiet(&$0)
+            $0.onDivergence = .warn
+            $0.grace = 3_600_000_000_000
+        }
+        let c = try play.start()
+        play.send(c, push("B"))
+        play.pass(ms: 31_000)
+        let session = play.finish().sessions[0]
+        #expect(
+            session.missing == [
+                "client message 2 (chat.tape:13, Invocation A)", "client message 4 (chat.tape:15, Invocation C)",
             ])
+        #expect(session.unreached == 1)
     }
 
     @Test func aForgivenMessageThatComesIsLateAndReleasesNothingTwice() throws {
