@@ -35,6 +35,7 @@ extension ReplayEngine {
             }
             passOn(key, kind, c)
             guard let token = tokens[key], !token.isDead else {
+                if let r = tokens[key]?.run, tries(kind, of: r) { return tryAgain(c, head, kind, of: r, into: &out) }
                 return refuse(c, head, .unknownID, codec, into: &out)
             }
             switch kind {
@@ -45,6 +46,27 @@ extension ReplayEngine {
             }
         case .preflight, .other: plain(c, head, body, into: &out)
         }
+    }
+
+    /// Whether the client goes on with a connection that was taken from it: an attempt, though not one that succeeds.
+    private func tries(_ kind: ExchangeKind, of r: Int) -> Bool {
+        guard kind == .poll || kind == .stream, runs[r].link == nil, !runs[r].isOver else { return false }
+        return runs[r].attempts.last?.ended.map { $0.by.hasPrefix("fault:") } ?? false
+    }
+
+    private mutating func tryAgain(
+        _ c: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, of r: Int, into out: inout [ReplayAction]
+    ) {
+        let opensAttempt = runs[r].beginAttempt(at: now, origin: origin ?? now)
+        if let hit = judge(head, kind, opensAttempt: opensAttempt, of: r), hit.place != .after {
+            return carryOut(hit, on: c, head, kind, of: r, into: &out)
+        }
+        let codec = runs[r].session.codec
+        let answer = codec.type.answer(.unknownID, to: head)
+        let transport = codec.type.transport(head)
+        runs[r].addStep(
+            .init(request: kind.rawValue, answer, transport: transport, time: elapsed), failed: "replay", at: now)
+        out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
     }
 
     /// An ordinary request.

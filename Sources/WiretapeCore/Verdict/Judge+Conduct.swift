@@ -46,7 +46,8 @@ extension Judge {
                 continue
             }
             let next = i + 1 < session.attempts.count ? session.attempts[i + 1] : nil
-            let actual = next.map { $0.start - min($0.start, step.time) }
+            let answered = attempt.ended?.time ?? step.time
+            let actual = next.map { $0.start - min($0.start, answered) }
             waits.append((wanted, actual))
             if problem == nil, let next, let actual, actual < tolerance.earliest(wanted) {
                 problem =
@@ -107,12 +108,14 @@ extension Judge {
         let connections = session.attempts.count { $0.outcome == .connected }
         guard connections > 1 else { return nil }
         let lost = session.abandoned
+        let what = session.subscribed ? "subscription" : "server message"
+        let those = "\(lost) \(what)\(lost == 1 ? "" : "s")"
         let problem =
             lost > 0
-            ? "session \(session.session) came back without asking again for \(lost) \(lost == 1 ? "message" : "messages") of the server"
+            ? "session \(session.session) came back without asking again for \(those)"
             : nil
         return Finding(
             problem: problem, expected: "everything asked for again",
-            actual: lost == 0 ? "everything asked for again" : "\(lost) server messages not asked for")
+            actual: lost == 0 ? "everything asked for again" : "\(those) not asked for")
     }
 }

@@ -6,8 +6,11 @@ package struct JudgedSession: Hashable, Sendable {
     package var attempts: [Attempt]
     /// Nothing more is owed: the script has come to its end.
     package var finished: Bool
-    /// Server messages that were never sent because their request was not repeated after a reconnect.
+    /// What the client did not ask for again after a reconnect: messages of the tape's server that were never sent, or
+    /// subscriptions of a live one.
     package var abandoned: Int
+    /// They are subscriptions.
+    package var subscribed: Bool
     /// When rules made the connection of an attempt go silent.
     package var silences: [Silence]
     /// When the run ended.
@@ -26,13 +29,14 @@ package struct JudgedSession: Hashable, Sendable {
 
     package init(
         session: Int, run: Int, attempts: [Attempt], finished: Bool = false, abandoned: Int = 0,
-        silences: [Silence] = [], elapsed: UInt64
+        subscribed: Bool = false, silences: [Silence] = [], elapsed: UInt64
     ) {
         self.session = session
         self.run = run
         self.attempts = Attempt.joined(attempts)
         self.finished = finished
         self.abandoned = abandoned
+        self.subscribed = subscribed
         self.silences = silences
         self.elapsed = elapsed
     }

@@ -257,6 +257,34 @@ import WiretapeSimulation
         _ = stage.finish()
     }
 
+    /// An end behind a message is that of the poll that follows: the client is past the one that brought the message.
+    @Test(arguments: [("reset", true), ("disconnect", false)])
+    func anEndAfterAMessageIsThatOfTheNextPoll(_ action: String, isReset: Bool) throws {
+        let (stage, _, peers) = try polls("\(action) after ReceiveMessage[2]")
+        #expect(numbers(peers[2].text) == ["1", "2"] && peers[2].end == nil)
+        #expect(peers[3].text.isEmpty)
+        #expect(isReset ? peers[3].end == .reset : peers[3].sawEnd)
+        #expect(stage.report.faults.map(\.cut) == [false])
+        let attempts = stage.report.sessions.flatMap(\.attempts)
+        #expect(attempts.first?.ended?.by == "fault:\(action) after ReceiveMessage[2]")
+        #expect(attempts.count == 2)
+        for peer in peers { peer.shut() }
+        _ = stage.finish()
+    }
+
+    @Test func anEndForWhichNoPollComesIsCut() throws {
+        let (stage, hub) = try stage(["reset after ReceiveMessage[1]"])
+        hub.polls = ["", "{}" + Self.rs, Self.message(1)]
+        ask(stage, "POST", "/chat/negotiate?negotiateVersion=1").shut()
+        var peers = [ask(stage, "GET", "/chat?id=t1")]
+        ask(stage, "POST", "/chat?id=t1", [], #"{"protocol":"json","version":1}"# + Self.rs).shut()
+        for _ in 1...2 { peers.append(ask(stage, "GET", "/chat?id=t1")) }
+        peers.append(ask(stage, "DELETE", "/chat?id=t1"))
+        #expect(stage.report.faults.map(\.cut) == [true])
+        for peer in peers { peer.shut() }
+        _ = stage.finish()
+    }
+
     @Test func aPollIsReset() throws {
         let (stage, _, peers) = try polls("reset on ReceiveMessage[3]")
         #expect(peers[3].end == .reset && peers[3].text.isEmpty)

@@ -58,6 +58,46 @@ import WiretapeCore
         #expect(mute.take(d) == ["101", "mute", "unmute"])
     }
 
+    @Test func aPollThatIsCutShortIsTheEndOfItsConnection() throws {
+        let play = try Playbook([ticks], faults: ["truncate(2) + reset on Tick[1]"])
+        let (_, c) = try play.startPolling()
+        play.pass(ms: 500)
+        let got = play.take(c)
+        #expect(got.first == "limit 2" && got.last == "RST", "\(got)")
+        // The client negotiates again, and gets its session.
+        #expect(play.negotiate() != nil)
+        let attempts = play.finish().sessions[0].attempts
+        #expect(attempts.count == 2)
+        #expect(attempts[0].ended?.how == "reset")
+    }
+
+    /// A poll that goes on with a connection which was taken away is an attempt, and rules about attempts see it.
+    @Test(arguments: [404, 503]) func aPollBehindTheEndIsAnAttempt(_ status: Int) throws {
+        let answer = status == 404 ? [] : ["respond(503) on connect[retry=1]"]
+        let play = try Playbook([ticks], faults: ["reset on Tick[1]"] + answer) { $0.onReconnect = .restart }
+        let (token, c) = try play.startPolling()
+        play.pass(ms: 500)
+        #expect(play.take(c).last == "RST")
+        #expect(play.take(play.poll(token)).last?.hasPrefix("\(status)") == true)
+        #expect(play.negotiate() != nil)
+        let report = play.finish()
+        #expect(report.sessions[0].attempts.map { $0.steps.last?.status } == [200, status, 200])
+        #expect(report.unfired.isEmpty)
+    }
+
+    @Test func anOutageCutsIdleConnectionsFirst() throws {
+        let play = try Playbook([ticks], faults: ["outage(1s) after Tick[1]"])
+        let c = try play.start()
+        let idle = play.request("GET", "/elsewhere")
+        play.pass(ms: 15)
+        var order: [ConnectionID] = []
+        play.act { engine, now, out in
+            engine.wake(at: now.advanced(by: 30_000_000), into: &out)
+            order = out.compactMap { if case .reset(let one) = $0 { one } else { nil } }
+        }
+        #expect(order == [idle, c])
+    }
+
     @Test func aStallAfterAMessageWaitsForItAndEnds() throws {
         let play = try Playbook([ticks], faults: ["stall(both, 1s) + disconnect after Tick[2]"])
         let c = try play.start()

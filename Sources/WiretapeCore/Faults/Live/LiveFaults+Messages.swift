@@ -51,13 +51,15 @@ extension LiveFaults {
         let ordinal = message.direction == .toServer ? session.toServer : session.toClient
         if message.role == .keepalive, !reach.namesKeepalives { return nil }
         note(message)
+        let subscribes = carrier.entry?.type.subscribes(message) ?? false
+        session.subscriptions.heard(message, subscribes: subscribes)
         defer { becomeReady(carrier, with: message, at: now) }
         guard reach.concerns(message) else { return nil }
         var moment = moment(of: session, carrier, at: now)
         if message.direction == .toClient, message.role == .handshake, moment.sinceHandshake == nil {
             moment.sinceHandshake = 0
         }
-        moment.context.subscribes = carrier.entry?.type.subscribes(message) ?? false
+        moment.context.subscribes = subscribes
         let hits = engine.message(message, ordinal: ordinal, moment)
         return hits.isEmpty ? nil : MessageFate(hits)
     }

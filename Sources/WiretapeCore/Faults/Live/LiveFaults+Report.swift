@@ -7,7 +7,8 @@ extension LiveFaults {
                 session: session.number, run: 1, client: session.identity, assigned: .identity,
                 protocolID: session.protocolID, transports: session.transports,
                 finished: session.attempts.contains { $0.outcome == .connected }, attempts: session.attempts,
-                matched: session.toServer, missing: [], unexpected: [], late: [], reordered: 0, abandoned: 0)
+                matched: session.toServer, missing: [], unexpected: [], late: [], reordered: 0,
+                abandoned: session.subscriptions.forgotten)
         }
         report.faults = firings
         report.unfired = plan.rules.enumerated().filter { !fired.contains($0.offset) }.map { _, rule in
@@ -16,10 +17,17 @@ extension LiveFaults {
         report.expectations = Judge.judge(
             report.sessions.map { session in
                 JudgedSession(
-                    session: session.session, run: 1, attempts: session.attempts, finished: session.finished,
-                    silences: silences(of: session.session), elapsed: elapsed(now))
+                    session: session.session, run: 1, attempts: session.attempts,
+                    finished: LiveFaults.wasEnded(session.attempts), abandoned: session.abandoned,
+                    subscribed: true, silences: silences(of: session.session), elapsed: elapsed(now))
             }, by: expectations)
         return report
+    }
+
+    /// Whether the server has ended the session in order: its client owes no retry.
+    private static func wasEnded(_ attempts: [Attempt]) -> Bool {
+        guard let last = attempts.last, last.outcome == .connected, let end = last.ended else { return false }
+        return end.by == "server" && end.how.hasPrefix("close")
     }
 
     /// When rules made the session's connection go silent.

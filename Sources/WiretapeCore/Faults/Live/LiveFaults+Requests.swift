@@ -151,6 +151,7 @@ extension LiveFaults {
         }
         exchange.carrier = carrier
         session.carrier = carrier
+        session.subscriptions.connected()
         session.connections += 1
         if !session.transports.contains(transport) { session.transports.append(transport) }
     }

@@ -17,6 +17,7 @@ final class LiveSession {
     /// What carries it now.
     var carrier: LiveCarrier?
     var connectedAt: WireInstant?
+    var subscriptions = LiveSubscriptions()
     /// Transports that have stopped working.
     var downgraded: Set<Transport> = []
 

@@ -143,7 +143,8 @@ extension ReplayEngine {
         guard runs[r].link?.transport == .lp else { return cut(r, ending, following: true, into: &out) }
         answerPoll(of: r, into: &out)
         let ticket = ticket()
-        requestCuts.append(RequestCut(connection: c, ticket: ticket, ending: ending, moment: moment(of: r), run: r))
+        requestCuts.append(
+            RequestCut(connection: c, ticket: ticket, ending: ending, moment: moment(of: r), run: r, isPoll: true))
         out.append(.awaitAcknowledged(c, ticket: ticket))
     }
 

@@ -11,6 +11,11 @@ extension ReplayEngine {
         self.outage = OutageState(
             until: now.advanced(by: outage.duration), answer: outage.answer, name: hit.name)
         guard let verdict = outage.cut.verdict else { return }
+        // Those that carry nothing go first: a client that hears of its session's end must not ask over one of them.
+        for c in peers.keys.sorted() where peers[c]?.isOver == false && peers[c]?.run == nil {
+            peers[c]?.isOver = true
+            out.append(verdict == .reset ? .reset(c) : .disconnect(c))
+        }
         let linked = runs.indices.filter { runs[$0].link != nil }.sorted {
             (runs[$0].session.number, runs[$0].run) < (runs[$1].session.number, runs[$1].run)
         }
@@ -23,10 +28,6 @@ extension ReplayEngine {
             let ending = Link.Ending(verdict: verdict, hit: hit, isToldAlready: true)
             if runs[r].link?.isCut == true { runs[r].link?.cut = .none }
             carryOut(ending, of: r, complete: true, into: &out)
-        }
-        for c in peers.keys.sorted() where peers[c]?.isOver == false && peers[c]?.run == nil {
-            peers[c]?.isOver = true
-            out.append(verdict == .reset ? .reset(c) : .disconnect(c))
         }
     }
 

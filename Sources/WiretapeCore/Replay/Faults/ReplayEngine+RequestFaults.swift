@@ -7,6 +7,8 @@ extension ReplayEngine {
         var ending: Link.Ending
         var moment: FaultMoment
         var run: Int
+        /// The answer is a poll's that is cut short: with it the client loses its session's connection.
+        var isPoll = false
         /// Known once the answer is acknowledged.
         var until: WireInstant?
         var complete = false
@@ -163,9 +165,12 @@ extension ReplayEngine {
         if let hit = due.ending.hit, !due.ending.isToldAlready { record(hit, due.moment, cut: !due.complete) }
         guard let verdict = due.ending.verdict else { return }
         if case .outage(let outage) = verdict, let hit = due.ending.hit { return begin(outage, by: hit, into: &out) }
+        let by = due.ending.hit.map { "fault:\($0.name)" } ?? "server"
         if let r = peers[c]?.run, runs[r].link?.connection == c {
             // By now it carries a session.
-            leave(r, by: due.ending.hit.map { "fault:\($0.name)" } ?? "server", how: how(verdict), .resumable)
+            leave(r, by: by, how: how(verdict), .resumable)
+        } else if due.isPoll, runs[due.run].link?.transport == .lp, runs[due.run].link?.polls.waiting == nil {
+            leave(due.run, by: by, how: how(verdict), .resumable)
         }
         peers[c]?.isOver = true
         out.append(verdict == .disconnect ? .disconnect(c) : .reset(c))

@@ -43,8 +43,14 @@ package final class FaultControl {
     /// The server is away from now on.
     func begin(_ outage: Outage, by rule: String) {
         faults.begin(outage, by: rule, at: loop.now)
-        for node in nodes {
-            for id in node.connectionNumbers { node.connection(id)?.cut(outage.cut, by: rule) }
+        // Those that carry nothing go first: a client that hears of its session's end must not ask over one of them.
+        for isCarrying in [false, true] {
+            for node in nodes {
+                for id in node.connectionNumbers {
+                    guard let connection = node.connection(id), connection.isCarrying == isCarrying else { continue }
+                    connection.cut(outage.cut, by: rule)
+                }
+            }
         }
     }
 
@@ -85,6 +91,9 @@ package final class FaultControl {
 }
 
 extension RelayConnection {
+    /// Whether an exchange or a WebSocket is under way.
+    fileprivate var isCarrying: Bool { held.map { $0.socket != nil || $0.http.live != nil } ?? true }
+
     /// The end that an outage brings.
     func cut(_ how: Outage.Cut, by rule: String) {
         guard let verdict = how.verdict else { return }

@@ -216,7 +216,9 @@ extension HeldConnection {
         add(raw, .toClient, at: now)
         let bytes = body.truncated.map { Array(body.bytes.prefix($0)) } ?? body.bytes
         add(bytes, .toClient, endsFrame: false, at: now)
-        if let end = body.end { finish(with: end, live, .toClient, after: body.lingering, at: now) }
+        guard let end = body.end else { return }
+        if body.truncated == nil, faults.postpone(end, after: body.lingering, live) { return }
+        finish(with: end, live, .toClient, after: body.lingering, at: now)
     }
 
     // MARK: Answers of ours
