@@ -23,7 +23,7 @@ const isOver = () => over || count >= want || Date.now() > end || (last !== null
 const clients = {
     signalr() {
         const { HubConnectionBuilder, LogLevel } = require('@microsoft/signalr');
-        const transport = { ws: 1, sse: 2, lp: 4 }[settings.transport];
+        const transport = { ws: 1, sse: 2, lp: 4 }[settings.transport]; // none: the first one that works
         const builder = new HubConnectionBuilder().withUrl(url, { transport }).configureLogging(LogLevel.None);
         if (settings.delays) builder.withAutomaticReconnect(settings.delays);
         else if (!settings.stays) builder.withAutomaticReconnect();

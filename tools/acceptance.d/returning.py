@@ -196,7 +196,8 @@ def pysher():
 
     def established(_):
         progress.opened()
-        client.subscribe("private-room")
+        if progress.connections == 1 or not OPTIONS.get("once"):
+            client.subscribe("private-room")
 
     def heard(event, data, channel):
         if event == "pusher_internal:subscription_succeeded":

@@ -18,12 +18,12 @@ extension SessionRun {
     }
 
     /// What the request came to. A status that is no success ends the attempt.
-    func addStep(_ step: Attempt.Step, failed by: String?, at now: WireInstant) {
+    func addStep(_ step: Attempt.Step, failed by: String?, how: String? = nil, at now: WireInstant) {
         guard let at = openAttempt else { return }
         attempts[at].steps.append(step)
         guard let by else { return }
         attempts[at].outcome = step.status == nil ? .refused : .status
-        attempts[at].ended = Attempt.End(time: step.time, by: by, how: step.status.map { "\($0)" } ?? "reset")
+        attempts[at].ended = Attempt.End(time: step.time, by: by, how: how ?? step.status.map { "\($0)" } ?? "reset")
         lastEnd = now
     }
 

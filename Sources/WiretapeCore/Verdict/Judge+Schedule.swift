@@ -16,6 +16,10 @@ extension Judge {
             } else if let owed = owed(state, due, session, expectation.tolerance) {
                 expected.append(due.text)
                 if problem == nil { problem = owed }
+            } else if case .none = due, !session.finished, state.last.ended.map({ $0.by != "client" }) ?? false {
+                // It gave up where it should.
+                expected.append(due.text)
+                actual.append(due.text)
             }
         }
         guard problem != nil || !actual.isEmpty else { return nil }

@@ -44,21 +44,22 @@ package struct JudgedSession: Hashable, Sendable {
     /// What a policy sees at each end: the attempt that ended, and the one that followed, if one did.
     var ends: [(state: RetryState, next: Attempt?)] {
         var hasConnected = false
-        var alike = 0
+        var failures = 0
         var retry = 0
-        var request: String?
         var ends: [(RetryState, Attempt?)] = []
         for (i, attempt) in attempts.enumerated() {
             if attempt.outcome == .connected {
-                (hasConnected, alike, retry, request) = (true, 0, 0, nil)
+                (hasConnected, retry) = (true, 0)
             } else {
-                alike = attempt.steps.last?.request == request ? alike + 1 : 1
-                request = attempt.steps.last?.request
+                failures += 1
             }
             retry += 1
             let next = i + 1 < attempts.count ? attempts[i + 1] : nil
             guard attempt.ended != nil || next != nil else { continue }
-            ends.append((RetryState(last: attempt, retry: retry, hasConnected: hasConnected, alike: alike), next))
+            let state = RetryState(
+                last: attempt, retry: retry, hasConnected: hasConnected, failures: failures,
+                before: i > 0 ? attempts[i - 1] : nil)
+            ends.append((state, next))
         }
         return ends
     }

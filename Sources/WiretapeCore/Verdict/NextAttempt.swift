@@ -28,14 +28,17 @@ package struct RetryState: Hashable, Sendable {
     package var retry: Int
     /// Whether the session ever had a connection.
     package var hasConnected: Bool
-    /// Failed attempts in a row that ended at the same kind of request as the last one, this one included; 0 after a success.
-    package var alike: Int
+    /// Attempts of the session that have failed so far, successes between them or not.
+    package var failures: Int
+    /// The attempt before ``last``.
+    package var before: Attempt?
 
-    package init(last: Attempt, retry: Int, hasConnected: Bool, alike: Int = 0) {
+    package init(last: Attempt, retry: Int, hasConnected: Bool, failures: Int = 0, before: Attempt? = nil) {
         self.last = last
         self.retry = retry
         self.hasConnected = hasConnected
-        self.alike = alike
+        self.failures = failures
+        self.before = before
     }
 
     /// The code of the close frame that ended the connection; nil when it ended otherwise or the frame was empty.

@@ -24,7 +24,7 @@ struct Course {
     /// An attempt that fails with that status, or without any answer.
     mutating func fails(
         after delay: Double? = nil, _ request: String = "negotiate", status: Int? = 503, retryAfter: UInt64? = nil,
-        transport: Transport? = nil
+        transport: Transport? = nil, how: String = "reset"
     ) {
         begin(after: delay)
         now += 5 * Self.ms
@@ -33,7 +33,15 @@ struct Course {
         ]
         attempts[attempts.count - 1].outcome = status == nil ? .refused : .status
         attempts[attempts.count - 1].ended = .init(
-            time: now, by: "fault:down", how: status.map { "\($0)" } ?? "reset")
+            time: now, by: "fault:down", how: status.map { "\($0)" } ?? how)
+    }
+
+    /// An attempt whose connection opens and ends before the protocol is ready.
+    mutating func drops(after delay: Double? = nil, how: String) {
+        begin(after: delay)
+        attempts[attempts.count - 1].steps = [.init(request: "upgrade", status: 101, transport: .ws, time: now)]
+        attempts[attempts.count - 1].outcome = .handshake
+        attempts[attempts.count - 1].ended = .init(time: now, by: "fault:down", how: how)
     }
 
     private mutating func begin(after delay: Double?) {

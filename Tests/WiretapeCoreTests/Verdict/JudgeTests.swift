@@ -84,7 +84,8 @@ struct JudgeTests {
         #expect(try course.judged(by: "transports(ws, sse, lp)")[0].met)
         #expect(try course.judged(by: "transports(ws, lp)")[0].reason.hasSuffix("session 1 tried ws, sse, lp"))
         #expect(try course.judged(by: "transports(ws, sse, lp, http)")[0].met == false)
-        #expect(try course.judged(by: "client(signalr-js)", running: 60)[0].session == 0)
+        let start = try course.judged(by: "client(signalr-js)", running: 60)[0]
+        #expect(start.met && start.actual == "no retry")
     }
 
     @Test func aFreshTokenIsAStep() {
@@ -109,6 +110,18 @@ struct JudgeTests {
         deaf.connects()
         #expect(try deaf.judged(by: "detects(within=30s)", running: 60, silences: stall)[0].actual == "never")
         #expect(try deaf.judged(by: "detects(within=30s)")[0].session == 0)
+    }
+
+    /// From the answer on, however long the server took for it.
+    @Test func retryAfterCountsFromTheAnswer() throws {
+        var attempt = Attempt(number: 1, retry: 0, start: 0, delay: nil)
+        attempt.outcome = .status
+        attempt.steps = [.init(request: "negotiate", status: 503, time: 0, retryAfter: 2_000 * Course.ms)]
+        attempt.ended = .init(time: 1_500 * Course.ms, by: "server", how: "503")
+        let next = Attempt(number: 2, retry: 1, start: 2_100 * Course.ms, delay: 600 * Course.ms)
+        let session = JudgedSession(session: 1, run: 1, attempts: [attempt, next], elapsed: 3_000 * Course.ms)
+        let found = Judge.judge([session], by: [try Expectation.parse("honours(retry-after)")])
+        #expect(found.map(\.met) == [false] && found[0].actual == "600 ms")
     }
 
     @Test func askingAgain() throws {

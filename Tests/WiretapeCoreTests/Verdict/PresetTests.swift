@@ -44,30 +44,88 @@ struct PresetTests {
         #expect(try course.judged(by: "client(signalr-swift-moozzyk)")[0].met)
     }
 
-    @Test func graphqlWS() throws {
+    /// Graphql page 1.4: 2ⁿ s and 0.3 to 3 s more, five times; the count begins anew with each acknowledgement.
+    private func graphqlWS(_ delays: [Double], how: String = "close 1012") -> Course {
         var course = Course()
-        for delay in [nil, 1.5, 2.0] { course.connects(after: delay, lost: "close 1012") }
-        #expect(try course.judged(by: "client(graphql-ws)")[0].met)
-        var early = Course()
-        for delay in [nil, 0.5] { early.connects(after: delay, lost: "close 1012") }
-        #expect(try early.judged(by: "client(graphql-ws)")[0].met == false)
+        course.connects()
+        for delay in delays { course.drops(after: delay, how: how) }
+        return course
+    }
+
+    @Test func graphqlWSWaitsLongerEachTimeWithJitter() throws {
+        for jitter in [0.3, 1.5, 3] {
+            let delays = [1, 2, 4, 8, 16].map { $0 + jitter }
+            #expect(try graphqlWS(delays).judged(by: "client(graphql-ws)", running: 600)[0].met)
+            #expect(
+                try graphqlWS(delays + [33]).judged(by: "client(graphql-ws)")[0].reason.contains("it makes 5 retries"))
+            for n in delays.indices {
+                for bent in [delays[n] - jitter + 0.2, delays[n] - jitter + 3.1 + max(0.5, delays[n])] {
+                    var course = delays
+                    course[n] = bent
+                    #expect(try graphqlWS(course).judged(by: "client(graphql-ws)")[0].met == false, "\(course)")
+                }
+            }
+        }
+        var again = Course()
+        for delay in [nil, 1.5, 1.5, 1.5] { again.connects(after: delay, lost: "close 1012") }
+        #expect(try again.judged(by: "client(graphql-ws)")[0].met)
+        #expect(try graphqlWS([]).judged(by: "client(graphql-ws)", running: 60)[0].met == false)
+    }
+
+    /// The table of the graphql page 1.3.
+    @Test func graphqlWSAndItsCloseCodes() throws {
+        for code in [4400, 4401, 4406, 4409, 4429, 4500, 4004, 4005, 1002, 1003, 1007, 1008, 1009, 1011, 1015] {
+            var course = Course()
+            course.connects(lost: "close \(code)")
+            #expect(try course.judged(by: "client(graphql-ws)", running: 60).allSatisfy { $0.session == 0 || $0.met })
+            course.connects(after: 1.5)
+            #expect(try course.judged(by: "client(graphql-ws)")[0].reason.contains("code \(code) ends it"))
+        }
+        for code in [4403, 4408, 4504, 4499, 1001, 1005, 1006, 1012, 1013, 1014, 4000, 3000] {
+            var course = Course()
+            course.connects(lost: "close \(code)")
+            #expect(try course.judged(by: "client(graphql-ws)", running: 60)[0].reason.contains("never came"))
+            course.connects(after: 1.5)
+            #expect(try course.judged(by: "client(graphql-ws)")[0].met)
+        }
         var normal = Course()
         for delay in [nil, 0.01] { normal.connects(after: delay, lost: "close 1000") }
         #expect(try normal.judged(by: "client(graphql-ws)")[0].met)
-        var fatal = Course()
-        for delay in [nil, 1.5] { fatal.connects(after: delay, lost: "close 4400") }
-        #expect(try fatal.judged(by: "client(graphql-ws)")[0].reason.contains("code 4400 ends it"))
+        // A refused upgrade is no close event.
         #expect(try lost([1.5, 3], "upgrade").judged(by: "client(graphql-ws)")[0].met == false)
     }
 
-    @Test func pysignalr() throws {
-        #expect(try lost([0, 4.2, 3.1, 5.02, 8.12], "upgrade").judged(by: "client(pysignalr)")[0].met)
-        #expect(try lost([0, 4.2, 9], "upgrade").judged(by: "client(pysignalr)")[0].met == false)
-        #expect(try lost([0, 1], "upgrade", status: 404).judged(by: "client(pysignalr)")[0].reason.contains("404"))
+    /// `pysignalr/__init__.py` and `transport/websocket.py` of 1.3.3; tools/acceptance/faults-clients runs it.
+    @Test(arguments: [503, 404, 403]) func pysignalr(_ status: Int) throws {
+        #expect(try lost([0, 1.1, 1.21, 1.331], "upgrade", status: status).judged(by: "client(pysignalr)")[0].met)
+        for bent in [[0, 1.1, 3.1], [0, 0.2], [3, 1.1]] {
+            #expect(try lost(bent, "upgrade", status: status).judged(by: "client(pysignalr)")[0].met == false)
+        }
+        let ended = try lost([0, 1.1], status: status).judged(by: "client(pysignalr)")[0]
+        #expect(ended.reason.hasSuffix("should not have come: a negotiation that is refused or reset ends it"))
+    }
+
+    @Test func pysignalrTriesNineTimesInItsLife() throws {
         var course = Course()
-        course.fails(status: nil)
-        for delay in [1.1, 1.21, 1.331] { course.fails(after: delay, status: nil) }
+        var delay = 1.0
+        course.fails(status: nil, how: "fin")
+        for n in 1...9 {
+            delay *= 1.1
+            // Successes between them do not count anew.
+            if n == 5 {
+                course.connects(after: delay)
+                course.fails(after: 0, "upgrade", status: nil)
+            } else {
+                course.fails(after: delay, status: nil, how: "fin")
+            }
+        }
         #expect(try course.judged(by: "client(pysignalr)")[0].met)
+        course.fails(after: delay * 1.1, status: nil, how: "fin")
+        #expect(try course.judged(by: "client(pysignalr)")[0].reason.contains("nine times in its life"))
+        var reset = Course()
+        reset.fails(status: nil)
+        reset.fails(after: 1.1, status: nil)
+        #expect(try reset.judged(by: "client(pysignalr)")[0].met == false)
     }
 
     @Test func apolloIOS() throws {
@@ -76,11 +134,42 @@ struct PresetTests {
         #expect(try lost([0.5, 0.5]).judged(by: "client(apollo-ios, interval=500ms)")[0].met == false)
     }
 
-    @Test func eventflitCodes() throws {
+    /// Eventflit page 4: once it was connected the code does not matter, before that it decides.
+    @Test func eventflitJSAndItsCloseCodes() throws {
         var course = Course()
         course.connects(lost: "close 4001")
         course.connects(after: 1, lost: "close 4200")
         course.connects(after: 1)
         #expect(try course.judged(by: "client(eventflit-js)")[0].met)
+        for (code, delay) in [(4100, 1.0), (4199, 1), (4200, 0), (4299, 0), (1002, 1), (1006, 1), (4000, 0)] {
+            var before = Course()
+            before.drops(how: "close \(code)")
+            before.connects(after: delay)
+            #expect(try before.judged(by: "client(eventflit-js)")[0].met, "\(code)")
+            var bent = Course()
+            bent.drops(how: "close \(code)")
+            bent.connects(after: delay + 2)
+            #expect(try bent.judged(by: "client(eventflit-js)")[0].met == false, "\(code)")
+        }
+        for code in [4001, 4009, 4099, 4300, 4301] {
+            var ended = Course()
+            ended.drops(how: "close \(code)")
+            ended.connects(after: 1)
+            #expect(try ended.judged(by: "client(eventflit-js)")[0].reason.contains("code \(code) ends it"))
+        }
+        // For ever: the Swift client's wait is capped, this one's does not grow.
+        #expect(try lost(Array(repeating: 1, count: 40)).judged(by: "client(eventflit-js)")[0].met)
+    }
+
+    /// Atmosphere page 9: `reconnectInterval` 0, `maxReconnectOnClose` 5, then the fallback transport.
+    @Test func atmosphereJSGivesUpAfterItsFallback() throws {
+        let name = "client(atmosphere-js)"
+        #expect(try lost(Array(repeating: 0, count: 10)).judged(by: name, running: 60)[0].met)
+        #expect(
+            try lost(Array(repeating: 0, count: 11)).judged(by: name)[0].reason.contains("5 retries a transport"))
+        let slow = Array(repeating: 2.0, count: 5)
+        #expect(try lost(slow).judged(by: "client(atmosphere-js, interval=2s)")[0].met)
+        #expect(try lost(slow).judged(by: name)[0].met == false)
+        #expect(try lost([2, 0]).judged(by: "client(atmosphere-js, interval=2s)")[0].met == false)
     }
 }

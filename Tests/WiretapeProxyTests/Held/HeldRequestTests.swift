@@ -74,6 +74,7 @@ import WiretapeSimulation
         let attempts = stage.report.sessions.flatMap(\.attempts)
         #expect(attempts.map { $0.outcome } == [.status, nil])
         #expect(attempts[0].steps.map(\.status) == [503])
+        #expect(attempts[0].steps[0].retryAfter == 1_000_000_000)
         #expect(attempts[0].ended?.by.hasPrefix("fault:") == true)
         first.shut()
         second.shut()
@@ -229,6 +230,19 @@ import WiretapeSimulation
         _ = stage.finish()
     }
 
+    /// A client that never got the server's handshake was never connected.
+    @Test(arguments: ["reset on handshake[1]", "disconnect before handshake[1]"])
+    func aHandshakeThatIsLostLeavesTheAttemptWithoutSuccess(_ rule: String) throws {
+        let (stage, _) = try stage([rule])
+        ask(stage, "POST", "/chat/negotiate?negotiateVersion=1").shut()
+        let stream = ask(stage, "GET", "/chat?id=t1", events)
+        ask(stage, "POST", "/chat?id=t1", [], #"{"protocol":"json","version":1}"# + Self.rs).shut()
+        #expect(!stream.text.contains("{}"))
+        #expect(stage.report.sessions.flatMap(\.attempts).map(\.outcome) == [.handshake])
+        stream.shut()
+        _ = stage.finish()
+    }
+
     // MARK: Long polling
 
     private func polls(_ rule: String) throws -> (HeldStage, Hub, [ScriptedPeer]) {
@@ -253,34 +267,6 @@ import WiretapeSimulation
         #expect(peers.flatMap { numbers($0.text) } == expected)
         #expect(peers.allSatisfy { $0.text.hasPrefix("HTTP/1.1 200 OK") })
         #expect(stage.report.sessions.flatMap(\.attempts).map(\.outcome) == [.connected])
-        for peer in peers { peer.shut() }
-        _ = stage.finish()
-    }
-
-    /// An end behind a message is that of the poll that follows: the client is past the one that brought the message.
-    @Test(arguments: [("reset", true), ("disconnect", false)])
-    func anEndAfterAMessageIsThatOfTheNextPoll(_ action: String, isReset: Bool) throws {
-        let (stage, _, peers) = try polls("\(action) after ReceiveMessage[2]")
-        #expect(numbers(peers[2].text) == ["1", "2"] && peers[2].end == nil)
-        #expect(peers[3].text.isEmpty)
-        #expect(isReset ? peers[3].end == .reset : peers[3].sawEnd)
-        #expect(stage.report.faults.map(\.cut) == [false])
-        let attempts = stage.report.sessions.flatMap(\.attempts)
-        #expect(attempts.first?.ended?.by == "fault:\(action) after ReceiveMessage[2]")
-        #expect(attempts.count == 2)
-        for peer in peers { peer.shut() }
-        _ = stage.finish()
-    }
-
-    @Test func anEndForWhichNoPollComesIsCut() throws {
-        let (stage, hub) = try stage(["reset after ReceiveMessage[1]"])
-        hub.polls = ["", "{}" + Self.rs, Self.message(1)]
-        ask(stage, "POST", "/chat/negotiate?negotiateVersion=1").shut()
-        var peers = [ask(stage, "GET", "/chat?id=t1")]
-        ask(stage, "POST", "/chat?id=t1", [], #"{"protocol":"json","version":1}"# + Self.rs).shut()
-        for _ in 1...2 { peers.append(ask(stage, "GET", "/chat?id=t1")) }
-        peers.append(ask(stage, "DELETE", "/chat?id=t1"))
-        #expect(stage.report.faults.map(\.cut) == [true])
         for peer in peers { peer.shut() }
         _ = stage.finish()
     }

@@ -95,7 +95,7 @@ import WiretapeCore
             engine.wake(at: now.advanced(by: 30_000_000), into: &out)
             order = out.compactMap { if case .reset(let one) = $0 { one } else { nil } }
         }
-        #expect(order == [idle, c])
+        #expect(order.last == c && order.contains(idle))
     }
 
     @Test func aStallAfterAMessageWaitsForItAndEnds() throws {

@@ -14,9 +14,8 @@ final class LiveCarrier {
     var readyAt: WireInstant?
     /// Moments of `time` rules that have come.
     var passed: Set<RuleFilters.Since> = []
+    /// On long polling: the end that the next poll is told, and how a client is known to have left.
     var isOver = false
-    /// On long polling: what the next poll brings.
-    var due: (end: MessageFate.End, gap: UInt64)?
     /// The TCP connection that carries it now.
     var connection: UInt32
 

@@ -25,10 +25,6 @@ extension LiveFaults {
         guard !carrier.isOver else { return }
         carrier.isOver = true
         let session = carrier.session
-        if let due = carrier.due {
-            carrier.due = nil
-            record(due.end.hit, session, cut: true, at: now)
-        }
         if carrier.readyAt == nil, carrier.entry == nil || carrier.entry?.type.preamble.isEmpty == true {
             session.ready()
         }
@@ -51,22 +47,6 @@ extension LiveFaults {
         case .poll where status >= 300: end(carrier, by: "server", how: "\(status)", at: now)
         default: break
         }
-    }
-
-    /// Long polling: an end behind the answer to a poll is that of the next poll, since the client is past this one.
-    /// - Returns: false when the end is this connection's own.
-    package func postpone(_ end: MessageFate.End, after gap: UInt64, _ exchange: LiveExchange) -> Bool {
-        guard exchange.kind == .poll, let carrier = exchange.carrier, carrier.transport == .lp else { return false }
-        if case .outage = end.verdict { return false }
-        carrier.due = (end, gap)
-        return true
-    }
-
-    /// The end that this poll brings.
-    package func takePostponed(_ exchange: LiveExchange) -> (end: MessageFate.End, gap: UInt64)? {
-        guard exchange.kind == .poll, let carrier = exchange.carrier, let due = carrier.due else { return nil }
-        carrier.due = nil
-        return due
     }
 
     /// RST before anything was asked. Whose attempt it was can only be told by the address.

@@ -53,15 +53,22 @@ extension LiveFaults {
         note(message)
         let subscribes = carrier.entry?.type.subscribes(message) ?? false
         session.subscriptions.heard(message, subscribes: subscribes)
-        defer { becomeReady(carrier, with: message, at: now) }
-        guard reach.concerns(message) else { return nil }
+        guard reach.concerns(message) else {
+            becomeReady(carrier, with: message, at: now)
+            return nil
+        }
         var moment = moment(of: session, carrier, at: now)
         if message.direction == .toClient, message.role == .handshake, moment.sinceHandshake == nil {
             moment.sinceHandshake = 0
         }
         moment.context.subscribes = subscribes
         let hits = engine.message(message, ordinal: ordinal, moment)
-        return hits.isEmpty ? nil : MessageFate(hits)
+        let fate = hits.isEmpty ? nil : MessageFate(hits)
+        // A handshake that the client never gets leaves the attempt without success.
+        if fate.map({ !$0.isLost && $0.end?.place != .before }) ?? true {
+            becomeReady(carrier, with: message, at: now)
+        }
+        return fate
     }
 
     /// What rules could have named it by, for those that never fire.

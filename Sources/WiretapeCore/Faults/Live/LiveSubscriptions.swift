@@ -33,7 +33,8 @@ package struct LiveSubscriptions: Sendable {
             guard open.count < Self.most else { return }
             open.append(
                 Subscription(
-                    key: key, chain: message.chain, isStanding: subscribes && message.channel != nil, lasts: subscribes))
+                    key: key, chain: message.chain, isStanding: subscribes && message.channel != nil, lasts: subscribes)
+            )
         case (.toServer, .cancel):
             guard let chain = message.chain else { return }
             open.removeAll { $0.chain == chain }

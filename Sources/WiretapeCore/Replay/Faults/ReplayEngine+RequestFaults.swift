@@ -63,7 +63,18 @@ extension ReplayEngine {
         }
         // A redirect is a step of an attempt that goes on.
         let failed = end.verdict != .redirectLoop && (step.status.map { $0 < 200 || $0 >= 300 } ?? true)
-        runs[r].addStep(step, failed: failed ? "fault:\(end.hit.name)" : nil, at: now.advanced(by: wait))
+        runs[r].addStep(
+            step, failed: failed ? "fault:\(end.hit.name)" : nil, how: ReplayEngine.how(end.verdict),
+            at: now.advanced(by: wait))
+    }
+
+    /// How a request ends that gets no status; nil: by a reset, or it gets one.
+    private static func how(_ verdict: FaultVerdict) -> String? {
+        switch verdict {
+        case .disconnect, .close: "fin"
+        case .malformed: "malformed"
+        default: nil
+        }
     }
 
     /// - Returns: the status of the answer; nil when there is none.

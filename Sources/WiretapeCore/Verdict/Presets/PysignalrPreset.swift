@@ -1,23 +1,22 @@
 extension ClientPreset {
-    /// pysignalr 1.3.3 on websockets 13 and later. A lost WebSocket is opened again at once. An upgrade that fails is
-    /// repeated by the websockets library: first after 0 to 5 s, then 3.1 s, growing by 1.618 up to 90 s, for ever; of
-    /// statuses only 500, 502, 503 and 504 are. A negotiation that cannot connect is repeated after 1.1 s, growing by 1.1,
-    /// nine times over the client's life; one that is answered with an error status is not.
+    /// pysignalr 1.3.3, which replaces the reconnects of the websockets library by its own (`pysignalr/__init__.py`,
+    /// `transport/websocket.py`). A lost WebSocket is opened again at once, with the old id. An upgrade that is refused,
+    /// whatever its status, and a negotiation that ends without an answer are followed by a new negotiation after 1 s ×
+    /// 1.1ⁿ, n counted over the client's life, nine times. A negotiation that is answered otherwise than well, reset or
+    /// refused ends it.
     static let pysignalr = ClientPreset(
         "pysignalr",
-        "pysignalr: at once after a loss, then 0 to 5, 3.1, 5.02 … 90 s for upgrades, 1.1 s × 1.1ⁿ for negotiations"
+        "pysignalr: at once after a loss; after a refused upgrade 1.1, 1.21, 1.33 … s, nine times in its life"
     ) { state, _ in
-        if state.wasLost { return .after(0) }
+        if state.wasLost || state.last.outcome == .handshake { return .after(0) }
         guard let step = state.last.steps.last else { return .free }
-        if step.request == "negotiate" {
-            guard step.status == nil else { return .none("a negotiation's error status ends it") }
-            guard state.alike <= 9 else { return .none("it repeats a negotiation nine times") }
-            return .after(grown(1.1, 1.1, state.alike - 1, cap: 90))
+        // Behind a loss a connection is for an upgrade, else for a negotiation.
+        let isUpgrade = step.request == "upgrade" || step.request == "connect" && state.before?.outcome == .connected
+        guard isUpgrade || step.status == nil && state.last.ended?.how == "fin" else {
+            return .none("a negotiation that is refused or reset ends it")
         }
-        if let status = step.status, status != 101, ![500, 502, 503, 504].contains(status) {
-            return .none("status \(status) ends it")
-        }
-        return state.alike <= 1 ? .within(0, 5 * second) : .after(grown(3.1, 1.618, state.alike - 2, cap: 90))
+        guard state.failures <= 9 else { return .none("it tries again nine times in its life") }
+        return .after(grown(1.1, 1.1, state.failures - 1, cap: 90))
     }
 
     /// `base` × `factor`ⁿ seconds, at most `cap`, in nanoseconds.

@@ -81,7 +81,6 @@ extension HeldConnection {
         } else {
             http.requestKind = .pass
             forward(head, info.raw, live, at: now)
-            if let due = faults.takePostponed(live) { finish(with: due.end, live, .toClient, after: due.gap, at: now) }
         }
     }
 

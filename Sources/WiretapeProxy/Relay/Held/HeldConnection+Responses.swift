@@ -216,9 +216,7 @@ extension HeldConnection {
         add(raw, .toClient, at: now)
         let bytes = body.truncated.map { Array(body.bytes.prefix($0)) } ?? body.bytes
         add(bytes, .toClient, endsFrame: false, at: now)
-        guard let end = body.end else { return }
-        if body.truncated == nil, faults.postpone(end, after: body.lingering, live) { return }
-        finish(with: end, live, .toClient, after: body.lingering, at: now)
+        if let end = body.end { finish(with: end, live, .toClient, after: body.lingering, at: now) }
     }
 
     // MARK: Answers of ours
@@ -227,7 +225,8 @@ extension HeldConnection {
     func answer(_ answer: HTTPAnswer, _ live: LiveExchange, by rule: String?, at now: WireInstant) {
         var bytes: [UInt8] = []
         HTTPHeadWriter.append(answer, isHead: live.head.method == "HEAD", into: &bytes)
-        faults.answered(live, ResponseHead(status: answer.status), by: rule, at: now)
+        faults.answered(
+            live, ResponseHead(status: answer.status, headers: answer.headers), by: rule, at: now)
         say(bytes, x: http.lastX, at: now)
         exchangeEnded(live, at: now)
     }
