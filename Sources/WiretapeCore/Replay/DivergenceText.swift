@@ -32,8 +32,11 @@ enum DivergenceText {
         let changes = pointers.prefix(most).map { pointer in
             "--set '\(pointer)=\(message.meaning.value(at: pointer)?.text ?? "null")'"
         }
+        let edits = changes.joined(separator: " ")
+        // Nobody copies a command of many lines.
+        guard edits.utf8.count <= 1_000 else { return text + "    accept:   \(rules)   or   record again" }
         return text + "    accept:   \(rules)   or   "
-            + "wiretape edit \(tape) --where '\(label)[\(ordinal(of: beside, in: run))]' \(changes.joined(separator: " "))"
+            + "wiretape edit \(tape) --where '\(label)[\(ordinal(of: beside, in: run))]' \(edits)"
     }
 
     /// Differences that are shown and accepted at once.

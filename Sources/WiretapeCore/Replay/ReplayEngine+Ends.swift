@@ -120,6 +120,11 @@ extension ReplayEngine {
         var rest = ending
         rest.effects = []
         rest.lingering = 0
+        // What lasts has begun: that is when the rule fires, not when the end behind it comes.
+        if let hit = ending.hit, !ending.isToldAlready {
+            record(hit, moment(of: r), cut: !complete)
+            rest.isToldAlready = true
+        }
         let until = now.advanced(by: ending.lingering)
         runs[r].link?.cut = .settling(until: until, rest, complete: complete)
         runs[r].wakeAt = until
@@ -252,6 +257,7 @@ extension ReplayEngine {
             peers[c]?.trails = nil
             runs[r].loseTrailing()
         }
+        if peer.isForsaken { out.append(.disconnect(c)) }
         guard !peer.isOver, let r = peer.run, runs[r].link?.connection == c else { return }
         recordCut(of: r)
         let fate = judgeClose(how, of: r, into: &out)

@@ -13,16 +13,17 @@ extension ReplayEngine {
                 credentials[credential] ?? expired.removeValue(forKey: addressAndAgent(head, c)) ?? credentials.count
                 + 1
             credentials[credential] = number
+            places["credential \(number)"] = addressAndAgent(head, c)
             return "credential \(number)"
         }
         return addressAndAgent(head, c)
     }
 
-    private func addressAndAgent(_ head: RequestHead, _ c: ConnectionID) -> String {
+    func addressAndAgent(_ head: RequestHead, _ c: ConnectionID) -> String {
         "\(peers[c]?.address?.host ?? "unknown") \(head.headers.first("User-Agent") ?? "no agent")"
     }
 
-    /// A rule refuses the client's credential: it may come back with another one.
+    /// A rule refuses the client's credential, or ends what it was good for: it may come back with another one.
     mutating func noteExpired(_ head: RequestHead, _ c: ConnectionID) {
         guard let credential = head.credential, let number = credentials[credential] else { return }
         expired[addressAndAgent(head, c)] = number

@@ -19,6 +19,50 @@ extension ReplayEngine {
         }
     }
 
+    /// The client of `r` asks for a connection although it has had that session: gives it up where it went silent.
+    mutating func comesBack(
+        to r: Int, _ c: ConnectionID, _ head: RequestHead, _ codec: CodecEntry, into out: inout [ReplayAction]
+    ) -> Reconnection {
+        forsake(r)
+        let what = reconnection(of: r)
+        switch what {
+        case .goesOn:
+            if runs[r].generation > 0 || runs[r].attempts.last?.outcome != nil { runs[r].assigned = .identity }
+            roster.asked(r, on: c)
+        case .elsewhere: runs[r].isLeft = true
+        case .refused: refuseReconnect(r, c, head, codec, into: &out)
+        }
+        return what
+    }
+
+    /// Whether a rule has made the session's connection go silent: its client can only show by coming back that it has
+    /// given it up.
+    func isSilent(_ r: Int) -> Bool {
+        guard let link = runs[r].link, link.faults.isSilent else { return false }
+        return !runs[r].isOver || runs[r].isComplete && !link.stepsUnderWay.isEmpty
+    }
+
+    /// The connection stays as silent as it is until the client ends it.
+    private mutating func forsake(_ r: Int) {
+        guard runs[r].link != nil, isSilent(r) else { return }
+        recordCut(of: r)
+        if let c = runs[r].link?.connection {
+            peers[c]?.isOver = true
+            peers[c]?.isForsaken = true
+        }
+        leave(r, by: "client", how: "given up", .resumable)
+    }
+
+    /// The interrupted session of a client with another credential from the same address and agent: tokens are renewed.
+    func renewed(_ head: RequestHead, _ c: ConnectionID, name: String?, _ routes: [Int]) -> Int? {
+        guard name == nil, head.credential != nil else { return nil }
+        let place = addressAndAgent(head, c)
+        return roster.claims.indices.first { r in
+            routes.contains(roster.claims[r].route) && (isSilent(r) || runs[r].link == nil && isInterrupted(r))
+                && runs[r].failure == nil && runs[r].identities.contains { places[$0] == place }
+        }
+    }
+
     /// Whether the protocol's own means may take the session up again where it was.
     func keepsSession(_ r: Int) -> Bool {
         switch options.onReconnect {

@@ -12,23 +12,28 @@ extension ReplayEngine {
             return nil
         }
         let identity = identity(head, c)
-        let mine = (roster.clients[identity]?.claims ?? []).filter { r in
-            runs[r].link == nil && routes.contains(roster.claims[r].route)
-        }
-        if let r = mine.first(where: { isUnderWay($0, on: c) }) ?? mine.first(where: isInterrupted) {
-            switch reconnection(of: r) {
-            case .goesOn:
-                if runs[r].generation > 0 || runs[r].attempts.last?.outcome != nil { runs[r].assigned = .identity }
-                roster.asked(r, on: c)
-                return r
-            case .elsewhere: runs[r].isLeft = true
-            case .refused:
-                refuseReconnect(r, c, head, codec, into: &out)
-                return nil
+        let known = (roster.clients[identity]?.claims ?? []).filter { routes.contains(roster.claims[$0].route) }
+        let mine = known.filter { runs[$0].link == nil }
+        // Where many clients are expected they may all look like one: a new one must not get what another one has.
+        let silent = options.clients == 1 ? known.first(where: isSilent) : nil
+        if let r = mine.first(where: { isUnderWay($0, on: c) }) ?? mine.first(where: isInterrupted) ?? silent {
+            switch comesBack(to: r, c, head, codec, into: &out) {
+            case .goesOn: return r
+            case .elsewhere: break
+            case .refused: return nil
             }
         }
         if let (session, tapeRun) = nextFree(routes, identity, name: name) {
             return begin(session, in: tapeRun, identity, name: name, on: c)
+        }
+        if let r = known.first(where: isSilent) ?? renewed(head, c, name: name, routes) {
+            switch comesBack(to: r, c, head, codec, into: &out) {
+            case .goesOn:
+                remember(identity, of: r)
+                return r
+            case .elsewhere: break
+            case .refused: return nil
+            }
         }
         if let pending = mine.first(where: { !runs[$0].isOver }) {
             roster.asked(pending, on: c)
@@ -66,7 +71,7 @@ extension ReplayEngine {
     }
 
     /// Its connection was lost, or its attempt failed. One that was negotiated and not followed up may be another client's.
-    private func isInterrupted(_ r: Int) -> Bool {
+    func isInterrupted(_ r: Int) -> Bool {
         if runs[r].failure != nil { return true }
         return !runs[r].isOver && (!runs[r].awaitsUpgrade || runs[r].attempts.last?.outcome != nil)
     }

@@ -28,8 +28,9 @@ package struct ReplayEngine {
     var runs = RunTable()
     /// Who has which session; its claims are those of `runs`.
     var roster = Roster()
-    /// Numbers for the credentials of clients.
+    /// Numbers for the credentials of clients, and the address and agent that each came from last.
     var credentials: [String: Int] = [:]
+    var places: [String: String] = [:]
     /// Ordinary requests of the tape with their answers, and the answers that are under way.
     var exchanges: ExchangeBook
     /// Tokens that were handed out, and whose they are.
@@ -49,7 +50,7 @@ package struct ReplayEngine {
     /// Moments that rules wait for, and those since the run began that have come.
     let times: [RuleFilters.Since]
     var runMarks: Set<Int> = []
-    /// Clients that a rule answered 401, by address and agent: the next unknown credential from there is theirs.
+    /// Clients that a rule answered 401, or whose session it expired, by address and agent: the next unknown credential from there is theirs.
     var expired: [String: Int] = [:]
     /// Connections by listener.
     var accepted: [String: Int] = [:]
@@ -80,6 +81,8 @@ package struct ReplayEngine {
         /// Into `runs` as long as what was queued before our end of it may be lost.
         var trails: Int?
         var isOver = false
+        /// It went silent by a rule, and its client has gone on elsewhere: its end is answered, and is nobody's.
+        var isForsaken = false
     }
 
     package init(

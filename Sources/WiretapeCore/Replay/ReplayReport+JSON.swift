@@ -1,17 +1,18 @@
 extension ReplayReport {
     /// The report as `docs/replay.md` lists it. Times are milliseconds.
     package var json: JSONValue {
-        .object([
-            .init("digest", .string(digest)), .init("seed", .number(seed)),
-            .init("verdict", .string(verdict.rawValue)), .init("reasons", .strings(reasons)),
-            .init("sessions", .array(sessions.map(\.json))),
-            .init("unclaimed", .array(unclaimed.map { .number($0) })),
-            .init("faults", .array(faults.map(\.json))),
-            .init("unfired", .array(unfired.map(\.json))),
-            .init("expectations", .array(expectations.map(\.json))),
-            .init("exchanges", exchanges.json), .init("divergences", .strings(divergences)),
-            .init("outside_digest", .strings(outsideDigest)),
-        ])
+        .object(
+            [
+                .init("digest", .string(digest)), .init("seed", .number(seed)),
+                .init("verdict", .string(verdict.rawValue)), .init("reasons", .strings(reasons)),
+                .init("sessions", .array(sessions.map(\.json))),
+                .init("unclaimed", .array(unclaimed.map { .number($0) })),
+                .init("faults", .array(faults.map(\.json))),
+                .init("unfired", .array(unfired.map(\.json))),
+                .init("expectations", .array(expectations.map(\.json))),
+                .init("exchanges", exchanges.json), .init("divergences", .strings(divergences)),
+                .init("outside_digest", .strings(outsideDigest)),
+            ] + (faultsLeftOut == 0 ? [] : [.init("faults_left_out", .number(faultsLeftOut))]))
     }
 }
 

@@ -27,13 +27,7 @@ extension ReplayReport {
                 "\(exchanges.answered); \(exchanges.unplayed.count) of the \(exchanges.recorded) on the tape not asked for"
                     + unexpected)
         }
-        for firing in faults {
-            let message = firing.message.map { " at message \($0)" } ?? ""
-            let cut = firing.cut ? ", cut: what it followed was not acknowledged" : ""
-            lines.append(
-                "fault '\(firing.rule)' fired after \(short(firing.time)), session \(firing.session), attempt "
-                    + "\(firing.attempt)\(message)\(cut)")
-        }
+        lines += firingLines
         for judgement in expectations {
             let met = judgement.met ? "met" : "not met"
             let session = judgement.session == 0 ? "" : ", session \(judgement.session)"
@@ -58,6 +52,41 @@ extension ReplayReport {
         let finished = sessions.count { $0.finished }
         let matched = sessions.reduce(0) { $0 + $1.matched }
         return "\(finished) of \(sessions.count) sessions played to the end, \(matched) client messages matched"
+    }
+}
+
+extension ReplayReport {
+    /// The first firings of every rule by themselves, and how many more there were.
+    private var firingLines: [String] {
+        var lines: [String] = []
+        var seen: [String: Int] = [:]
+        var last: [String: Firing] = [:]
+        for firing in faults {
+            seen[firing.rule, default: 0] += 1
+            if seen[firing.rule, default: 0] <= ReplayReport.firingsShown { lines.append(firing.line) }
+            last[firing.rule] = firing
+        }
+        for (rule, count) in seen.sorted(by: { $0.key < $1.key }) where count > ReplayReport.firingsShown {
+            guard let last = last[rule] else { continue }
+            lines.append(
+                "fault '\(rule)' fired \(count - ReplayReport.firingsShown) more times, the last \(last.place)")
+        }
+        if faultsLeftOut > 0 { lines.append("\(faultsLeftOut) further firings were only counted") }
+        return lines
+    }
+
+    private static let firingsShown = 5
+}
+
+extension ReplayReport.Firing {
+    fileprivate var line: String {
+        let cut = cut ? ", cut: what it followed was not acknowledged" : ""
+        return "fault '\(rule)' fired \(place)\(cut)"
+    }
+
+    fileprivate var place: String {
+        let message = message.map { " at message \($0)" } ?? ""
+        return "after \(short(time)), session \(session), attempt \(attempt)\(message)"
     }
 }
 

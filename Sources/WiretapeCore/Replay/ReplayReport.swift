@@ -7,6 +7,8 @@ package struct ReplayReport: Hashable, Sendable {
     /// Recorded sessions that nobody asked for.
     package var unclaimed: [Int]
     package var faults: [Firing]
+    /// Firings that were counted and not kept: of live traffic, beyond the first 100,000.
+    package var faultsLeftOut = 0
     package var unfired: [Unfired]
     package var expectations: [Judgement]
     /// The golden texts of all divergences, in the order in which they happened.

@@ -15,10 +15,12 @@ extension SessionRun {
     var firstAwaitedStep: Int? { firstAwaited < script.steps.count ? firstAwaited : nil }
 
     /// When the client's time is up, and what then; asked when only the client is awaited. Nil when nothing is awaited or
-    /// the session has no connection.
+    /// the session has no connection, or a rule has made it go silent.
     func expiry(_ options: ReplayOptions, elsewhere: Int32 = .max) -> (at: WireInstant, what: Expiry)? {
         // Not `let link`: a copy of it after every message.
-        guard failure == nil, !isStalled, link?.isCut == false, let openedAt = link?.openedAt else { return nil }
+        guard failure == nil, !isStalled, link?.isCut == false, link?.faults.isSilent == false,
+            let openedAt = link?.openedAt
+        else { return nil }
         let own = clientsTime(options, elsewhere: elsewhere, from: openedAt)
         // A client that only keeps its connection alive asks for nothing: else an end might never come.
         guard awaitsRepeats, let ready = link?.readyAt, let spoke = link?.lastSpoke else { return own }

@@ -38,12 +38,18 @@ package enum Summary {
         }
     }
 
+    /// The value's text; of a long string as much as a line can show.
+    private static func beginning(of value: JSONValue) -> String {
+        guard case .string(let text) = value, text.utf8.count > limit * 16 else { return value.text }
+        return JSONValue.string(String(text.prefix(limit * 2))).text
+    }
+
     /// `name(1, "two")`: a call as people write it.
     package static func call(_ name: String, _ arguments: [JSONValue]) -> String {
         var text = name + "("
         for (i, argument) in arguments.enumerated() {
             if text.utf8.count > limit * 4 { break }
-            text += (i == 0 ? "" : ", ") + argument.text
+            text += (i == 0 ? "" : ", ") + beginning(of: argument)
         }
         return line(text + ")")
     }

@@ -103,6 +103,11 @@ package struct TapeValidator: Sendable {
             TapeFinding(.error, line: line.line, column: fault.offset > 0 ? fault.offset + 1 : nil, message))
     }
 
+    /// Bytes that could not be read, as recorders write them (``RawLines``).
+    private func isRaw(_ event: TapeEvent) -> Bool {
+        if case .unknown(let kind) = event.kind { kind == "malformed" || kind == "frame" } else { false }
+    }
+
     private mutating func check(
         _ event: TapeEvent, isUnframed: Bool, _ line: TapeLine, _ findings: inout [TapeFinding]
     ) {
@@ -112,13 +117,14 @@ package struct TapeValidator: Sendable {
             findings.append(TapeFinding(.warning, line: line.line, column: column, message))
         }
         for key in TapeLineAdvice.unknownKeys(line.bytes)
-        where TapeSummary.count(key.name, in: &summary.unknownKeys) {
+        where !isRaw(event) && TapeSummary.count(key.name, in: &summary.unknownKeys) {
             let hint = TapeLineAdvice.hint(key: key.name)
             if !hint.isEmpty { warn("unknown key \"\(key.name)\", which is skipped\(hint)", column: key.column) }
         }
         if event.time < lastTime { warn("\"t\" goes back, by \(DurationText.spoken(lastTime - event.time))") }
         lastTime = event.time
         switch event.kind {
+        case .unknown where isRaw(event): break
         case .unknown(let kind):
             if TapeSummary.count(kind, in: &summary.unknownKinds) {
                 warn("unknown kind \"\(kind)\", which is skipped\(TapeLineAdvice.hint(kind: kind))")

@@ -151,7 +151,7 @@ package struct SweepCommand: Command {
             findings.failures.append(
                 .init(
                     found: one, outcome: outcome, alike: [one], plan: base + [one.rule],
-                    command: job.line(base + [one.rule]),
+                    command: job.line(base + [one.rule], hangs: outcome.kind == SweepOutcome.hang.kind),
                     output: job.output(name)))
         }
         for i in findings.failures.indices { try shrink(&findings.failures[i], runner, job) }
@@ -169,7 +169,7 @@ package struct SweepCommand: Command {
             return outcome
         }
         failure.plan = try shrink.shrink(failure.alike, base: base, kind: failure.outcome.kind)
-        failure.command = job.line(failure.plan)
+        failure.command = job.line(failure.plan, hangs: failure.outcome.kind == SweepOutcome.hang.kind)
     }
 
     // MARK: Telling

@@ -32,9 +32,15 @@ enum ReportTarget: Hashable, Sendable {
         }
     }
 
-    /// Makes the folder when there is one to make, so that a run does not end in vain.
+    /// Makes the folder when there is one to make, and asks for that of a file, so that a run does not end in vain.
     func prepare() throws {
-        if case .folder(let path) = self { try File.makeFolder(path) }
+        switch self {
+        case .folder(let path): try File.makeFolder(path)
+        case .json(let path), .text(let path), .junit(let path):
+            guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
+            _ = try File.reading(String(path[..<slash]))
+        case .output: break
+        }
     }
 
     /// Where the tape of the run goes.

@@ -50,6 +50,7 @@ final class RelayRun {
     /// - Parameter addresses: one for each of the plan's listeners.
     /// - Returns: where clients connect, for each listener.
     func start(_ addresses: [Address]) throws -> [(name: String, url: String)] {
+        try plan.report?.prepare()
         let upstreams = plan.listens.map { plan.upstreams[$0.upstream] }
         let first = LoopRelays(
             shell.loop, upstreams, tap: writer.map { Tap(shell.loop, index: 0, sink: $0) }, numbers: numbers,

@@ -19,8 +19,10 @@ struct SweepJob {
     }
 
     /// The command that repeats a run, for a shell.
-    func line(_ rules: [String]) -> String {
-        (["wiretape"] + words(rules) + ["--"] + command).map(Self.quoted).joined(separator: " ")
+    /// - Parameter hangs: it has to be ended.
+    func line(_ rules: [String], hangs: Bool) -> String {
+        let end = hangs ? ["--timeout", timeout] : []
+        return (["wiretape"] + words(rules) + end + ["--"] + command).map(Self.quoted).joined(separator: " ")
     }
 
     private func files(_ name: String) -> (report: String, output: String) {

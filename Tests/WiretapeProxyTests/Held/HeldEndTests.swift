@@ -96,6 +96,38 @@ import WiretapeSimulation
         _ = stage.finish()
     }
 
+    @Test func aClientThatComesBackHasGivenUpTheSilentConnection() throws {
+        let (stage, client) = try stage(["stall(both, 60s) + reset after message[1, direction=toClient] max=1"])
+        stage.run(10_000)
+        #expect(client.texts == ["1"] && client.end == nil)
+        // Told when the silence begins, not when the end behind it comes.
+        #expect(stage.report.faults.map { $0.time / 1_000_000_000 } == [0])
+        let again = stage.client()
+        again.onMessage = { client, text in if text == "open" { client.say("go") } }
+        stage.run(1_000)
+        #expect(again.texts == ["1", "2", "3"])
+        let report = stage.report
+        #expect(report.sessions.map(\.attempts.count) == [2])
+        #expect(report.sessions.first?.attempts.first?.ended?.how == "given up")
+        client.stream?.reset()
+        again.stream?.halfClose()
+        stage.run(100)
+        #expect(stage.report.faults.count == 1)
+        _ = stage.finish()
+    }
+
+    @Test func aRunBeginsWithItsFirstClient() throws {
+        let stage = try HeldStage(["reset since run=2s"])
+        stage.run(10_000)
+        let client = stage.client()
+        stage.run(1_000)
+        #expect(client.end == nil)
+        stage.run(1_500)
+        #expect(client.end?.how == .reset)
+        #expect(stage.report.sessions.first?.attempts.first.map { $0.start < 1_000_000_000 } == true)
+        _ = stage.finish()
+    }
+
     @Test func aStallEnds() throws {
         let (stage, client) = try stage(["stall(out, 2s) after message[1, direction=toClient]"])
         stage.run(1_000)

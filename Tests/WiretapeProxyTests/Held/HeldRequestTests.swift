@@ -170,6 +170,9 @@ import WiretapeSimulation
 
     @Test func anOutageThatRefusesConnections() throws {
         let (stage, _) = try stage(["outage(2s) since run=1s"])
+        // The run begins with the first client, who asks for nothing.
+        let first = ScriptedPeer()
+        first.stream = stage.connect(first)
         stage.run(1_100)
         let away = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1")
         #expect(away.end == .reset && away.text.isEmpty)

@@ -84,4 +84,15 @@ import WiretapeCore
 
                 """)
     }
+
+    @Test func firingsWithoutEndAreCounted() throws {
+        let ticks = (1...9).map { #"\#($0 * 10) < {"type":1,"target":"Tick","arguments":[\#($0)]}"# }
+        let tape = TestTape.session(TestTape.handshake + ticks.joined(separator: "\n"))
+        let play = try Playbook([tape], faults: ["delay(1ms) on Tick"])
+        _ = try play.start()
+        play.pass(ms: 1_000)
+        let lines = play.finish().text.split(separator: "\n").filter { $0.hasPrefix("fault ") }
+        #expect(lines.count == 6)
+        #expect(lines.last?.hasPrefix("fault 'delay(1ms) on Tick' fired 4 more times, the last after ") == true)
+    }
 }

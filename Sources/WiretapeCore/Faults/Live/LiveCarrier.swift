@@ -12,10 +12,11 @@ final class LiveCarrier {
     let key: String?
     /// The protocol is ready.
     var readyAt: WireInstant?
-    /// Moments of `time` rules that have come.
-    var passed: Set<RuleFilters.Since> = []
     /// On long polling: the end that the next poll is told, and how a client is known to have left.
     var isOver = false
+    /// A rule has stopped what the server says, or what the client does, until then: the client may give the connection up
+    /// without our hearing of it.
+    var silentUntil: WireInstant?
     /// The TCP connection that carries it now.
     var connection: UInt32
 

@@ -63,6 +63,11 @@ extension LiveFaults {
 
     // MARK: Effects on sessions
 
+    /// A rule makes the session's connection go silent.
+    package func silence(_ exchange: LiveExchange, for duration: UInt64?, at now: WireInstant) {
+        exchange.carrier?.silentUntil = now.advanced(by: duration ?? .max)
+    }
+
     /// These transports have stopped working for the session.
     package func downgrade(_ transports: [Transport], _ exchange: LiveExchange) {
         exchange.session?.downgraded.formUnion(transports)
@@ -90,54 +95,5 @@ extension LiveFaults {
             return false
         }
         return outage.answer == nil
-    }
-
-    // MARK: Moments
-
-    /// When a rule of the point `time` wants to be asked next.
-    package func nextTime(after now: WireInstant) -> WireInstant? {
-        guard reach.hasTime else { return nil }
-        var next: WireInstant?
-        for since in engine.times {
-            if since.mark == .run {
-                if !passedRunTimes.contains(since) {
-                    let due = origin.advanced(by: since.gap)
-                    next = min(next ?? due, due)
-                }
-                continue
-            }
-            for session in sessions {
-                guard let carrier = session.carrier, !carrier.passed.contains(since),
-                    let mark = since.mark == .connect ? carrier.openedAt : carrier.readyAt
-                else { continue }
-                let due = mark.advanced(by: since.gap)
-                next = min(next ?? due, due)
-            }
-        }
-        return next
-    }
-
-    /// The rules whose moment has come, each with the connection that it is about; nil: it is about all.
-    package func times(at now: WireInstant) -> [(hit: FaultHit, connection: UInt32?)] {
-        guard reach.hasTime else { return [] }
-        var found: [(hit: FaultHit, connection: UInt32?)] = []
-        for since in engine.times {
-            if since.mark == .run {
-                guard !passedRunTimes.contains(since), origin.advanced(by: since.gap) <= now else { continue }
-                passedRunTimes.insert(since)
-                let hits = engine.time(since, moment(of: nil, nil, at: now))
-                found += hits.map { ($0, nil) }
-                continue
-            }
-            for session in sessions {
-                guard let carrier = session.carrier, !carrier.passed.contains(since),
-                    let mark = since.mark == .connect ? carrier.openedAt : carrier.readyAt,
-                    mark.advanced(by: since.gap) <= now
-                else { continue }
-                carrier.passed.insert(since)
-                found += engine.time(since, moment(of: session, carrier, at: now)).map { ($0, carrier.connection) }
-            }
-        }
-        return found
     }
 }

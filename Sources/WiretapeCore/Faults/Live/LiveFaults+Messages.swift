@@ -89,6 +89,7 @@ extension LiveFaults {
         let isGreeted = message.direction == .toClient && message.role != .keepalive
         guard isGreeted || carrier.entry?.type.preamble.isEmpty == true else { return }
         carrier.readyAt = now
+        begin(.handshake, of: carrier, at: now)
         carrier.session.ready()
     }
 }

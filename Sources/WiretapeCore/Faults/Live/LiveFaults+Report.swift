@@ -11,6 +11,7 @@ extension LiveFaults {
                 abandoned: session.subscriptions.forgotten)
         }
         report.faults = firings
+        report.faultsLeftOut = firingsLeftOut
         report.unfired = plan.rules.enumerated().filter { !fired.contains($0.offset) }.map { _, rule in
             ReplayReport.Unfired(rule: rule.name, text: unfired(rule), optional: rule.optional)
         }

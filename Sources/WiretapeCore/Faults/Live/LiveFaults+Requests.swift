@@ -7,7 +7,7 @@ extension LiveFaults {
         let exchange = LiveExchange(head, kind, entry, on: c, at: now)
         var opensAttempt = false
         if let entry {
-            find(exchange, entry, on: c)
+            find(exchange, entry, on: c, at: now)
             if let session = exchange.session, kind != .end, kind != .send,
                 !session.isConnected || kind == .negotiate
                     || exchange.carrier == nil
@@ -30,7 +30,7 @@ extension LiveFaults {
         return exchange
     }
 
-    private func find(_ exchange: LiveExchange, _ entry: CodecEntry, on c: UInt32) {
+    private func find(_ exchange: LiveExchange, _ entry: CodecEntry, on c: UInt32, at now: WireInstant) {
         let key = entry.type.sessionKey(exchange.opening)
         if let key, let carrier = carriers[key] {
             exchange.session = carrier.session
@@ -43,11 +43,24 @@ extension LiveFaults {
         }
         let route = entry.type.route(exchange.head)
         let identity = identity(exchange.head, c)
-        let known = sessions.first { $0.route == route && $0.identity == identity && !$0.isConnected }
-        if let known { return exchange.session = known }
+        if let known = waiting(route, identity, at: now) { return exchange.session = known }
         let session = LiveSession(number: sessions.count + 1, route: route, identity: identity)
         sessions.append(session)
+        clients[LiveClient(route: route, identity: identity), default: []].append(session)
+        routes.insert(route)
         exchange.session = session
+    }
+
+    /// The client's oldest session that has no connection, else one whose connection went silent by a rule: by asking anew
+    /// the client shows that it has given that up.
+    private func waiting(_ route: String, _ identity: String, at now: WireInstant) -> LiveSession? {
+        let mine = clients[LiveClient(route: route, identity: identity)] ?? []
+        if let known = mine.first(where: { !$0.isConnected }) { return known }
+        guard let silent = mine.first(where: { $0.carrier?.silentUntil.map { $0 > now } ?? false }),
+            let carrier = silent.carrier
+        else { return nil }
+        end(carrier, by: "client", how: "given up", at: now)
+        return silent
     }
 
     /// Who asks: its name, else a number for its credential, else address and agent, as in replay.
@@ -152,6 +165,7 @@ extension LiveFaults {
         exchange.carrier = carrier
         session.carrier = carrier
         session.subscriptions.connected()
+        begin(.connect, of: carrier, at: now)
         session.connections += 1
         if !session.transports.contains(transport) { session.transports.append(transport) }
     }

@@ -8,9 +8,14 @@
 package final class LiveFaults {
     package let plan: FaultPlan
     package let codecs: [CodecEntry]
-    let origin: WireInstant
+    /// When the first client came; until then, when the run began.
+    private(set) var origin: WireInstant
+    private(set) var hasBegun = false
     var engine: FaultEngine
     var sessions: [LiveSession] = []
+    /// The same by who asks for what, and all routes.
+    var clients: [LiveClient: [LiveSession]] = [:]
+    var routes: Set<String> = []
     /// By what requests name them.
     var carriers: [String: LiveCarrier] = [:]
     /// Whose names negotiations gave and requests brought, the oldest forgotten.
@@ -22,13 +27,20 @@ package final class LiveFaults {
     /// Hosts that connections come from.
     var peers: [UInt32: String] = [:]
     var firings: [ReplayReport.Firing] = []
+    /// Those beyond the first 100,000, which are only counted: a run may last for days.
+    private(set) var firingsLeftOut = 0
+    private static let mostFirings = 100_000
     var fired: Set<Int> = []
     /// Names that rules could have used, and how often they came.
     var names: [String: Int] = [:]
     var accepted: [String: Int] = [:]
     /// Requests of no session.
     var others = 0
+    /// Moments that rules name, each once; those of the run that have come, and those of connections that have not.
+    let times: [RuleFilters.Since]
     var passedRunTimes: Set<RuleFilters.Since> = []
+    var moments: [LiveMoment] = []
+    var nextMoment: WireInstant?
     /// Until when the server is away, and what new requests get; nil: RST on accept.
     package internal(set) var outage: (until: WireInstant, answer: Int?, rule: String)?
     /// Whether attempts are wanted although no rule asks for them.
@@ -39,6 +51,9 @@ package final class LiveFaults {
         self.codecs = codecs
         self.observes = observes
         engine = FaultEngine(plan, seed: seed)
+        var times: [RuleFilters.Since] = []
+        for time in engine.times where !times.contains(time) { times.append(time) }
+        self.times = times
         origin = now
         reach = FaultReach(plan, codecs)
     }
@@ -53,6 +68,7 @@ package final class LiveFaults {
     /// A client has connected.
     /// - Returns: what the rules say to that.
     package func accepted(_ c: UInt32, from peer: Address?, listener: String, at now: WireInstant) -> [FaultHit] {
+        if !hasBegun { (origin, hasBegun) = (now, true) }
         peers[c] = peer?.host
         guard reach.hasAccept else { return [] }
         accepted[listener, default: 0] += 1
@@ -70,8 +86,7 @@ package final class LiveFaults {
         guard !sessions.isEmpty else { return false }
         let (kind, entry) = classify(head)
         guard let entry, kind != .other, kind != .preflight else { return false }
-        let route = entry.type.route(head)
-        return sessions.contains { $0.route == route }
+        return routes.contains(entry.type.route(head))
     }
 
     /// What the request is, and to which codec: the first that reads a session in it.
@@ -137,6 +152,7 @@ package final class LiveFaults {
 
     func record(_ hit: FaultHit, _ session: LiveSession?, cut: Bool, at now: WireInstant) {
         fired.insert(hit.rule)
+        guard firings.count < LiveFaults.mostFirings else { return firingsLeftOut += 1 }
         firings.append(
             ReplayReport.Firing(
                 rule: hit.name, time: elapsed(now), session: session?.number ?? 0, run: 1,

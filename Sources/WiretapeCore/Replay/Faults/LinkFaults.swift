@@ -16,6 +16,8 @@ struct LinkFaults: Sendable {
     var marks: Set<Int> = []
     /// Keepalives of ours, for ordinals.
     var keepalives = 0
+    /// A rule has stopped our reads or writes: the client may give the connection up without our hearing of it.
+    var isSilent = false
 
     struct Passed: Sendable {
         var step: Int?

@@ -22,6 +22,7 @@ extension ReplayEngine {
             if runs[r].link?.transport == .lp { runs[r].link?.faults.onNextPoll.append(effect) }
             return
         }
+        if case .stall = effect, runs[r].link?.connection == c { runs[r].link?.faults.isSilent = true }
         apply(effect, on: c, into: &out)
     }
 
@@ -48,16 +49,29 @@ extension ReplayEngine {
         lasting.removeAll { $0.until <= now }
         for one in over {
             switch one.effect {
-            case .stall: out.append(.stall(one.connection, reads: false, writes: false))
+            case .stall:
+                out.append(.stall(one.connection, reads: false, writes: false))
+                if let r = peers[one.connection]?.run, runs[r].link?.faults.isSilent == true { isHeardAgain(r) }
             case .mute: out.append(.mute(one.connection, false))
             default: out.append(.pace(one.connection, .free))
             }
         }
     }
 
+    /// The client's time begins anew: it could not be heard.
+    private mutating func isHeardAgain(_ r: Int) {
+        runs[r].link?.faults.isSilent = false
+        runs[r].progressed(at: now)
+        runs[r].wakeAt = now
+        runs[r].noteChange()
+    }
+
     /// The server forgets the session: its ids are unknown from now on. A connection that is open goes on; polling has none.
     private mutating func expireSession(_ r: Int, into out: inout [ReplayAction]) {
         for token in tokens.filter({ $0.value.run == r }).keys { tokens[token]?.isDead = true }
+        if let link = runs[r].link, let c = link.connection ?? link.polls.carrier {
+            noteExpired(link.opening.request, c)
+        }
         forgetParked(of: r)
         runs[r].link?.memory = nil
         guard let link = runs[r].link, link.transport == .lp else { return }

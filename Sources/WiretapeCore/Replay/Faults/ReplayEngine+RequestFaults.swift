@@ -170,6 +170,10 @@ extension ReplayEngine {
             var later = due
             later.ending.effects = []
             later.ending.lingering = 0
+            if let hit = due.ending.hit, !due.ending.isToldAlready {
+                record(hit, due.moment, cut: !due.complete)
+                later.ending.isToldAlready = true
+            }
             later.until = now.advanced(by: due.ending.lingering)
             return requestCuts.append(later)
         }

@@ -37,7 +37,12 @@ extension JSONValue {
     /// Appends `text` as a JSON string. Only what must be escaped is: quotes, backslashes, control characters.
     package static func writeString(_ text: String, into out: inout [UInt8]) {
         out.append(UInt8(ascii: "\""))
-        for byte in text.utf8 { writeStringByte(byte, into: &out) }
+        // Nearly every text has nothing to escape, and long ones cost their bytes then.
+        if text.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
+            for byte in text.utf8 { writeStringByte(byte, into: &out) }
+        } else {
+            out.append(utf8: text)
+        }
         out.append(UInt8(ascii: "\""))
     }
 

@@ -32,6 +32,7 @@ package final class FaultControl {
         let hits = faults.accepted(
             connection.id, from: stream.peer, listener: address?.description ?? connection.node.dialer.upstream.name,
             at: now)
+        arm()
         if let outage = faults.outage, faults.refusesConnections(at: now) {
             faults.refused(connection.id, by: outage.rule, at: now)
             return connection.abort()
@@ -58,7 +59,7 @@ package final class FaultControl {
 
     /// Something has begun that a moment may be counted from.
     func arm() {
-        guard let timer, let next = faults.nextTime(after: loop.now) else { return }
+        guard let timer, let next = faults.nextTime else { return }
         if let armedFor, armedFor <= next { return }
         armedFor = next
         timer.arm(at: next)

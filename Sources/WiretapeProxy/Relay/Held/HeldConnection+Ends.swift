@@ -55,7 +55,7 @@ extension HeldConnection {
             guard party == .client else { return }
             // The fault comes too late: what it followed may have been lost.
             self.pendingEnd = nil
-            faults.record(pendingEnd.end.hit, on: pendingEnd.exchange, cut: true, at: now)
+            if !isEndTold { faults.record(pendingEnd.end.hit, on: pendingEnd.exchange, cut: true, at: now) }
         }
         let by = party == .client ? "client" : "server"
         if let live = socket?.live {
@@ -74,6 +74,7 @@ extension HeldConnection {
         case .fin: side(direction)?.halfClose()
         case .effects(let verdicts, let live, let side, let rule):
             apply(verdicts, live, side, rule: rule, at: now)
+            tellEnd(of: rule, at: now)
         case .end(let end, let live):
             // A reset never eats what was sent before it.
             if end.place == .after || end.verdict == .reset {
@@ -93,16 +94,24 @@ extension HeldConnection {
         with end: MessageFate.End, _ live: LiveExchange, _ direction: Direction, after gap: UInt64, at now: WireInstant
     ) {
         pendingEnd = (end, live)
+        isEndTold = false
         mark(.end(end, live), direction, delay: gap, at: now)
         update(direction) { $0.lane.seal() }
     }
 
     // MARK: Ends
 
+    /// What a rule does before its end has begun: that is when it fires.
+    func tellEnd(of rule: String, at now: WireInstant) {
+        guard let pendingEnd, !isEndTold, pendingEnd.end.hit.name == rule else { return }
+        faults.record(pendingEnd.end.hit, on: pendingEnd.exchange, at: now)
+        isEndTold = true
+    }
+
     private func perform(_ end: MessageFate.End, _ live: LiveExchange?, cut: Bool, at now: WireInstant) {
         guard !isOver else { return }
         // Else it was told when the client left before it.
-        if pendingEnd != nil { faults.record(end.hit, on: live, cut: cut, at: now) }
+        if pendingEnd != nil, !isEndTold { faults.record(end.hit, on: live, cut: cut, at: now) }
         pendingEnd = nil
         let by = "fault:\(end.hit.name)"
         switch end.verdict {
@@ -279,6 +288,7 @@ extension HeldConnection {
         for verdict in verdicts {
             switch verdict {
             case .stall(let stall):
+                if let live { faults.silence(live, for: stall.duration, at: now) }
                 if stall.reads {
                     connection.client?.block(.fault)
                     restore(after: stall.duration, .reads, at: now)

@@ -134,6 +134,8 @@ extension HeldConnection {
             if !fate.effectsBefore.isEmpty { apply(fate.effectsBefore, live, nil, rule: fate.hits[0].name, at: now) }
             // It waits in the client's lane, so that it keeps its place behind earlier answers.
             pendingEnd = (end, live)
+            isEndTold = false
+            if !fate.effectsBefore.isEmpty { tellEnd(of: end.hit.name, at: now) }
             return mark(.end(end, live), .toClient, delay: fate.delay + fate.lingering, at: now)
         }
         if http.requestKind == .collect { sendMessages(live, at: now) }

@@ -45,6 +45,8 @@ final class HeldConnection {
     private var nextPeek: WireInstant?
     /// The end that is on its way.
     var pendingEnd: (end: MessageFate.End, exchange: LiveExchange?)?
+    /// Its rule has been told already: what lasts before the end has begun.
+    var isEndTold = false
 
     var faults: LiveFaults { control.faults }
     var node: RelayNode { connection.node }

@@ -1,0 +1,100 @@
+import Testing
+import WiretapeCore
+
+/// Connections that a rule makes go silent, and clients that come back from them.
+@Suite struct SilenceTests {
+    private let ticks = TestTape.session(
+        TestTape.handshake
+            + (1...9).map { #"\#($0 * 100) < {"type":1,"target":"Tick","arguments":[\#($0)]}"# }
+            .joined(separator: "\n"))
+
+    private func tick(_ n: Int) -> String { #"{"type":1,"target":"Tick","arguments":[\#(n)]}"# }
+
+    @Test(arguments: ["stall after Tick[2]", "stall(both, 60s) + reset after Tick[2]"])
+    func aClientThatComesBackHasGivenUp(_ rule: String) throws {
+        let play = try Playbook([ticks], faults: [rule])
+        let c = try play.start()
+        play.pass(ms: 260)
+        #expect(play.take(c) == [tick(1), tick(2), "stall in out"])
+        // What is said afterwards does not leave.
+        play.kernelTakes = false
+        play.pass(ms: 30_000)
+        // Its first connection is still there: nothing was read that told of its end.
+        let d = try play.start()
+        play.pass(ms: 5_000)
+        #expect(play.take(d).first == tick(3))
+        play.kernelTakes = true
+        play.takeAll()
+        play.close(c)
+        play.expect(c, "FIN")
+        play.close(d, .closeFrame(code: 1000, reason: ""))
+        let report = play.finish()
+        #expect(report.exitCode == 0, "\(report.reasons)")
+        let attempts = try #require(report.sessions.first?.attempts)
+        #expect(attempts.map(\.outcome) == [.connected, .connected])
+        #expect(attempts[0].ended?.how == "given up" && attempts[0].ended?.by == "client")
+        #expect(attempts[1].delay == 0)
+    }
+
+    @Test func aRuleFiresWhenTheSilenceBegins() throws {
+        let play = try Playbook([ticks], faults: ["stall(both, 60s) + reset since handshake=150ms"])
+        let c = try play.start()
+        play.pass(ms: 30_000)
+        play.close(c)
+        let early = play.finish()
+        #expect(early.faults.map { $0.time / 100_000_000 } == [1])
+        #expect(early.unfired.isEmpty)
+    }
+
+    @Test func manyClientsThatLookAlikeKeepTheirSessions() throws {
+        let play = try Playbook([ticks], faults: ["stall after Tick[2] in session=1 max=1"]) { $0.clients = 2 }
+        let c = try play.start()
+        play.pass(ms: 260)
+        #expect(play.take(c).last == "stall in out")
+        // Another client begins at the beginning.
+        let d = try play.start()
+        play.pass(ms: 150)
+        #expect(play.take(d) == [tick(1)])
+    }
+
+    @Test func patienceDoesNotRunWhileTheClientCannotBeHeard() throws {
+        let tape = TestTape.session(
+            TestTape.handshake + """
+                100 < {"type":1,"target":"Tick","arguments":[1]}
+                200 > {"type":1,"target":"Send","arguments":[]}
+                """)
+        let play = try Playbook([tape], faults: ["stall(both, 60s) after Tick[1]"])
+        let c = try play.start()
+        play.pass(ms: 60_000)
+        #expect(play.logs == [])
+        #expect(play.take(c).contains("stall in out"))
+        play.pass(ms: 20_000)
+        #expect(play.logs == [])
+        play.pass(ms: 20_000)
+        #expect(play.logs.count == 1)
+    }
+
+    @Test(arguments: ["reset after Tick[2]", "expire + reset after Tick[2]"])
+    func aRenewedCredentialIsTheSameClients(_ rule: String) throws {
+        let play = try Playbook([ticks], faults: [rule])
+        func start(_ token: String) throws -> ConnectionID {
+            let header = HeaderField("Authorization", "Bearer \(token)")
+            let n = play.request("POST", "/chat/negotiate?negotiateVersion=1", [header])
+            let answer = try JSONValue(parsing: String(try #require(play.take(n).first).dropFirst(4)))
+            let id = try #require(answer["connectionToken"]?.string)
+            let c = play.request("GET", "/chat?id=\(id)", [HeaderField("Upgrade", "websocket"), header])
+            play.send(c, #"{"protocol":"json","version":1}"#)
+            play.pass(ms: 1)
+            return c
+        }
+        let c = try start("a")
+        play.pass(ms: 400)
+        #expect(play.take(c).last == "RST")
+        let d = try start("b")
+        play.pass(ms: 5_000)
+        #expect(play.take(d).contains(tick(9)))
+        let report = play.finish()
+        #expect(report.sessions.map(\.attempts.count) == [2])
+        #expect(report.exitCode == 0, "\(report.reasons)")
+    }
+}
