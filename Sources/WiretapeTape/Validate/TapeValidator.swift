@@ -116,8 +116,8 @@ package struct TapeValidator: Sendable {
         func warn(_ message: String, column: Int? = nil) {
             findings.append(TapeFinding(.warning, line: line.line, column: column, message))
         }
-        for key in TapeLineAdvice.unknownKeys(line.bytes)
-        where !isRaw(event) && TapeSummary.count(key.name, in: &summary.unknownKeys) {
+        let unknown = isRaw(event) ? [] : TapeLineAdvice.unknownKeys(line.bytes)
+        for key in unknown where TapeSummary.count(key.name, in: &summary.unknownKeys) {
             let hint = TapeLineAdvice.hint(key: key.name)
             if !hint.isEmpty { warn("unknown key \"\(key.name)\", which is skipped\(hint)", column: key.column) }
         }

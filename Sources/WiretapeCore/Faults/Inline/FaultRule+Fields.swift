@@ -10,7 +10,7 @@ extension FaultRule {
                 actions.append(try FaultAction(parsing: &text))
             } while text.take("+")
             text.skipBlanks()
-            guard text.isAtEnd else { throw text.error("'\(text.peekWord())' does not belong to an action") }
+            guard text.isAtEnd else { throw text.error("'\(text.rest)' does not belong to an action") }
         }
         guard !actions.isEmpty else { throw PlanError("'do' is missing: what the rule does", at: fields.source) }
         var place: Place?

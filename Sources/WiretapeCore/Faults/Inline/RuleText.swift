@@ -47,6 +47,12 @@ struct RuleText {
         return String(characters[start..<at])
     }
 
+    /// What is left, for errors: the word ahead, or everything where there is none.
+    var rest: String {
+        let word = peekWord()
+        return word.isEmpty ? String(characters[at...].prefix(20)) : word
+    }
+
     /// Looks at the word ahead without taking it.
     func peekWord() -> String {
         var copy = self

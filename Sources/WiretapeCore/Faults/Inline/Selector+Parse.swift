@@ -14,7 +14,7 @@ extension Selector {
         text.skipBlanks()
         let selector = try Selector(parsing: &text, filters: &filters)
         text.skipBlanks()
-        guard text.isAtEnd else { throw text.error("'\(text.peekWord())' does not belong to a selector") }
+        guard text.isAtEnd else { throw text.error("'\(text.rest)' does not belong to a selector") }
         return (selector, filters)
     }
 
