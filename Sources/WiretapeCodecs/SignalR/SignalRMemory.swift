@@ -42,6 +42,8 @@ struct SignalRMemory: SessionMemory {
         "Invocation", "StreamItem", "Completion", "StreamInvocation", "CancelInvocation",
     ]
 
+    func keeps(_ message: Message) -> Bool { SignalRMemory.counted.contains(message.type) }
+
     mutating func sending(_ messages: [Message], _ payload: [UInt8], _ opcode: Opcode) {
         var at = 0
         for (i, message) in messages.enumerated() {
@@ -49,7 +51,7 @@ struct SignalRMemory: SessionMemory {
             let end = i == messages.count - 1 ? payload.count : self.end(of: payload.span, at)
             let record = Array(payload[at..<end])
             at = end
-            guard SignalRMemory.counted.contains(message.type) else { continue }
+            guard keeps(message) else { continue }
             sent += 1
             kept.append(Kept(number: sent, bytes: record))
             keptBytes += record.count

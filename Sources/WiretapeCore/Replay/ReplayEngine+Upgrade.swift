@@ -72,7 +72,13 @@ extension ReplayEngine {
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, .upgrade, of: r, into: &out) }
         guard var link = runs[r].parked?.link else { return }
         runs[r].parked = nil
-        runs[r].deliverAgain(link.stepsUnderWay)
+        // What the protocol sends again may be lost again until the kernel has it.
+        let lost = link.stepsUnderWay + (runs[r].trailing?.stepsUnderWay ?? [])
+        let again = lost.filter { step in
+            runs[r].script.message(step).map { link.memory?.keeps($0) ?? false } ?? false
+        }
+        runs[r].restore(lost.filter { !again.contains($0) })
+        runs[r].deliverAgain(again)
         link.handedOverAll()
         link.connection = c
         let first = link.memory?.reopened(at: now) ?? []
@@ -84,7 +90,9 @@ extension ReplayEngine {
         peers[c]?.run = r
         remember(identity(head, c), of: r)
         out.append(.upgrade(c, headers: upgradeHeaders(head, of: r, hit), accept: ReplayEngine.accept(hit)))
-        for payload in first { pass(payload.payload, payload.opcode, to: r, into: &out) }
+        for (i, payload) in first.enumerated() {
+            pass(payload.payload, payload.opcode, steps: i == first.count - 1 ? again : [], to: r, into: &out)
+        }
         if cutAfterOpening(hit, of: r, into: &out) { return }
         advance(r, into: &out)
     }

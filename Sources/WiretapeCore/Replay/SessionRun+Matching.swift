@@ -145,7 +145,8 @@ extension SessionRun {
         guard state[step] == .done, let group = script.steps[step].group, script.groups[group].request == step else {
             return false
         }
-        return script.toClient(in: group).last.map { state[$0] == .abandoned } ?? false
+        // A rule may have taken the last one away, and the lost connection what was on its way before.
+        return script.toClient(in: group).suffix(2).contains { state[$0] == .abandoned }
     }
 
     func isInWindow(_ step: Int) -> Bool {
@@ -231,6 +232,8 @@ extension SessionRun {
         let answers = script.toClient(in: group)
         reopenUploads(of: group)
         rewindPositions(to: step)
+        // What was lost before the last one goes before it.
+        if let last = answers.last, state[last] == .done, isInterrupted(step) { state[last] = .waiting }
         for said in answers where state[said] == .done && script.steps[said].role == .reply {
             let gap = scaled(from: script.steps[step].time, to: script.steps[said].time, options)
             link?.again.append((said, now.advanced(by: gap)))

@@ -3,6 +3,8 @@
 package protocol SessionMemory: Sendable {
     /// `payload` goes to the client and carries these messages.
     mutating func sending(_ messages: [Message], _ payload: [UInt8], _ opcode: Opcode)
+    /// Whether a message for the client is one of those that it keeps and sends again.
+    func keeps(_ message: Message) -> Bool
     /// A message of the client.
     /// - Returns: false when it is a repetition, or may not be read yet: it is dropped.
     mutating func receiving(_ message: Message, at now: WireInstant) -> Bool

@@ -215,4 +215,28 @@ import WiretapeCore
         play.close(c)
         #expect(play.finish().sessions[0].finished)
     }
+
+    /// A rule took the end of a stream away, and the lost connection what was on its way before it: who asks again gets all.
+    @Test func whatWasLostBeforeAnEndThatARuleTookAwayComesAgain() throws {
+        let tape = tape(
+            """
+            10 > \(stream("0", "Counter"))
+            20 < \(item("0", "1"))
+            30 < \(item("0", "2"))
+            40 < \(end("0"))
+            """)
+        let play = try Playbook([tape], faults: ["disconnect on message[direction=toClient, 4]"])
+        let c = try play.start()
+        play.kernelTakes = false
+        play.send(c, stream("4", "Counter"))
+        play.pass(ms: 100)
+        play.expect(c, item("4", "1"), item("4", "2"), "FIN")
+        play.close(c, .rst("reset"))
+        play.kernelTakes = true
+        let d = try play.start()
+        play.send(d, stream("5", "Counter"))
+        play.pass(ms: 100)
+        play.expect(d, item("5", "1"), item("5", "2"), end("5"))
+        #expect(play.finish().sessions[0].finished)
+    }
 }

@@ -39,6 +39,45 @@ import WiretapeCore
         #expect(report.sessions[0].attempts.count == 2)
     }
 
+    /// What goes out again may be lost again. A client that then begins anew gets what the kernel never took.
+    @Test func whatWasLostAgainComesOnANewConnection() throws {
+        let play = try Playbook([TestTape.session(Self.ticks)])
+        let (c, token) = try start(play)
+        play.pass(ms: 20)
+        play.expect(c, tick(1), tick(2))
+        play.kernelTakes = false
+        play.pass(ms: 10)
+        play.expect(c, tick(3))
+        play.close(c, .rst("reset"))
+        let d = play.upgrade(token)
+        play.expect(d, "101", sequence(1), tick(1), tick(2), tick(3))
+        play.close(d, .rst("reset"))
+        play.kernelTakes = true
+        let e = try start(play).0
+        play.pass(ms: 100)
+        play.expect(e, tick(3), tick(4), tick(5), tick(6))
+        #expect(play.finish().sessions[0].finished)
+    }
+
+    /// The server's Close has no number: no protocol brings it again, so the script does.
+    @Test func aCloseThatWasLostIsSaidAgain() throws {
+        let close = #"{"type":7,"allowReconnect":true}"#
+        let script = TestTape.handshake + "10 < \(tick(1))\n20 < \(close)\n40 < close 1000\n"
+        let play = try Playbook([TestTape.session(script)])
+        let (c, token) = try start(play)
+        play.pass(ms: 10)
+        play.kernelTakes = false
+        play.pass(ms: 10)
+        play.expect(c, tick(1), close)
+        play.close(c, .rst("reset"))
+        play.kernelTakes = true
+        let d = play.upgrade(token)
+        play.send(d, sequence(1))
+        play.pass(ms: 100)
+        play.expect(d, "101", sequence(1), tick(1), close, "close 1000")
+        #expect(play.finish().sessions[0].finished)
+    }
+
     /// Under every policy: the protocol itself loses nothing, so neither do those that leave pushes out by time.
     @Test(arguments: [ReplayOptions.OnReconnect.resume, .live])
     func nothingIsLostOrDoubled(_ policy: ReplayOptions.OnReconnect) throws {
