@@ -13,12 +13,12 @@ extension ClientPlay {
         }
     }
 
-    /// Requests of an earlier connection that were not made again on this one never will be.
+    /// Requests that the server has from an earlier connection, and that were not made again on this one, never will be; nor
+    /// is the rest of their uploads said.
     mutating func giveUpRepeats() {
-        for line in again where talk.lines[line].role == .request && chain(line).allSatisfy({ said[$0] }) {
-            givenUp.insert(line)
-        }
-        again = again.filter { !givenUp.contains(talk.lines[$0].opener ?? $0) }
+        for line in again where talk.lines[line].role == .request && said[line] { givenUp.insert(line) }
+        again = again.filter { !isGivenUp($0) }
+        order = order[..<at] + order[at...].filter { !isGivenUp($0) }
     }
 
     /// Works out what is said again on the next connection.

@@ -70,7 +70,10 @@ package struct ClientPlay: Sendable {
     var isSaid: Bool { at == order.count && again.isEmpty && questions.isEmpty && !hasOpenQuestion }
 
     /// Whether something that it said is not said after all.
-    var hasUnsaid: Bool { hasOpenQuestion || order.contains { !said[$0] } }
+    var hasUnsaid: Bool { hasOpenQuestion || order.contains { !said[$0] && !isGivenUp($0) } }
+
+    /// Whether the client has given up what that line belongs to.
+    func isGivenUp(_ line: Int) -> Bool { givenUp.contains(talk.lines[line].opener ?? line) }
 
     private var hasOpenQuestion: Bool {
         talk.lines.indices.contains {
