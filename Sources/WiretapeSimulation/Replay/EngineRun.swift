@@ -50,7 +50,7 @@ package struct EngineRun: Sendable {
         problems += stage.problems
         if !isEnded { problems.append("not over after \(bound / EngineRun.second) s") }
         // Beside keepalives a wake-up has a cause.
-        let most = 100 + 3 * events + Int(elapsed / (5 * EngineRun.second))
+        let most = 20 + 2 * events + Int(elapsed / (5 * EngineRun.second))
         if wakes > most { problems.append("\(wakes) wake-ups for \(events) events") }
         for (k, client) in clients.enumerated() {
             problems += client.violations.map { "client \(k): \($0)" }

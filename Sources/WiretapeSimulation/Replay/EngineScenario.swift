@@ -139,6 +139,20 @@ package struct EngineScenario: Sendable {
         return other
     }
 
+    /// The same without latencies.
+    package var calm: EngineScenario {
+        var other = self
+        other.weather = EngineStage.Weather()
+        return other
+    }
+
+    /// The same with an engine that compares nothing of what the client says.
+    package var uncompared: EngineScenario {
+        var other = self
+        other.options.match = .off
+        return other
+    }
+
     /// The same conversation without thinking, gaps and weather, said in recorded order: whatever is compared with it must
     /// have the same digest.
     package var plain: EngineScenario {

@@ -2,9 +2,8 @@ package import WiretapeCore
 
 /// The simulation of the replay engine: one seed is one ``EngineScenario`` and what is wrong with its run.
 package enum EngineSimulation {
-    /// What every seed must keep. Stateful reconnects are simulated with `--kinds`: a few seeds in a thousand of those still
-    /// show what `docs/testing.md` lists.
-    package static let kept: [EngineScenario.Kind] = [.calm, .slow, .cut, .faults, .mischief]
+    /// What `tools/test` draws from.
+    package static let kept = EngineScenario.Kind.allCases
 
     /// - Parameter trace: hears everything that happens, for people.
     /// - Returns: what broke a rule; empty for a good seed.

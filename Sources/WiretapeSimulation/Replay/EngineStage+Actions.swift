@@ -19,9 +19,11 @@ extension EngineStage {
                 let step = referee.talk.lines[line]
                 return step.role == .push && step.opener == nil && !referee.isFree(line)
             }
+            let other = wires.indices.first { wires[$0].client != wire.client && wires[$0].isOpenSocket }
             return EngineMutant.Facts(
+                client: wire.client, generation: referee.generation,
                 waiting: waiting.flatMap { referee.talk.lines[$0].message },
-                isTapesEnd: wire.isUpgraded && isTapesEnd(c))
+                isTapesEnd: wire.isUpgraded && isTapesEnd(c), other: other.map(ConnectionID.init))
         } delay: { action in
             queue.add(.delayed(action), at: now.advanced(by: 1_000_000))
         } ?? batch
@@ -162,7 +164,7 @@ extension EngineStage {
     private func over(_ c: ConnectionID) { wires[Int(c)].isOver = true }
 
     /// What a rule took away instead of letting it pass: the client need not wait for it.
-    private func tellTakenAway(_ k: Int, _ s: Int) {
+    func tellTakenAway(_ k: Int, _ s: Int) {
         var copy = engine
         let talk = clients[k].plays[s].talk
         let lines = talk.lines.indices.filter { talk.lines[$0].direction == .toClient }
@@ -193,6 +195,7 @@ extension EngineStage {
         let i = Int(c)
         guard !wires[i].untaken.isEmpty else { return }
         let item = wires[i].untaken.removeFirst()
+        referees[wires[i].client][wires[i].session].taken(item.lines)
         if item.event != nil, let ticket = item.ticket {
             engine.handedOver(c, ticket: ticket, at: now, into: &actions)
             perform()

@@ -13,6 +13,7 @@ package final class EngineStage {
     /// Everything that was sent to clients, when and where.
     package internal(set) var digest = StableHash()
     package internal(set) var now = WireInstant(nanoseconds: 1_000_000_000)
+    /// Wake-ups of the engine, and everything else that happened.
     package private(set) var wakes = 0
     package private(set) var events = 0
     package internal(set) var lastEvent = WireInstant.zero
@@ -59,6 +60,7 @@ package final class EngineStage {
                 var referee = Referee(play.talk.session)
                 referee.timing = timing
                 referee.seesTurns = client.habits.transport != .lp
+                referee.isStateful = client.habits.usesStatefulReconnect
                 return referee
             }
         }
@@ -69,8 +71,9 @@ package final class EngineStage {
     package func run(until end: WireInstant, limit: Int = 200_000) -> Bool {
         for k in clients.indices { arm(k) }
         var idle = 0
-        while events < limit {
-            let wake = mutant?.isSpinning == true ? now : engine.nextWake
+        while events + wakes < limit {
+            var wake = engine.nextWake
+            mutant?.hurry(&wake, at: now)
             let next = min(queue.next ?? .init(nanoseconds: .max), wake ?? .init(nanoseconds: .max))
             guard next.nanoseconds != .max else { return clients.allSatisfy { $0.phase == .over } }
             guard next <= end else { return false }
@@ -80,13 +83,13 @@ package final class EngineStage {
                 return false
             }
             now = max(now, next)
-            events += 1
             if let wake, wake <= now, queue.next.map({ $0 > now }) ?? true {
                 wakes += 1
                 engine.wake(at: now, into: &actions)
                 perform()
             } else if let event = queue.removeNext() {
                 lastEvent = now
+                events += 1
                 happen(event)
             }
             if clients.allSatisfy({ $0.phase == .over }), queue.next == nil, engine.isFinished { return true }
@@ -206,6 +209,7 @@ package final class EngineStage {
         engine.clientClosed(c, how, at: now, into: &actions)
         perform()
         neverTaken(c)
+        if hasFaults { tellTakenAway(wires[i].client, wires[i].session) }
     }
 
     func tell(_ text: () -> String) {
@@ -242,7 +246,6 @@ package final class EngineStage {
         let lost = wire.untaken.flatMap(\.lines)
         guard !lost.isEmpty else { return }
         let ending = wire.untaken.compactMap(\.ending)
-        referees[wire.client][wire.session].neverTaken(
-            lost + ending, isRemembered: clients[wire.client].habits.usesStatefulReconnect)
+        referees[wire.client][wire.session].neverTaken(lost + ending)
     }
 }

@@ -17,8 +17,15 @@ package struct Referee: Sendable {
     var sentIn: [Int]
     /// Of those, the ones that the kernel never took before the connection was gone: they count for nothing.
     var lostSends: [Int]
-    /// Sends that the kernel never took, and that the protocol may make good.
-    private var remembered: [Int] = []
+    /// Whether the protocol itself brings back what a lost connection took with it (``Conversation/Line/isCounted``).
+    var isStateful = false
+    /// Of those: what the server said since the protocol's own state began, and which of it is said next.
+    private var counted: [(line: Int?, bytes: [UInt8])] = []
+    private var nextCounted = 0
+    /// Lines whose last send the kernel has taken, and those that it has not before the connection was gone: the protocol
+    /// may make these good.
+    private var taken: Set<Int> = []
+    private var remembered: Set<Int> = []
     /// The live ids of this connection.
     var openers: [String: Int] = [:]
     var generation = 0
@@ -125,9 +132,10 @@ package struct Referee: Sendable {
             if !saying.isResumed {
                 epoch = generation
                 openers = [:]
-                neverTaken(remembered)
+                for line in remembered { lostSends[line] += 1 }
+                remembered = []
+                (counted, nextCounted) = ([], 0)
             }
-            remembered = []
         }
         guard let line = saying.line else { return }
         if let chain = saying.chain, talk.lines[line].role == .request { openers[chain.id] = line }
@@ -149,11 +157,22 @@ package struct Referee: Sendable {
         return messages.compactMap { judge($0, at: now) }
     }
 
+    /// The kernel has them.
+    package mutating func taken(_ lines: [Int]) {
+        guard isStateful else { return }
+        taken.formUnion(lines)
+        remembered.subtract(lines)
+    }
+
     /// The kernel never took them: the connection was gone.
-    /// - Parameter isRemembered: the protocol resends them itself, unless the client begins anew.
-    package mutating func neverTaken(_ lines: [Int], isRemembered: Bool = false) {
-        guard !isRemembered else { return remembered += lines }
-        for line in lines { lostSends[line] += 1 }
+    package mutating func neverTaken(_ lines: [Int]) {
+        for line in lines {
+            if !isStateful || !talk.lines[line].isCounted {
+                lostSends[line] += 1
+            } else if !taken.contains(line) {
+                remembered.insert(line)
+            }
+        }
     }
 
     /// The server ended the connection, and no fault, divergence or farewell made it do so.
@@ -171,6 +190,30 @@ package struct Referee: Sendable {
     }
 
     private mutating func judge(_ message: Message, at now: WireInstant) -> Int? {
+        if message.type == "Sequence" { return restart(message) }
+        guard isStateful, StatefulMemory.counted.contains(message.type) else { return judgeNew(message, at: now) }
+        defer { nextCounted += 1 }
+        guard nextCounted < counted.count else {
+            let line = judgeNew(message, at: now)
+            if let line { taken.remove(line) }
+            counted.append((line, message.bytes))
+            return line
+        }
+        // What is sent again is what was sent.
+        let earlier = counted[nextCounted]
+        if earlier.bytes != message.bytes { complain("\(message.title) is not what message \(nextCounted + 1) was") }
+        return earlier.line
+    }
+
+    /// The server says from which message on it repeats.
+    private mutating func restart(_ message: Message) -> Int? {
+        let number = message.content["sequenceId"]?.int ?? 0
+        if number < 1 || number > counted.count + 1 { complain("Sequence \(number) after \(counted.count) messages") }
+        nextCounted = min(max(0, number - 1), counted.count)
+        return nil
+    }
+
+    private mutating func judgeNew(_ message: Message, at now: WireInstant) -> Int? {
         if message.role == .keepalive || message.role == .ack { return nil }
         if message.meaning["error"]?.string?.hasPrefix("wiretape:") == true {
             refusals += 1

@@ -30,6 +30,8 @@ struct StageWire: Sendable {
     var lastTaken = WireInstant.zero
     var lastDown = WireInstant.zero
 
+    var isOpenSocket: Bool { isUpgraded && !isOver && !isTold && isHeard }
+
     init(client: Int, slot: Int, latency: UInt64) {
         self.client = client
         self.slot = slot

@@ -6,34 +6,69 @@ import WiretapeSimulation
 /// The simulation's rules are able to fail: an engine that does one thing wrong is caught in every run in which it does, and
 /// by the rule that is meant for it.
 @Suite struct EngineMutantTests {
-    /// What is wrong, and what is said of it.
-    private static let mutants: [(EngineMutant.Fault, [String])] = [
-        (.early, ["had come"]),
-        (.wrongID, ["nobody asked under that id"]),
-        (.twice, ["was sent twice"]),
-        (.lost, ["was never sent", "passed"]),
-        (.swapped, ["passed", "instead of", "was never sent"]),
-        (.late, [" ns instead of ", "was never sent"]),
-        (.neverEnds, ["not over after", "is ready in session"]),
-        (.otherEnd, ["ended with"]),
-        (.answersTwice, ["which is not in that state"]),
-        (.spins, ["nothing but wake-ups at one moment"]),
-        (.madeUp, ["is not on the tape there"]),
-        (.deaf, ["verdict diverged"]),
+    struct Mutant: Sendable, CustomTestStringConvertible {
+        var fault: EngineMutant.Fault
+        /// What is said of it.
+        var words: [String]
+        var kind: EngineScenario.Kind
+
+        init(_ fault: EngineMutant.Fault, _ words: [String], _ kind: EngineScenario.Kind = .calm) {
+            (self.fault, self.words, self.kind) = (fault, words, kind)
+        }
+
+        var testDescription: String { fault.rawValue }
+    }
+
+    private static let mutants = [
+        Mutant(.early, ["had come"]),
+        Mutant(.wrongID, ["nobody asked under that id"]),
+        Mutant(.twice, ["was sent twice"]),
+        Mutant(.lost, ["was never sent", "passed"]),
+        Mutant(.swapped, ["passed", "instead of", "was never sent"]),
+        Mutant(.late, [" ns instead of ", "was never sent"]),
+        Mutant(.astray, ["nobody asked under that id", "is not on the tape there", "was sent twice"]),
+        Mutant(.neverEnds, ["not over after", "is ready in session"]),
+        Mutant(.otherEnd, ["ended with"]),
+        Mutant(.endsEarly, ["ended the connection, which", "ended with", "had come", "passed"]),
+        Mutant(.silent, ["is negotiating in session"]),
+        Mutant(.answersTwice, ["which is not in that state"]),
+        Mutant(.greetsTwice, ["a second handshake"]),
+        Mutant(.refuses, ["refused: "]),
+        Mutant(.spins, ["nothing but wake-ups at one moment"]),
+        Mutant(.restless, [" wake-ups for "]),
+        Mutant(.madeUp, ["is not on the tape there"]),
+        Mutant(.deaf, ["verdict diverged"]),
+        Mutant(.resends, ["was sent twice", "is not on the tape there"], .cut),
+        Mutant(.forgets, ["was never sent", "passed"], .cut),
+        Mutant(.miscounts, ["Sequence ", "Ack "], .stateful),
     ]
 
-    @Test(arguments: mutants) func theRefereeSees(_ fault: EngineMutant.Fault, _ words: [String]) {
+    @Test(arguments: mutants) func theRefereeSees(_ mutant: Mutant) {
         let codec = CodecEntry(SignalRCodec.self)
         var acted = 0
         for seed in 1...UInt64(40) {
-            let scenario = EngineScenario(seed: seed, codec, kinds: [.calm]).overWebSockets
-            let run = EngineRun(scenario, mutant: EngineMutant(fault))
+            let scenario = EngineScenario(seed: seed, codec, kinds: [mutant.kind]).overWebSockets.calm
+            let run = EngineRun(scenario, mutant: EngineMutant(mutant.fault))
             guard run.hasMutated else { continue }
             acted += 1
-            let isSeen = run.problems.contains { problem in words.contains { problem.contains($0) } }
+            let isSeen = run.problems.contains { problem in mutant.words.contains { problem.contains($0) } }
             #expect(isSeen, "seed \(seed): \(run.problems)")
         }
         #expect(acted >= 10)
+    }
+
+    /// An engine that takes whatever the client says for what is on the tape.
+    @Test func anEngineThatComparesNothingIsSeen() {
+        let codec = CodecEntry(SignalRCodec.self)
+        var acted = 0
+        for seed in 1...UInt64(100) {
+            let scenario = EngineScenario(seed: seed, codec, kinds: [.mischief])
+            guard scenario.habits[0].mischief?.what == .alter else { continue }
+            let problems = EngineRun(scenario.uncompared).problems
+            acted += 1
+            #expect(problems.contains { $0.contains("is not told") }, "seed \(seed): \(problems)")
+        }
+        #expect(acted >= 5)
     }
 
     /// Two runs of one seed are compared byte for byte, with their times.
@@ -65,6 +100,6 @@ import WiretapeSimulation
     }
 
     @Test func everyMutantIsTried() {
-        #expect(Set(Self.mutants.map(\.0)) == Set(EngineMutant.Fault.allCases))
+        #expect(Set(Self.mutants.map(\.fault)) == Set(EngineMutant.Fault.allCases))
     }
 }
