@@ -79,7 +79,11 @@ extension EngineMutant {
             out.append(action)
             return false
         }
-        guard fault == .resends else { return true }
+        guard fault == .resends else {
+            forgotten = (c, ticket)
+            out.append(.send(c, opcode, EngineMutant.ping, ticket: ticket))
+            return false
+        }
         if let again = pushed[facts.client] { out.append(.send(c, opcode, again, ticket: ticket)) }
         out.append(action)
         return pushed[facts.client] != nil
@@ -88,6 +92,7 @@ extension EngineMutant {
     // MARK: Payloads
 
     private static let greeting = Array("{}\u{1e}".utf8)
+    private static let ping = Array("{\"type\":6}\u{1e}".utf8)
 
     /// One message of the script: not the protocol's own, and no handshake.
     private func isPayload(_ action: ReplayAction) -> Bool {

@@ -54,6 +54,8 @@ package struct EngineMutant: Sendable {
     var held: ReplayAction?
     /// The last push of every client.
     var pushed: [Int: [UInt8]] = [:]
+    /// Of what went out in place of a push.
+    var forgotten: (connection: ConnectionID, ticket: UInt64)?
     private var needless = 2_000
 
     package init(_ fault: Fault) { self.fault = fault }
@@ -68,6 +70,11 @@ package struct EngineMutant: Sendable {
             wake = min(wake ?? now.advanced(by: 1_000), now.advanced(by: 1_000))
         default: return
         }
+    }
+
+    /// The kernel has something: the engine takes what was forgotten for sent.
+    mutating func taken(_ c: ConnectionID, ticket: UInt64) {
+        if let forgotten, forgotten == (c, ticket) { hasActed = true }
     }
 
     /// Whether the engine does not get that message of the client.

@@ -197,6 +197,7 @@ extension EngineStage {
         let item = wires[i].untaken.removeFirst()
         referees[wires[i].client][wires[i].session].taken(item.lines)
         if item.event != nil, let ticket = item.ticket {
+            mutant?.taken(c, ticket: ticket)
             engine.handedOver(c, ticket: ticket, at: now, into: &actions)
             perform()
         }

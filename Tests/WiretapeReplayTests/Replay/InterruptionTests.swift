@@ -225,7 +225,7 @@ import WiretapeCore
             30 < \(item("0", "2"))
             40 < \(end("0"))
             """)
-        let play = try Playbook([tape], faults: ["disconnect on message[direction=toClient, 4]"])
+        let play = try Playbook([tape], faults: ["disconnect on message[direction=toClient, 3]"])
         let c = try play.start()
         play.kernelTakes = false
         play.send(c, stream("4", "Counter"))

@@ -53,9 +53,10 @@ import WiretapeCore
         play.expect(d, "101", sequence(1), tick(1), tick(2), tick(3))
         play.close(d, .rst("reset"))
         play.kernelTakes = true
-        let e = try start(play).0
+        let e = play.upgrade(play.negotiate())
+        play.send(e, #"{"protocol":"json","version":2}"#)
         play.pass(ms: 100)
-        play.expect(e, tick(3), tick(4), tick(5), tick(6))
+        play.expect(e, "101", "{}", tick(3), tick(4), tick(5), tick(6))
         #expect(play.finish().sessions[0].finished)
     }
 
