@@ -4,7 +4,6 @@ The words are those of docs/verdict.md: an attempt begins with the first request
 client has no connection, and ends with success, which is the server's first message, or with the failure.
 """
 
-import re
 from dataclasses import dataclass, field
 
 import frames
@@ -74,10 +73,10 @@ def kind_of(line, headers):
 
 
 class Reader:
-    """The exchanges of one TCP connection."""
+    """The exchanges of one TCP connection. deaf: the server has stopped reading, and hears no close frame."""
 
-    def __init__(self, connection):
-        self.found = []
+    def __init__(self, connection, deaf=False):
+        self.found, self.deaf = [], deaf
         self.to_server, self.to_client = b"", b""
         self.began = self.first = None
         self.socket = None  # reads both directions once it is a WebSocket
@@ -99,7 +98,7 @@ class Reader:
 
     def closing(self, time, mine, data):
         for first, payload in self.socket[mine].feed(data):
-            if first & 15 == frames.CLOSE:
+            if first & 15 == frames.CLOSE and not (mine and self.deaf):
                 code = f" {int.from_bytes(payload[:2], 'big')}" if len(payload) > 1 else ""
                 self.end(time, mine, "close" + code)
             elif not mine and first & 15 < frames.CLOSE and self.found[-1].said is None:
@@ -145,11 +144,11 @@ class Reader:
             one = self.open()
 
 
-def exchanges(connections):
+def exchanges(connections, deaf):
     """All requests in order of their first bytes, and connections that were refused before they asked anything."""
     found = []
     for connection in connections:
-        reader = Reader(connection)
+        reader = Reader(connection, deaf)
         found += reader.found
         reset = [time for time, mine, data in connection.said if data is False and not mine]
         asked = [one for one in reader.found if one.status is not None]
@@ -163,15 +162,16 @@ def exchanges(connections):
 
 
 class Course:
-    """The attempts of one client out of its exchanges. errand: a pattern for requests that are none of the session's."""
+    """The attempts of one client out of its exchanges.
 
-    def __init__(self, connections, errand=None):
-        self.attempts = []
+    deaf: its connection goes silent. Then its end is the client's FIN or RST, or its next attempt, if that comes first.
+    """
+
+    def __init__(self, connections, deaf=False):
+        self.attempts, self.deaf = [], deaf
         self.carrier = None
         events = []
-        for one in exchanges(connections):
-            if errand and re.search(errand, one.line):
-                continue
+        for one in exchanges(connections, deaf):
             events.append((one.at, 0, self.asked, one))
             if one.status is not None:
                 events.append((one.answered, 1, self.answered, one))
@@ -189,7 +189,12 @@ class Course:
         return self.attempts[-1] if self.attempts and self.attempts[-1].outcome is None else None
 
     def asked(self, one, time):
-        if one.kind in ("send", "end", "other") or (self.carrier and one.kind != "negotiate"):
+        if one.kind in ("send", "end", "other"):
+            return
+        if self.carrier and self.deaf and one.kind != "poll":
+            self.ends(time, "abandoned", "abandoned")
+            self.carrier = None
+        if self.carrier and one.kind != "negotiate":
             return
         if self.current is None:
             self.attempts.append(Seen(time))

@@ -148,12 +148,14 @@ async def gql():
             except TransportError as error:
                 if progress.last is not None:
                     progress.lost(repr(error))
-                await asyncio.sleep(0.02)  # until the session has connected again by itself
+                # The session connects again by itself; who asks before its acknowledgement is thrown out.
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(session._connected_event.wait(), 10)
 
     task = asyncio.ensure_future(talk())
     await progress.wait(task)
     task.cancel()
-    await asyncio.wait([task])
+    await asyncio.wait([task], timeout=3)
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(client.close_async(), 3)
 
@@ -207,8 +209,6 @@ def pysher():
 
     client.connection.event_handler = heard
     client.connection.bind("pusher:connection_established", established)
-    for name, value in OPTIONS.get("connection", {}).items():
-        setattr(client.connection, name, value)
     client.connect()
     while not progress.is_over:
         time.sleep(0.02)

@@ -85,17 +85,20 @@ import WiretapeCore
         #expect(report.unfired.isEmpty)
     }
 
-    @Test func anOutageCutsIdleConnectionsFirst() throws {
+    /// Were it cut with the rest, the client's attempt on it might be lost on the way.
+    @Test func aKeptConnectionIsRefusedInAnOutageWhenItAsks() throws {
         let play = try Playbook([ticks], faults: ["outage(1s) after Tick[1]"])
         let c = try play.start()
         let idle = play.request("GET", "/elsewhere")
-        play.pass(ms: 15)
-        var order: [ConnectionID] = []
-        play.act { engine, now, out in
-            engine.wake(at: now.advanced(by: 30_000_000), into: &out)
-            order = out.compactMap { if case .reset(let one) = $0 { one } else { nil } }
-        }
-        #expect(order.last == c && order.contains(idle))
+        play.pass(ms: 100)
+        #expect(play.take(c).last == "RST")
+        #expect(!play.take(idle).contains("RST"))
+        play.ask(idle, "POST", "/chat/negotiate?negotiateVersion=1")
+        play.expect(idle, "RST")
+        play.pass(ms: 1_000)
+        #expect(play.negotiate() != nil)
+        let attempts = play.finish().sessions[0].attempts
+        #expect(attempts.map(\.outcome) == [.connected, .refused, nil])
     }
 
     @Test func aStallAfterAMessageWaitsForItAndEnds() throws {

@@ -3,7 +3,7 @@ enum OutageFault {
     static let entry = FaultEntry(
         word: "outage",
         summary:
-            "all connections are cut (reset unless said: cut=none, disconnect or a close code) and new ones refused, or answered with answer=STATUS, for that long",
+            "all connections that carry something are cut (reset unless said: cut=none, disconnect or a close code), and what asks is refused, or answered with answer=STATUS, for that long",
         examples: ["outage(3s) since run=5s", "outage(10s, cut=1001, answer=503) after ReceiveMessage[5] max=1"]
     ) { arguments, text throws(PlanError) in
         var reader = ArgumentReader(arguments, text)

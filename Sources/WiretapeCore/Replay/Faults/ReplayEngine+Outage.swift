@@ -6,16 +6,12 @@ extension ReplayEngine {
         var name: String
     }
 
-    /// Cuts what there is. What comes until it is over is refused or answered.
+    /// Cuts the sessions' connections. What asks until it is over is refused or answered, over a connection that is kept
+    /// alive, too: were it cut beforehand, the client's next attempt might be lost on the way and nobody would know of it.
     mutating func begin(_ outage: Outage, by hit: FaultHit, into out: inout [ReplayAction]) {
         self.outage = OutageState(
             until: now.advanced(by: outage.duration), answer: outage.answer, name: hit.name)
         guard let verdict = outage.cut.verdict else { return }
-        // Those that carry nothing go first: a client that hears of its session's end must not ask over one of them.
-        for c in peers.keys.sorted() where peers[c]?.isOver == false && peers[c]?.run == nil {
-            peers[c]?.isOver = true
-            out.append(verdict == .reset ? .reset(c) : .disconnect(c))
-        }
         let linked = runs.indices.filter { runs[$0].link != nil }.sorted {
             (runs[$0].session.number, runs[$0].run) < (runs[$1].session.number, runs[$1].run)
         }

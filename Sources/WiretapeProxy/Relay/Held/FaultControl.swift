@@ -44,13 +44,12 @@ package final class FaultControl {
     /// The server is away from now on.
     func begin(_ outage: Outage, by rule: String) {
         faults.begin(outage, by: rule, at: loop.now)
-        // Those that carry nothing go first: a client that hears of its session's end must not ask over one of them.
-        for isCarrying in [false, true] {
-            for node in nodes {
-                for id in node.connectionNumbers {
-                    guard let connection = node.connection(id), connection.isCarrying == isCarrying else { continue }
-                    connection.cut(outage.cut, by: rule)
-                }
+        for node in nodes {
+            for id in node.connectionNumbers {
+                // One that is kept alive is refused or answered when it asks: were it cut beforehand, the client's next
+                // attempt might be lost on the way and nobody would know of it.
+                guard let connection = node.connection(id), connection.isCarrying else { continue }
+                connection.cut(outage.cut, by: rule)
             }
         }
     }
