@@ -32,7 +32,7 @@ extension SessionRun {
     }
 
     /// Recorded messages with which one of the client is compared place by place.
-    private static let mostCompared = 16
+    static let mostCompared = 16
 
     private func continues(_ role: Role?) -> Bool { role == .part || role == .cancel || role == .reply }
 

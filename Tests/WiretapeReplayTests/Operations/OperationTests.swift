@@ -89,6 +89,34 @@ import WiretapeCore
         #expect(play.finish().exitCode == 2)
     }
 
+    /// What differs stands for the operation that it is most like, and takes it from nobody.
+    @Test(arguments: [ReplayOptions.OnDivergence.warn, .ignore])
+    func anotherVariableTakesNoAnswerAway(_ way: ReplayOptions.OnDivergence) throws {
+        func asked(_ name: String) -> String {
+            #"{"query":"query Hello($n:String,$m:Int){hello(name:$n,m:$m)}","variables":{"n":"\#(name)","m":1}}"#
+        }
+        func answered(_ name: String) -> String { #"{"data":{"hello":"\#(name)"}}"# }
+        let tape = """
+            0 1 POST json \(asked("ada"))
+            10 1 json \(answered("ada"))
+            20 2 POST json \(asked("bob"))
+            30 2 json \(answered("bob"))
+            """
+        let play = try Playbook(OperationTape.sessions(tape)) { $0.onDivergence = way }
+        for (name, wanted) in [("eve", "ada"), ("ada", "ada"), ("bob", "bob")] {
+            let c = play.operate("json", asked(name))
+            play.pass(ms: 10)
+            play.expect(c, "200 \(answered(wanted))")
+        }
+        // Each is there once.
+        for name in ["ada", "bob", "mallory"] {
+            let c = play.operate("json", asked(name))
+            #expect(play.take(c).first?.hasPrefix(#"409 {"errors":[{"message":"wiretape: diverged at "#) == true)
+        }
+        let report = play.finish()
+        #expect(report.sessions.map(\.unexpected.count) == [1, 0, 0] && report.sessions.allSatisfy { $0.finished })
+    }
+
     @Test func whatWasAskedOnceIsAnsweredOnce() throws {
         let play = try Playbook(OperationTape.sessions(OperationTape.hello))
         let hello = #"{"query":"query Hello { hello }"}"#

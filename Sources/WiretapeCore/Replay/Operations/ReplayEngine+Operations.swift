@@ -70,6 +70,10 @@ extension ReplayEngine {
             }
             return .run(begin(one.session, in: tapeRun, identity, name: name, on: c))
         }
+        if let one = takenBack(equal) {
+            let tapeRun = roster.open(for: identity, isClosed: true)
+            return .run(begin(one.session, in: tapeRun, identity, name: name, on: c))
+        }
         if let again = repeated(equal, head, identity) {
             return .run(begin(again.session, in: again.tapeRun, identity, name: name, on: c))
         }
@@ -116,6 +120,20 @@ extension ReplayEngine {
         return (first, roster.open(for: identity))
     }
 
+    /// One that an operation has which differs from it: that only stands in, and the equal one gets the answer as well.
+    private mutating func takenBack(_ list: [OperationBook.Operation]) -> OperationBook.Operation? {
+        for one in list {
+            for tapeRun in roster.tapeRuns {
+                guard let r = tapeRun.holders[one.session], roster.claims[r].session == one.session,
+                    !runs[r].standIns.isEmpty
+                else { continue }
+                runs[r].standIns = [:]
+                return one
+            }
+        }
+        return nil
+    }
+
     /// What is played again when all is taken. A GET changes nothing and may come as often as a client likes.
     private mutating func repeated(
         _ list: [OperationBook.Operation], _ head: RequestHead, _ identity: String
@@ -128,13 +146,22 @@ extension ReplayEngine {
         return ((isRepeat ? first : last).session, roster.open(for: identity, isClosed: !isRepeat))
     }
 
-    /// One of the same name that nobody has, else the first of that name, else the first of all.
+    /// One of the same name that nobody has, of those the one that differs in the fewest places; else the first of that
+    /// name, else the first of all.
     private func nearest(
         to message: Message, among all: [OperationBook.Operation]
     ) -> OperationBook.Operation? {
         let alike = all.filter { $0.request.label == message.label }
         let isLeft = { (one: OperationBook.Operation) in roster.tapeRuns.indices.contains { isFree(one, in: $0) } }
-        return alike.first(where: isLeft) ?? alike.first ?? all.first(where: isLeft) ?? all.first
+        var best: (one: OperationBook.Operation, places: Int)?
+        var compared = 0
+        for one in alike where isLeft(one) {
+            let places = DivergenceText.differences(one.request.meaning, message.meaning).count
+            if places < best?.places ?? .max { best = (one, places) }
+            compared += 1
+            if compared == SessionRun.mostCompared { break }
+        }
+        return best?.one ?? alike.first ?? all.first(where: isLeft) ?? all.first
     }
 
     // MARK: Serving
