@@ -83,6 +83,14 @@ package enum FaultVerdict: Hashable, Sendable {
         effects.compactMap(\.duration).reduce(0) { $0.addingReportingOverflow($1).overflow ? .max : $0 + $1 }
     }
 
+    /// Whether it changes how the connection goes on.
+    package var isOfConnection: Bool {
+        switch self {
+        case .stall, .mute, .throttle, .slice: true
+        default: false
+        }
+    }
+
     /// Whether it changes how the connection or the session goes on.
     package var isEffect: Bool {
         switch self {

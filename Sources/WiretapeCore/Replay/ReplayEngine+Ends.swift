@@ -87,7 +87,13 @@ extension ReplayEngine {
             runs[r].wakeAt = nil
             return
         }
-        for effect in ending.effects { apply(effect, on: link.connection, of: r, into: &out) }
+        for effect in ending.effects {
+            if effect == .expire, ending.verdict != nil {
+                forgetNames(of: r)
+            } else {
+                apply(effect, on: link.connection, of: r, into: &out)
+            }
+        }
         guard let verdict = ending.verdict else {
             runs[r].link?.cut = .none
             return
@@ -148,7 +154,7 @@ extension ReplayEngine {
     ) -> Bool {
         answerPoll(of: r, into: &out)
         guard let link = runs[r].link, let c = link.connection else { return false }
-        if runs[r].session.isOperation { return shutOperation(r, c, verdict, into: &out) }
+        if runs[r].session.isOperation { return shutOperation(r, c, verdict, isRecorded, into: &out) }
         switch verdict {
         case .reset: out.append(.reset(c))
         case .disconnect, .respond: out.append(.disconnect(c))

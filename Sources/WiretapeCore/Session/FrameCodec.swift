@@ -81,6 +81,8 @@ package protocol FrameCodec: CarrierCodec {
     static func payload(of request: StreamOpening) -> [UInt8]
     /// Appends one payload as it goes over a streamed answer: as an event, a part, or bytes with the protocol's framing.
     static func frame(_ payload: Span<UInt8>, on transport: Transport, into out: inout [UInt8])
+    /// Where in a payload stands what a carrier shows of it: what is damaged there is seen as it is.
+    static func content(of payload: [UInt8], on transport: Transport) -> Range<Int>
     /// The last bytes of a streamed answer before its proper end.
     static func closing(_ transport: Transport) -> [UInt8]
     /// What the end of an operation's exchange means: of the server, whose answer is whole, or of a client that has left
@@ -161,6 +163,7 @@ extension FrameCodec {
     package static func payload(of event: SSEEvent) -> [UInt8] { event.data }
     package static func payload(of request: StreamOpening) -> [UInt8] { request.requestBody }
     package static func frame(_ payload: Span<UInt8>, on transport: Transport, into out: inout [UInt8]) {}
+    package static func content(of payload: [UInt8], on transport: Transport) -> Range<Int> { payload.indices }
     package static func closing(_ transport: Transport) -> [UInt8] { [] }
     package static func subprotocol(for request: RequestHead, recorded: String?) -> String? { recorded }
     package static var operationEnd: [UInt8] { [] }

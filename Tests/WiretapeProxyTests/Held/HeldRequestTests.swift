@@ -108,11 +108,15 @@ import WiretapeSimulation
     }
 
     @Test func redirectsThatGoRound() throws {
-        let (stage, _) = try stage(["redirect-loop on negotiate"])
+        let (stage, hub) = try stage(["redirect-loop on negotiate[1]"])
         let peer = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1")
         #expect(peer.text.hasPrefix("HTTP/1.1 307"))
-        #expect(peer.text.contains("Location: /chat/negotiate?negotiateVersion=1&"))
+        #expect(peer.text.contains("Location: /chat/negotiate?negotiateVersion=1&wiretape-redirect=1\r\n"))
+        let again = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1&wiretape-redirect=1")
+        #expect(again.text.contains("Location: /chat/negotiate?negotiateVersion=1&wiretape-redirect=2\r\n"))
+        #expect(hub.asked.isEmpty && stage.report.faults.count == 1)
         peer.shut()
+        again.shut()
         _ = stage.finish()
     }
 
@@ -210,6 +214,9 @@ import WiretapeSimulation
         ("reset after ReceiveMessage[3]", ["1", "2", "3"], .reset),
         ("disconnect on ReceiveMessage[3]", ["1", "2"], .closed),
         ("close after ReceiveMessage[2]", ["1", "2"], .closed),
+        ("reorder on ReceiveMessage[1]", ["2", "1", "3", "4"], nil),
+        ("reorder(2) on ReceiveMessage[2]", ["1", "3", "4", "2"], nil),
+        ("reorder(9, 300ms) on ReceiveMessage[2]", ["1", "3", "4", "2"], nil),
     ]) func events(_ rule: String, _ expected: [String], _ end: StreamEnd?) throws {
         let (stage, hub) = try stage([rule])
         let peer = stream(stage, hub)
@@ -265,6 +272,7 @@ import WiretapeSimulation
         ("duplicate(1) on ReceiveMessage[4]", ["1", "2", "3", "4", "4", "5"]),
         ("drop on ReceiveMessage[3]", ["1", "2", "4", "5"]),
         ("delay(20ms) on ReceiveMessage[1]", ["1", "2", "3", "4", "5"]),
+        ("reorder on ReceiveMessage[3]", ["1", "2", "4", "5", "3"]),
     ]) func messagesOfPolls(_ rule: String, _ expected: [String]) throws {
         let (stage, _, peers) = try polls(rule)
         #expect(peers.flatMap { numbers($0.text) } == expected)
@@ -278,6 +286,60 @@ import WiretapeSimulation
         let (stage, _, peers) = try polls("reset on ReceiveMessage[3]")
         #expect(peers[3].end == .reset && peers[3].text.isEmpty)
         for peer in peers { peer.shut() }
+        _ = stage.finish()
+    }
+
+    /// Each poll has a connection of its own: the end is that of the poll that follows.
+    @Test(arguments: [("reset", StreamEnd.reset, ""), ("close", .closed, "HTTP/1.1 204")])
+    func anEndAfterAMessageIsThatOfTheNextPoll(_ action: String, _ end: StreamEnd, _ head: String) throws {
+        let (stage, hub, peers) = try polls("\(action) after ReceiveMessage[3]")
+        #expect(numbers(peers[3].text) == ["3"] && peers[3].end == nil)
+        #expect(peers[4].end == end && peers[4].text.hasPrefix(head))
+        #expect(head.isEmpty == peers[4].text.isEmpty)
+        #expect(hub.polls.count == 1)
+        #expect(stage.report.faults.map(\.cut) == [false])
+        for peer in peers { peer.shut() }
+        _ = stage.finish()
+    }
+
+    @Test func aStallAfterAMessageIsThatOfTheNextPoll() throws {
+        let (stage, _, peers) = try polls("stall(out, 50ms) after ReceiveMessage[3]")
+        #expect(numbers(peers[3].text) == ["3"])
+        #expect(numbers(peers[4].text) == ["4", "5"])
+        for peer in peers { peer.shut() }
+        _ = stage.finish()
+    }
+
+    @Test(arguments: [0, 20, 90]) func anAnswerIsCut(_ count: Int) throws {
+        let (stage, hub) = try stage(["truncate(\(count)) + reset on negotiate"])
+        let peer = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1")
+        #expect(peer.text == HTTPOrigin.ok(Self.negotiation).prefix(count))
+        #expect(peer.end == .reset)
+        #expect(hub.asked.count == (count == 0 ? 0 : 1))
+        _ = stage.finish()
+    }
+
+    @Test func aStreamEndsBehindItsHead() throws {
+        let (stage, hub) = try stage(["reset after stream"])
+        let peer = stream(stage, hub)
+        #expect(peer.text.hasPrefix("HTTP/1.1 200") && numbers(peer.text).isEmpty)
+        #expect(peer.end == .reset)
+        _ = stage.finish()
+    }
+
+    /// What ends by a rule about a send is the session's connection, not that of the send.
+    @Test(arguments: [("before", 0), ("on", 0), ("after", 1)])
+    func aSendEndsItsSession(_ place: String, _ heard: Int) throws {
+        let (stage, hub) = try stage(["reset \(place) Send[1]"])
+        ask(stage, "POST", "/chat/negotiate?negotiateVersion=1").shut()
+        let stream = ask(stage, "GET", "/chat?id=t1", events)
+        ask(stage, "POST", "/chat?id=t1", [], #"{"protocol":"json","version":1}"# + Self.rs).shut()
+        let body = #"{"type":1,"target":"Send","arguments":[1]}"# + Self.rs
+        let answer = ask(stage, "POST", "/chat?id=t1", [], body)
+        #expect(answer.text.hasPrefix("HTTP/1.1 200") && answer.end == nil)
+        #expect(hub.asked.filter { $0.contains("Send") }.count == heard)
+        #expect(stream.end == .reset)
+        answer.shut()
         _ = stage.finish()
     }
 

@@ -72,21 +72,41 @@ extension GraphQLCodec {
 
     private static func event(_ payload: [UInt8], into out: inout [UInt8]) {
         guard !payload.isEmpty else { return out.append(utf8: ":\n\n") }
-        var (type, id, result): ([UInt8], [UInt8], [UInt8]) = ([], [], [])
+        var (type, id): ([UInt8], [UInt8]) = ([], [])
         for place in JSONMembers(of: payload).places {
             switch place.name {
             case "type": type = Array(payload[place.value].dropFirst().dropLast())
             case "id": id = Array(payload[place.value])
-            case "payload": result = Array(payload[place.value])
             default: break
             }
         }
+        // What a rule put there, and no message of ours.
+        guard !type.isEmpty else { return event("next".utf8, [], payload, into: &out) }
+        let place = result(in: payload)
+        let result = place.map { Array(payload[$0]) } ?? []
         if type == Array("error".utf8) {
             // There is no such event: errors are the last result.
             event("next".utf8, id, Array("{\"errors\":".utf8) + result + [UInt8(ascii: "}")], into: &out)
             return event("complete".utf8, id, [], into: &out)
         }
         event(type, id, result, into: &out)
+    }
+
+    /// What an event shows of a message besides its id is the value of `payload`, also of one that is damaged.
+    package static func content(of payload: [UInt8], on transport: Transport) -> Range<Int> {
+        guard transport == .sse, let place = result(in: payload) else { return payload.indices }
+        return place
+    }
+
+    /// The value of `payload`. Where that is no JSON any more, it is all up to the last bracket.
+    private static func result(in payload: [UInt8]) -> Range<Int>? {
+        let key = Array("\"payload\":".utf8)
+        guard let start = payload.firstRange(of: key)?.upperBound else { return nil }
+        if let place = JSONMembers(of: payload).places.first(where: { $0.name == "payload" }) {
+            let rest = payload[place.value.upperBound...]
+            if rest.first == UInt8(ascii: ",") || rest.elementsEqual("}".utf8) { return place.value }
+        }
+        return start..<max(start, payload.count - 1)
     }
 
     private static func event(

@@ -21,6 +21,14 @@ extension Corruption {
         }
     }
 
+    /// Damages a part of a payload.
+    package func apply(to payload: inout [UInt8], in range: Range<Int>, _ random: inout SplitMix64) {
+        guard range.lowerBound >= 0, range.upperBound <= payload.count else { return }
+        var part = Array(payload[range])
+        apply(to: &part, &random)
+        payload.replaceSubrange(range, with: part)
+    }
+
     /// A WebSocket frame with a damaged header.
     /// - Parameter mask: the key of a client's frame; nil for a server's.
     package func frame(_ opcode: Opcode, _ payload: [UInt8], mask: UInt32?) -> [UInt8] {

@@ -37,6 +37,11 @@ package struct MessageFate: Hashable, Sendable {
         /// `instead`: the message is lost with it.
         package var place: Place
         package var hit: FaultHit
+
+        /// Whether anything ends by it; not when only new connections are refused.
+        package var cutsConnections: Bool {
+            if case .outage(let outage) = verdict { outage.cut != .none } else { true }
+        }
     }
 
     /// Nil when no rule fired.

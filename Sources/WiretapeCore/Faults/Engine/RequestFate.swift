@@ -29,6 +29,12 @@ package struct RequestFate: Hashable, Sendable {
     /// `instead` when the request does not get its answer, else `after`.
     package var place: Place { end == nil || truncated != nil ? .after : .instead }
 
+    /// What ends the connection before any byte of an answer: nobody has to be asked for one.
+    package var endInstead: MessageFate.End? { truncated ?? 0 == 0 ? end : nil }
+
+    /// What ends it behind the answer, or behind what is left of it.
+    package var endBehind: MessageFate.End? { truncated == nil ? endAfter : end }
+
     private mutating func take(_ hit: FaultHit) {
         var random = SplitMix64(seed: hit.random)
         for action in hit.actions {

@@ -8,7 +8,10 @@ package final class LiveExchange {
     /// What the rules say to it.
     package internal(set) var fate: RequestFate?
     /// Answered in the server's place: the session is forgotten, or its transport has stopped working.
-    package internal(set) var refusal: (answer: HTTPAnswer, by: String)?
+    /// Nil as an answer: RST.
+    package internal(set) var refusal: (answer: HTTPAnswer?, by: String)?
+    /// Of a poll: what the messages of an earlier one have brought.
+    package internal(set) var awaited: AwaitedEnd?
     /// How a streamed answer makes payloads; known with its head.
     package internal(set) var framing: BodyFraming?
     var opening: StreamOpening

@@ -49,6 +49,12 @@ extension LiveFaults {
         }
     }
 
+    /// What rules want behind the answer to a poll comes with the next one.
+    package func await(_ awaited: AwaitedEnd, _ exchange: LiveExchange) { exchange.carrier?.awaited = awaited }
+
+    /// The connection that carries the session's messages to the client, now or with its next poll.
+    package func carrier(of exchange: LiveExchange) -> UInt32? { exchange.carrier?.connection }
+
     /// RST before anything was asked. Whose attempt it was can only be told by the address.
     package func refused(_ c: UInt32, by rule: String, at now: WireInstant) {
         guard let host = peers[c], !host.isEmpty else { return }

@@ -5,6 +5,10 @@ extension LiveFaults {
     package func request(_ head: RequestHead, on c: UInt32, at now: WireInstant) -> LiveExchange {
         let (kind, entry) = classify(head)
         let exchange = LiveExchange(head, kind, entry, on: c, at: now)
+        if let loop = redirects(head) {
+            exchange.refusal = loop
+            return exchange
+        }
         var opensAttempt = false
         if let entry {
             find(exchange, entry, on: c, at: now)
@@ -27,7 +31,24 @@ extension LiveFaults {
         let hits = kind == .preflight ? [] : engine.request(head, kind, ordinal: ordinal, moment)
         exchange.fate = RequestFate(hits)
         refuse(exchange, at: now)
+        if let carrier = exchange.carrier, let awaited = carrier.awaited, exchange.refusal == nil {
+            if kind == .poll {
+                exchange.awaited = awaited
+                carrier.awaited = nil
+            } else if kind == .end {
+                // The client has left before.
+                if let end = awaited.end { record(end.hit, carrier.session, cut: true, at: now) }
+                carrier.awaited = nil
+            }
+        }
         return exchange
+    }
+
+    /// A client that follows a redirect of ours goes on in its circle.
+    private func redirects(_ head: RequestHead) -> (answer: HTTPAnswer?, by: String)? {
+        guard ReplayEngine.follows(head) else { return nil }
+        let rule = plan.rules.first { $0.actions.contains { $0.verdict == .redirectLoop } }
+        return rule.map { (ReplayEngine.redirect(head), $0.name) }
     }
 
     private func find(_ exchange: LiveExchange, _ entry: CodecEntry, on c: UInt32, at now: WireInstant) {
@@ -77,7 +98,7 @@ extension LiveFaults {
     /// What has been taken from the session by a rule.
     private func refuse(_ exchange: LiveExchange, at now: WireInstant) {
         if let outage, outage.until > now {
-            exchange.refusal = (HTTPAnswer(status: outage.answer ?? 503), outage.rule)
+            exchange.refusal = (outage.answer.map { HTTPAnswer(status: $0) }, outage.rule)
             return
         }
         guard let entry = exchange.entry else { return }

@@ -23,17 +23,20 @@ package struct PayloadCourse: Sendable {
     /// Whether the payload's own bytes reach the other side in their place.
     package var isOriginal: Bool { steps.contains(.original) }
 
+    private let transport: Transport
     /// Messages that go out together, as long as nothing happens between them.
     private var run: [UInt8] = []
 
     /// - Parameters:
     ///   - messages: those of the payload, each with what the rules say to it.
     ///   - payload: with their framing.
+    ///   - transport: what carries it.
     ///   - isMuted: the protocol's keepalives to the client are left out.
     package init(
         _ messages: [(message: Message, fate: MessageFate?)], _ payload: [UInt8], _ opcode: Opcode,
-        _ codec: any FrameCodec.Type, isMuted: Bool = false
+        _ codec: any FrameCodec.Type, on transport: Transport, isMuted: Bool = false
     ) {
+        self.transport = transport
         let isSingle = messages.count == 1
         let muted = isMuted && messages.contains { PayloadCourse.isSilenced($0.message) }
         guard muted || messages.contains(where: { $0.fate != nil }) else {
@@ -92,7 +95,7 @@ package struct PayloadCourse: Sendable {
             case .corrupt(let corruption, let seed):
                 if corruption.isOfHeader { damage = corruption }
                 var random = SplitMix64(seed: seed)
-                corruption.apply(to: &bytes, &random)
+                corruption.apply(to: &bytes, in: codec.content(of: bytes, on: transport), &random)
             }
         }
         if let count = fate.truncated {

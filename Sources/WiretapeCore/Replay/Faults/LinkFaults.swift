@@ -8,6 +8,8 @@ struct LinkFaults: Sendable {
     var passed: [Passed] = []
     /// Messages of the client that have not arrived yet.
     var incoming: [Incoming] = []
+    /// No further message of the client arrives before.
+    var incomingHeldUntil: WireInstant?
     /// Payloads that leave later, out of turn: keepalives.
     var later: [Later] = []
     /// What begins with the next poll.

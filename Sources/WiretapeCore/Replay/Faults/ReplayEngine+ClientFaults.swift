@@ -10,8 +10,12 @@ extension ReplayEngine {
         let fate = MessageFate(
             faultEngine.message(message, ordinal: runs[r].clientMessages, moment(of: r, message)))
         // Order is kept: what comes behind a message that is late is late, too.
-        let before = runs[r].link?.faults.incoming.last?.until ?? now
+        let under = runs[r].link?.faults
+        let before = max(under?.incoming.last?.until ?? now, under?.incomingHeldUntil ?? now)
         let until = max(now, before).advanced(by: fate?.delay ?? 0)
+        if let pause = fate?.pause, pause > 0 {
+            runs[r].link?.faults.incomingHeldUntil = until.advanced(by: pause)
+        }
         if until > now || runs[r].link?.faults.incoming.isEmpty == false {
             runs[r].link?.faults.incoming.append(.init(message: message, fate: fate, until: until))
             runs[r].noteChange()

@@ -68,16 +68,21 @@ extension ReplayEngine {
 
     /// The server forgets the session: its ids are unknown from now on. A connection that is open goes on; polling has none.
     private mutating func expireSession(_ r: Int, into out: inout [ReplayAction]) {
-        for token in tokens.filter({ $0.value.run == r }).keys { tokens[token]?.isDead = true }
         if let link = runs[r].link, let c = link.connection ?? link.polls.carrier {
             noteExpired(link.opening.request, c)
         }
-        forgetParked(of: r)
-        runs[r].link?.memory = nil
+        forgetNames(of: r)
         guard let link = runs[r].link, link.transport == .lp else { return }
         let type = runs[r].session.codec.type
         if let head = link.polls.waiting { finishPoll(of: r, with: type.answer(.unknownID, to: head), into: &out) }
         leave(r, by: "fault:expire", how: "expired", .gone)
+    }
+
+    /// What names the session names nothing any more, and nothing of it can be resumed.
+    mutating func forgetNames(of r: Int) {
+        for token in tokens.filter({ $0.value.run == r }).keys { tokens[token]?.isDead = true }
+        forgetParked(of: r)
+        runs[r].link?.memory = nil
     }
 
     /// What the connection of a session has under way.

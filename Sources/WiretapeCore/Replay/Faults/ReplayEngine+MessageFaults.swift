@@ -30,8 +30,14 @@ extension ReplayEngine {
         }
         tell(fate, of: r)
         for edit in fate.injectedBefore { inject(edit, to: r, into: &out) }
-        for effect in fate.effectsBefore { apply(effect, on: runs[r].link?.connection, of: r, into: &out) }
-        let ending = fate.end.map { Link.Ending(verdict: $0.verdict, hit: $0.hit, lingering: fate.lingering) }
+        // A session that is forgotten and ended is known until its end.
+        let last = fate.end == nil ? [] : fate.effectsBefore.filter { $0 == .expire }
+        for effect in fate.effectsBefore where !last.contains(effect) {
+            apply(effect, on: runs[r].link?.connection, of: r, into: &out)
+        }
+        let ending = fate.end.map {
+            Link.Ending(verdict: $0.verdict, hit: $0.hit, effects: last, lingering: fate.lingering)
+        }
         if let ending, fate.end?.place == .before {
             cut(r, ending, following: false, into: &out)
             return false
@@ -52,7 +58,7 @@ extension ReplayEngine {
         if fate.pause > 0 { runs[r].link?.faults.heldUntil = now.advanced(by: fate.pause) }
         guard ending != nil || !fate.effectsAfter.isEmpty else { return true }
         var after = ending ?? Link.Ending(verdict: nil, hit: fate.hits.last, isToldAlready: true)
-        after.effects = fate.effectsAfter
+        after.effects += fate.effectsAfter
         cut(r, after, following: fate.end?.place != .instead, into: &out)
         return false
     }
@@ -99,7 +105,9 @@ extension ReplayEngine {
                 bytes = edit.apply(to: bytes, &opcode, runs[r].session.codec.type, like: message)
             case .corrupt(let corruption, let seed):
                 var random = SplitMix64(seed: seed)
-                corruption.apply(to: &bytes, &random)
+                let transport = runs[r].link?.transport ?? .ws
+                let content = runs[r].session.codec.type.content(of: bytes, on: transport)
+                corruption.apply(to: &bytes, in: content, &random)
                 if corruption.isOfHeader { damage = corruption }
             }
         }

@@ -207,11 +207,14 @@ extension ReplayEngine {
         return HTTPAnswer(status: 307, headers: [HeaderField("Location", target)])
     }
 
+    /// Whether the client came from such an answer.
+    static func follows(_ head: RequestHead) -> Bool { head.target.contains(mark) }
+
     /// A client that follows goes on in its circle.
     mutating func redirectAgain(
         _ c: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
     ) -> Bool {
-        guard !faults.rules.isEmpty, head.target.contains(ReplayEngine.mark),
+        guard !faults.rules.isEmpty, ReplayEngine.follows(head),
             faults.rules.contains(where: { $0.actions.contains { $0.verdict == .redirectLoop } })
         else { return false }
         out.append(.respond(c, withCORS(ReplayEngine.redirect(head), for: head), thenClose: false))
@@ -230,10 +233,9 @@ extension RequestFate {
 
     /// What comes behind the answer; nil when nothing does.
     var following: Link.Ending? {
-        let last = truncated == nil ? endAfter : end
-        guard last != nil || !effectsAfter.isEmpty else { return nil }
+        guard endBehind != nil || !effectsAfter.isEmpty else { return nil }
         return Link.Ending(
-            verdict: last?.verdict, hit: last?.hit ?? hits.last, effects: effectsAfter, lingering: lingering,
-            isToldAlready: last == nil)
+            verdict: endBehind?.verdict, hit: endBehind?.hit ?? hits.last, effects: effectsAfter, lingering: lingering,
+            isToldAlready: endBehind == nil)
     }
 }

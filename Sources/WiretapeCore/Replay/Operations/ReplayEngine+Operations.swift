@@ -218,7 +218,7 @@ extension ReplayEngine {
     /// Ends the answer to an operation: properly only where the recorded server did so.
     /// - Returns: that the client is told by it.
     mutating func shutOperation(
-        _ r: Int, _ c: ConnectionID, _ verdict: FaultVerdict, into out: inout [ReplayAction]
+        _ r: Int, _ c: ConnectionID, _ verdict: FaultVerdict, _ isRecorded: Bool, into out: inout [ReplayAction]
     ) -> Bool {
         switch verdict {
         case .close(let code, let reason):
@@ -228,7 +228,8 @@ extension ReplayEngine {
                 out.append(.respond(c, given, thenClose: false, ticket: ticket()))
                 return true
             }
-            if code == 1000 {
+            // What a rule wants is the proper end of the answer, whatever a WebSocket would be told.
+            if code == 1000 || !isRecorded {
                 out.append(.endStream(c))
                 return true
             }

@@ -75,6 +75,9 @@ extension HeldConnection {
         case .effects(let verdicts, let live, let side, let rule):
             apply(verdicts, live, side, rule: rule, at: now)
             tellEnd(of: rule, at: now)
+        case .sessionEnd(let end, let live):
+            // Its client may close this connection with the answer.
+            held(carrying: live)?.endSession(end, live, after: HeldConnection.settleTime, at: now)
         case .end(let end, let live):
             // A reset never eats what was sent before it.
             if end.place == .after || end.verdict == .reset {
@@ -93,9 +96,10 @@ extension HeldConnection {
     func finish(
         with end: MessageFate.End, _ live: LiveExchange, _ direction: Direction, after gap: UInt64, at now: WireInstant
     ) {
-        pendingEnd = (end, live)
         isEndTold = false
         mark(.end(end, live), direction, delay: gap, at: now)
+        guard end.cutsConnections else { return }
+        pendingEnd = (end, live)
         update(direction) { $0.lane.seal() }
     }
 
@@ -111,7 +115,7 @@ extension HeldConnection {
     private func perform(_ end: MessageFate.End, _ live: LiveExchange?, cut: Bool, at now: WireInstant) {
         guard !isOver else { return }
         // Else it was told when the client left before it.
-        if pendingEnd != nil, !isEndTold { faults.record(end.hit, on: live, cut: cut, at: now) }
+        if pendingEnd != nil || !end.cutsConnections, !isEndTold { faults.record(end.hit, on: live, cut: cut, at: now) }
         pendingEnd = nil
         let by = "fault:\(end.hit.name)"
         switch end.verdict {
@@ -259,9 +263,19 @@ extension HeldConnection {
     /// What a rule about a moment says.
     func carryOut(_ hit: FaultHit) {
         let now = now
-        guard !isOver, let live = socket?.live ?? http.live else { return }
+        guard !isOver else { return }
+        guard let live = socket?.live ?? http.live else { return carryOut(hit, behind: lastPoll) }
+        for case .inject(let edit) in hit.actions.map(\.verdict) { inject(edit, live, at: now) }
         _ = carryEnd([hit], live, .toClient, at: now)
         pump()
+    }
+
+    /// The moment comes between two polls: the next one is told.
+    private func carryOut(_ hit: FaultHit, behind poll: LiveExchange?) {
+        guard let poll, let fate = MessageFate([hit]) else { return }
+        record([hit], of: fate.end, poll, at: now)
+        let effects = fate.effectsBefore + fate.effectsAfter
+        faults.await(AwaitedEnd(effects: effects, rule: hit.name, end: fate.end, lingering: fate.lingering), poll)
     }
 
     /// The server is away.

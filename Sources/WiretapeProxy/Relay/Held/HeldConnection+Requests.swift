@@ -70,7 +70,7 @@ extension HeldConnection {
         let live = faults.request(head, on: connection.id, at: now)
         http.live = live
         if let fate = live.fate { record(fate.hits, of: fate.end ?? fate.endAfter, live, at: now) }
-        if live.refusal != nil || live.fate?.end != nil {
+        if live.refusal != nil || live.fate?.endInstead != nil || live.awaited?.end != nil {
             http.requestKind = .skip
         } else if live.carriesMessages {
             http.requestKind = .collect
@@ -80,12 +80,16 @@ extension HeldConnection {
             }
         } else {
             http.requestKind = .pass
+            if let awaited = live.awaited { apply(awaited.effects, live, .toClient, rule: awaited.rule, at: now) }
             forward(head, info.raw, live, at: now)
         }
     }
 
     /// Sends the head on.
-    private func forward(_ head: RequestHead, _ raw: [UInt8], _ live: LiveExchange, at now: WireInstant) {
+    /// - Parameter upTo: bytes of it that go out.
+    private func forward(
+        _ head: RequestHead, _ raw: [UInt8], _ live: LiveExchange, upTo limit: Int? = nil, at now: WireInstant
+    ) {
         if let fate = live.fate, !fate.effectsBefore.isEmpty {
             mark(.effects(fate.effectsBefore, live, nil, rule: fate.hits[0].name), .toServer, at: now)
         }
@@ -97,7 +101,7 @@ extension HeldConnection {
         if !node.options.keepHost {
             out = HTTPHeadWriter.rewritingHost(out, to: node.dialer.upstream.authority)
         }
-        add(out, .toServer, delay: live.fate?.delay ?? 0, at: now)
+        add(limit.map { Array(out.prefix($0)) } ?? out, .toServer, delay: live.fate?.delay ?? 0, at: now)
     }
 
     /// Answers that have to be read must not be compressed.
@@ -128,15 +132,24 @@ extension HeldConnection {
         guard let live = http.live else { return }
         if let refusal = live.refusal {
             record(fault: refusal.by, "refused", at: now)
-            return answer(refusal.answer, live, by: "fault:\(refusal.by)", at: now)
+            let by = "fault:\(refusal.by)"
+            guard let own = refusal.answer else { return over(live, by, "reset", at: now, reset: true) }
+            return answer(own, live, by: by, at: now)
         }
-        if let fate = live.fate, let end = fate.end {
+        if let fate = live.fate, let end = fate.endInstead {
             if !fate.effectsBefore.isEmpty { apply(fate.effectsBefore, live, nil, rule: fate.hits[0].name, at: now) }
             // It waits in the client's lane, so that it keeps its place behind earlier answers.
             pendingEnd = (end, live)
             isEndTold = false
             if !fate.effectsBefore.isEmpty { tellEnd(of: end.hit.name, at: now) }
             return mark(.end(end, live), .toClient, delay: fate.delay + fate.lingering, at: now)
+        }
+        if let awaited = live.awaited, let end = awaited.end {
+            apply(awaited.effects, live, .toClient, rule: awaited.rule, at: now)
+            pendingEnd = (end, live)
+            isEndTold = false
+            if !awaited.effects.isEmpty { tellEnd(of: end.hit.name, at: now) }
+            return mark(.end(end, live), .toClient, delay: awaited.lingering, at: now)
         }
         if http.requestKind == .collect { sendMessages(live, at: now) }
     }
@@ -160,7 +173,11 @@ extension HeldConnection {
             }
             return
         }
-        var body = HeldBody(PayloadCourse(judged, payload, opcode, codec), http.requestBody)
+        var parked = ParkedMessages()
+        var body = HeldBody(
+            PayloadCourse(judged, payload, opcode, codec, on: live.transport), http.requestBody, &parked, at: now)
+        // What is sent is one body, and the client waits for its answer: nothing follows that could pass.
+        body.bytes += parked.takeAll().flatMap(\.bytes)
         // Its message is made from the body, and no body can be made from another message.
         if live.kind == .operation, !body.isEmpty { body.bytes = http.requestBody }
         send(body, live, info, codec, at: now)
@@ -170,8 +187,13 @@ extension HeldConnection {
         _ body: HeldBody, _ live: LiveExchange, _ info: HTTPHeadInfo, _ codec: any FrameCodec.Type,
         at now: WireInstant
     ) {
-        apply(body.effects, live, .toServer, rule: body.rule, at: now)
+        apply(body.effectsBefore, live, .toServer, rule: body.rule, at: now)
+        let carrier = body.end.map(\.cutsConnections) == true && live.kind == .send ? held(carrying: live) : nil
         if body.isEmpty, body.end?.place != .after {
+            if let end = body.end, let carrier {
+                answer(codec.answer(.sent, to: live.head), live, by: nil, at: now)
+                return carrier.endSession(end, live, after: body.wait + body.lingering, at: now)
+            }
             if let end = body.end {
                 pendingEnd = (end, live)
                 return mark(.end(end, live), .toClient, delay: body.wait, at: now)
@@ -183,9 +205,34 @@ extension HeldConnection {
         }
         toServer.lane.pause(body.wait, at: now)
         var raw = HTTPHeadWriter.replacing("Transfer-Encoding", with: nil, in: info.raw)
-        raw = HTTPHeadWriter.setting("Content-Length", to: "\(body.bytes.count)", in: raw)
-        forward(live.head, raw, live, at: now)
-        add(body.truncated.map { Array(body.bytes.prefix($0)) } ?? body.bytes, .toServer, at: now)
-        if let end = body.end { finish(with: end, live, .toServer, after: body.lingering, at: now) }
+        raw = HTTPHeadWriter.setting("Content-Length", to: "\(body.length)", in: raw)
+        forward(live.head, raw, live, upTo: body.truncated, at: now)
+        let rest = body.truncated.map { max(0, $0 - raw.count) }
+        add(rest.map { Array(body.bytes.prefix($0)) } ?? body.bytes, .toServer, at: now)
+        if !body.effectsAfter.isEmpty {
+            mark(.effects(body.effectsAfter, live, .toServer, rule: body.rule), .toServer, at: now)
+        }
+        guard let end = body.end else { return }
+        if carrier != nil {
+            mark(.sessionEnd(end, live), .toServer, delay: body.lingering, at: now)
+        } else {
+            finish(with: end, live, .toServer, after: body.lingering, at: now)
+        }
+    }
+
+    /// The connection that carries the session's messages to the client, when it is another one than that of its sends.
+    func held(carrying live: LiveExchange) -> HeldConnection? {
+        guard let id = faults.carrier(of: live), id != connection.id else { return nil }
+        return node.connection(id)?.held
+    }
+
+    /// A rule about a send ends its session, whose messages this connection carries.
+    func endSession(_ end: MessageFate.End, _ send: LiveExchange, after gap: UInt64, at now: WireInstant) {
+        if let live = http.live, http.state == .answer, !isOver {
+            finish(with: end, live, .toClient, after: gap, at: now)
+            pump()
+        } else {
+            faults.await(AwaitedEnd(end: end, lingering: gap), send)
+        }
     }
 }

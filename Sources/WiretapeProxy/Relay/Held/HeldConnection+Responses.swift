@@ -73,6 +73,8 @@ extension HeldConnection {
             http.responseKind = .payloads
             http.stream = HeldStream(framing, codec, live.kind == .operation ? framing.carrier : live.transport)
             sendAnswer(info.raw, at: now)
+            // A stream has been answered with its head.
+            follow(live, at: now)
         } else if live.wantsAnswer, head.status < 300, http.truncateLeft == nil {
             http.responseKind = .collect
         } else {
@@ -86,7 +88,7 @@ extension HeldConnection {
         guard let left = http.truncateLeft else { return add(bytes, .toClient, at: now) }
         add(Array(bytes.prefix(left)), .toClient, at: now)
         http.truncateLeft = left - min(left, bytes.count)
-        if http.truncateLeft == 0, left > 0, let live = http.live, let end = live.fate?.endAfter {
+        if http.truncateLeft == 0, left > 0, let live = http.live, let end = live.fate?.endBehind {
             finish(with: end, live, .toClient, after: 0, at: now)
         }
     }
@@ -121,12 +123,25 @@ extension HeldConnection {
         let opcode: Opcode = isValidUTF8(unit.payload.span) ? .text : .binary
         let judged = faults.payload(unit.payload, opcode, .toClient, of: live, at: now)
         note(judged, live, at: now)
-        let course = PayloadCourse(judged, unit.payload, opcode, stream.codec, isMuted: mutesProtocol)
+        if toClient.lane.isDelayed(at: now), !judged.isEmpty,
+            judged.allSatisfy({ $0.message.role == .keepalive && $0.fate == nil }), !mutesProtocol
+        {
+            // Nothing that waits holds it back.
+            return update(.toClient) { $0.lane.addExpress(chunked(unit.raw), at: now) }
+        }
+        let course = PayloadCourse(
+            judged, unit.payload, opcode, stream.codec, on: stream.transport, isMuted: mutesProtocol)
         for step in course.steps {
             switch step {
             case .wait(let gap): toClient.lane.pause(gap, at: now)
-            case .original: sendPiece(unit.raw, at: now)
-            case .payload(let bytes, _), .reorder(let bytes, _, _, _): sendPiece(stream.frame(bytes), at: now)
+            case .original:
+                sendPiece(unit.raw, at: now)
+                http.parked.passed()
+            case .payload(let bytes, _):
+                sendPiece(stream.frame(bytes), at: now)
+                http.parked.passed()
+            case .reorder(let bytes, let opcode, let window, let patience):
+                http.parked.park(bytes, opcode, window: window, until: now.advanced(by: patience))
             case .damaged(let bytes, _, let damage):
                 var piece = stream.frame(bytes)
                 if damage == .length, http.isChunked {
@@ -141,7 +156,29 @@ extension HeldConnection {
                 mark(.effects(verdicts, live, .toClient, rule: hit.name), .toClient, at: now)
             case .end(let end, let after): finish(with: end, live, .toClient, after: after, at: now)
             }
+            releaseEvents(at: now)
         }
+    }
+
+    /// A message that nobody sent, at a moment.
+    func inject(_ edit: MessageEdit, _ live: LiveExchange, at now: WireInstant) {
+        guard let codec = faults.codec(of: live) else { return }
+        var opcode = Opcode.text
+        let bytes = edit.apply(to: [], &opcode, codec, like: nil)
+        if let frame = socket?.frame(opcode, bytes, deflated: false, .toClient) {
+            add(frame, .toClient, at: now)
+        } else if let stream = http.stream {
+            sendPiece(stream.frame(bytes), at: now)
+        } else {
+            // The poll that waits is the server's to answer: it comes with the next messages.
+            http.parked.park(bytes, opcode, window: 0, until: now)
+        }
+    }
+
+    /// Events that have let others pass go on.
+    func releaseEvents(at now: WireInstant) {
+        guard let stream = http.stream else { return }
+        for one in http.parked.takeReleased(at: now) { sendPiece(stream.frame(one.bytes), at: now) }
     }
 
     private func chunked(_ bytes: [UInt8]) -> [UInt8] { http.isChunked ? HeldStream.chunk(bytes) : bytes }
@@ -156,32 +193,41 @@ extension HeldConnection {
         case .pass, .skip: break
         case .collect: collected(live, at: now)
         case .payloads, .reframe:
+            for one in http.parked.takeAll() {
+                if let stream = http.stream { sendPiece(stream.frame(one.bytes), at: now) }
+            }
             if let rest = http.stream?.takeRest(), !rest.isEmpty { sendPiece(rest, at: now) }
             if http.isChunked {
                 add(HeldStream.lastChunk(trailers), .toClient, at: now)
             }
             if http.responseKind == .payloads { closed(.server, "close 1000", at: now) }
         }
-        faults.settled(live, at: now)
+        // An end that a rule wants is on its way: the session's end is that one.
+        if pendingEnd == nil { faults.settled(live, at: now) }
         exchangeEnded(live, at: now)
     }
 
     /// What stands behind an answer, and the next request.
     func exchangeEnded(_ live: LiveExchange, at now: WireInstant) {
-        if let fate = live.fate {
-            if !fate.effectsAfter.isEmpty {
-                mark(.effects(fate.effectsAfter, live, nil, rule: fate.hits[0].name), .toClient, at: now)
-            }
-            if let end = fate.endAfter, pendingEnd == nil {
-                finish(with: end, live, .toClient, after: fate.lingering, at: now)
-            }
-        }
+        follow(live, at: now)
         guard !isOver else { return }
+        lastPoll = live.kind == .poll ? live : nil
         http.finish()
         let early = http.early
         http.early = []
         connection.client?.unblock(.pipeline)
         if !early.isEmpty { fromClient(early.span, at: now) }
+    }
+
+    private func follow(_ live: LiveExchange, at now: WireInstant) {
+        guard let fate = live.fate, !http.isFollowed else { return }
+        http.isFollowed = true
+        if !fate.effectsAfter.isEmpty {
+            mark(.effects(fate.effectsAfter, live, nil, rule: fate.hits[0].name), .toClient, at: now)
+        }
+        if let end = fate.endBehind, pendingEnd == nil {
+            finish(with: end, live, .toClient, after: fate.lingering, at: now)
+        }
     }
 
     /// A whole answer that was wanted: of a negotiation, or of a poll.
@@ -193,29 +239,47 @@ extension HeldConnection {
         let carries = live.kind != .negotiate && !payload.isEmpty && head.status == 200
         let judged = carries ? faults.payload(payload, opcode, .toClient, of: live, at: now) : []
         note(judged, live, at: now)
-        guard let codec = faults.codec(of: live), judged.contains(where: { $0.fate != nil }) || carries && mutesProtocol
+        guard let codec = faults.codec(of: live),
+            judged.contains(where: { $0.fate != nil }) || carries && mutesProtocol
+                || carries && http.parked.next != nil
         else {
             add(info.raw, .toClient, at: now)
             sendPiece(payload, at: now)
             if http.isChunked { add(HeldStream.lastChunk, .toClient, at: now) }
             return
         }
-        let body = HeldBody(PayloadCourse(judged, payload, opcode, codec, isMuted: mutesProtocol), payload) { message in
+        let course = PayloadCourse(
+            judged, payload, opcode, codec, on: live.kind == .operation ? .http : live.transport, isMuted: mutesProtocol
+        )
+        let body = HeldBody(course, payload, &http.parked, at: now) { message in
             guard live.kind == .operation else { return message }
             var out: [UInt8] = []
             codec.frame(message.span, on: .http, into: &out)
             return out.isEmpty ? message : out
         }
-        apply(body.effects, live, .toClient, rule: body.rule, at: now)
+        apply(body.effectsBefore, live, .toClient, rule: body.rule, at: now)
         toClient.lane.pause(body.wait, at: now)
         if let end = body.end, body.isEmpty {
             return finish(with: end, live, .toClient, after: body.lingering, at: now)
         }
         var raw = HTTPHeadWriter.replacing("Transfer-Encoding", with: nil, in: info.raw)
-        raw = HTTPHeadWriter.setting("Content-Length", to: "\(body.bytes.count)", in: raw)
-        add(raw, .toClient, at: now)
-        let bytes = body.truncated.map { Array(body.bytes.prefix($0)) } ?? body.bytes
-        add(bytes, .toClient, endsFrame: false, at: now)
+        raw = HTTPHeadWriter.setting("Content-Length", to: "\(body.length)", in: raw)
+        let whole = raw + body.bytes
+        add(body.truncated.map { Array(whole.prefix($0)) } ?? whole, .toClient, endsFrame: false, at: now)
+        behind(body, live, at: now)
+    }
+
+    /// What rules want behind an answer that carries messages. The client has it, and says what it has to say to it: what
+    /// concerns the connection comes with the next poll.
+    private func behind(_ body: HeldBody, _ live: LiveExchange, at now: WireInstant) {
+        let waits = live.kind == .poll && body.truncated == nil && body.end?.cutsConnections ?? true
+        let later = waits ? body.effectsAfter.filter { body.end != nil || $0.isOfConnection } : []
+        let atOnce = body.effectsAfter.filter { !later.contains($0) }
+        if !atOnce.isEmpty { mark(.effects(atOnce, live, .toClient, rule: body.rule), .toClient, at: now) }
+        if waits, !later.isEmpty || body.end != nil {
+            let end = AwaitedEnd(effects: later, rule: body.rule, end: body.end, lingering: body.lingering)
+            return faults.await(end, live)
+        }
         if let end = body.end { finish(with: end, live, .toClient, after: body.lingering, at: now) }
     }
 

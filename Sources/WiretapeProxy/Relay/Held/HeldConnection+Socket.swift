@@ -36,7 +36,7 @@ extension HeldConnection {
             if !fate.effectsAfter.isEmpty {
                 mark(.effects(fate.effectsAfter, live, nil, rule: fate.hits[0].name), .toClient, at: now)
             }
-            if let end = fate.endAfter, pendingEnd == nil {
+            if let end = fate.endBehind, pendingEnd == nil {
                 finish(with: end, live, .toClient, after: fate.lingering, at: now)
             }
         }
@@ -86,7 +86,7 @@ extension HeldConnection {
         }
         note(judged, live, at: now)
         guard let codec = faults.codec(of: live) else { return pass(message, direction, isKeepalive: false, at: now) }
-        let course = PayloadCourse(judged, message.payload, message.opcode, codec, isMuted: isMuted)
+        let course = PayloadCourse(judged, message.payload, message.opcode, codec, on: .ws, isMuted: isMuted)
         if !course.isOriginal { socket?.lose(message, direction) }
         for step in course.steps { carry(step, message, direction, live, at: now) }
         release(at: now)
@@ -140,7 +140,7 @@ extension HeldConnection {
 
     /// Messages that have let others pass go on.
     func release(at now: WireInstant) {
-        guard let frames = socket?.takeReleased() else { return }
+        guard let frames = socket?.takeReleased(at: now) else { return releaseEvents(at: now) }
         for (bytes, direction) in frames { add(bytes, direction, at: now) }
     }
 

@@ -43,6 +43,8 @@ final class HeldConnection {
     /// A rule has stopped our reading, and the client has ended meanwhile: what it said before is not heard.
     private(set) var isDeaf = false
     private var nextPeek: WireInstant?
+    /// The poll that was answered last, while none waits.
+    var lastPoll: LiveExchange?
     /// The end that is on its way.
     var pendingEnd: (end: MessageFate.End, exchange: LiveExchange?)?
     /// Its rule has been told already: what lasts before the end has begun.
@@ -141,7 +143,6 @@ final class HeldConnection {
         let now = now
         restore(at: now)
         peek(at: now)
-        socket?.releaseParked(at: now)
         release(at: now)
         var goesOn = true
         while goesOn {
@@ -251,6 +252,7 @@ final class HeldConnection {
         for one in settling { consider(one.until) }
         for one in restores { consider(one.until) }
         consider(socket?.nextParked)
+        consider(http.stream == nil ? nil : http.parked.next)
         consider(goodbyeBy)
         consider(nextPeek)
         guard let next else {

@@ -50,6 +50,10 @@ struct HeldExchange: ~Copyable {
     /// Bytes of the answer that may still go out; nil: all.
     var truncateLeft: Int?
     var stream: HeldStream?
+    /// Of streams and polls: messages to the client that let others pass.
+    var parked = ParkedMessages()
+    /// What stands behind the answer has been seen to.
+    var isFollowed = false
     var isConnect = false
 
     /// Whether the answer's body is sent in chunks.
@@ -70,6 +74,7 @@ struct HeldExchange: ~Copyable {
         swallowsContinue = false
         truncateLeft = nil
         stream = nil
+        isFollowed = false
         isConnect = false
     }
 }

@@ -6,6 +6,8 @@ enum HeldMark {
     case fin
     /// The end that a rule wants.
     case end(MessageFate.End, LiveExchange?)
+    /// The end that a rule about a send wants for its session, which another connection carries.
+    case sessionEnd(MessageFate.End, LiveExchange)
     /// What a rule changes from here on.
     case effects([FaultVerdict], LiveExchange?, Direction?, rule: String)
 }

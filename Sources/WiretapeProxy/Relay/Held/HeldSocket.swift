@@ -7,21 +7,10 @@ struct HeldSocket: ~Copyable {
     private var fromServer: HeldFrames
     private var toClient: FrameForge
     private var toServer: FrameForge
-    /// Messages that let others pass.
-    private var parked: [Parked] = []
-    /// Those whose time has come.
-    private var released: [Parked] = []
+    private var parkedToClient = ParkedMessages()
+    private var parkedToServer = ParkedMessages()
     /// Whose close frame has gone through, and how it said so.
     var closedBy: (party: TapeEvent.Party, how: String)?
-
-    private struct Parked {
-        var bytes: [UInt8]
-        var opcode: Opcode
-        var direction: Direction
-        var isDeflated: Bool
-        var left: Int
-        var until: WireInstant
-    }
 
     init(_ live: LiveExchange, deflate: DeflateParameters?, seed: UInt64) {
         self.live = live
@@ -67,38 +56,30 @@ struct HeldSocket: ~Copyable {
         _ bytes: [UInt8], _ opcode: Opcode, _ direction: Direction, isDeflated: Bool, window: Int,
         until: WireInstant
     ) {
-        parked.append(
-            Parked(
-                bytes: bytes, opcode: opcode, direction: direction, isDeflated: isDeflated, left: window,
-                until: until))
+        if direction == .toClient {
+            parkedToClient.park(bytes, opcode, isDeflated: isDeflated, window: window, until: until)
+        } else {
+            parkedToServer.park(bytes, opcode, isDeflated: isDeflated, window: window, until: until)
+        }
     }
 
     /// A message has passed those that are parked.
     mutating func passed(_ direction: Direction) {
-        guard !parked.isEmpty else { return }
-        for i in parked.indices where parked[i].direction == direction { parked[i].left -= 1 }
-        released += parked.filter { $0.left <= 0 }
-        parked.removeAll { $0.left <= 0 }
-    }
-
-    mutating func releaseParked(at now: WireInstant) {
-        guard !parked.isEmpty else { return }
-        released += parked.filter { $0.until <= now }
-        parked.removeAll { $0.until <= now }
+        if direction == .toClient { parkedToClient.passed() } else { parkedToServer.passed() }
     }
 
     /// The frames of those that go on.
-    mutating func takeReleased() -> [(bytes: [UInt8], direction: Direction)] {
-        guard !released.isEmpty else { return [] }
-        let due = released
-        released = []
+    mutating func takeReleased(at now: WireInstant) -> [(bytes: [UInt8], direction: Direction)] {
         var frames: [(bytes: [UInt8], direction: Direction)] = []
-        for one in due {
-            frames.append((frame(one.opcode, one.bytes, deflated: one.isDeflated, one.direction), one.direction))
+        for one in parkedToClient.takeReleased(at: now) {
+            frames.append((frame(one.opcode, one.bytes, deflated: one.isDeflated, .toClient), .toClient))
+        }
+        for one in parkedToServer.takeReleased(at: now) {
+            frames.append((frame(one.opcode, one.bytes, deflated: one.isDeflated, .toServer), .toServer))
         }
         return frames
     }
 
     /// When the patience of one that is parked ends.
-    var nextParked: WireInstant? { parked.map(\.until).min() }
+    var nextParked: WireInstant? { [parkedToClient.next, parkedToServer.next].compactMap(\.self).min() }
 }
