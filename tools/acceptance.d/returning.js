@@ -47,7 +47,6 @@ const clients = {
     graphql() {
         const { createClient } = require('graphql-ws');
         if (settings.delays) options.retryWait = (n) => new Promise((go) => setTimeout(go, settings.delays[n] ?? 0));
-        if (settings.stubborn) options.shouldRetry = () => true;
         const client = createClient({
             url: socketURL, webSocketImpl: require('ws'), ...options,
             on: { connected: opened, closed: ({ code }) => lost(code) },

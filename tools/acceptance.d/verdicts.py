@@ -65,8 +65,6 @@ CASES = [
          {"client(graphql-ws)": "retry 1 of session 1 never came"}, {"options": {"retryAttempts": 0}}, linger=5),
     Case("graphql-ws, a fatal code", "graphql-ws", ["close(4400) after next[2]"], ["client(graphql-ws)"],
          {"constant(1s)": "never came"}, {}, linger=2),
-    Case("graphql-ws, stubborn", "graphql-ws", ["close(4400) after next[2]"], [],
-         {"client(graphql-ws)": "code 4400 ends it"}, {"stubborn": True, "delays": [300]}),
     Case("pusher-js", "pusher-js", ["reset after tick[2]"], ["client(eventflit-js)", "constant(1s)", "resubscribes"],
          {"client(eventflit-swift)": "retry 1", "constant(4s)": "retry 1"}, {"idle": 6}),
     Case("Pysher through an outage", "Pysher", ["outage(2s) after tick[2]"], ["constant(500ms)", "resubscribes", "rate(max=3/s)"],
