@@ -1,11 +1,9 @@
 """What ends a connection: which bytes come before it, whether it is FIN, RST or a close frame, and where a cut falls."""
 
-import frames
-from expect import Beginning, Close, Payload, Raw, carried
+from expect import Beginning, Close, Raw, carried
 from hub import LAST_CHUNK
-from messages import ONLY_WS
 from processes import Failed
-from stage import Case, TEXT
+from stage import Case
 
 WS_ONLY = {"else": "only a WebSocket has close frames"}
 
@@ -52,9 +50,6 @@ def told(how):
 
 
 # Where a cut falls -------------------------------------------------------------------------------------------------
-
-PAYLOAD_AT = {"ws": 2, "sse": 4 + 6, "parts": 4 + 36, "events": 4 + 18}
-
 
 def inside_character(cell):
     """So many bytes of what carries unit 2 that the last one is the first of a character's three."""
@@ -118,15 +113,15 @@ CASES = [
          cannot={"else": "no close frame"}),
     Case("close(4000) on close[by=server, code=1000]", ["H", 1, 2, 3, Close(4000), "FIN"], on=["ws"], cannot=WS_ONLY),
     *[
-        Case(f"{rule} since {mark}=1500ms", expect, script="stays", **more)
+        Case(f"{rule} since {mark}=2500ms", expect, script="stays", **more)
         for rule, expect in [
             ("reset", ["H", 1, 2, 3, "RST"]), ("disconnect", ["H", 1, 2, 3, "FIN"]),
             ("close(4000)", {**closed(1, 2, 3), "ws": ["H", 1, 2, 3, Close(4000), "FIN"]}),
         ]
         for mark, more in [
             # The run may have begun before the client.
-            ("run", {"ends_after": 0.5}), ("connect", {"ends_after": 1.5}),
-            ("handshake", dict(ends_after=1.5, on=["ws", "sse", "lp"], cannot={t: "no handshake" for t in ("parts", "events")})),
+            ("run", {"ends_after": 1}), ("connect", {"ends_after": 2.5}),
+            ("handshake", dict(ends_after=2.5, on=["ws", "sse", "lp"], cannot={t: "no handshake" for t in ("parts", "events")})),
         ]
     ],
     cut("inside the header", {"ws": 1}, "FIN", on=["ws"], why=""),

@@ -3,11 +3,10 @@
 import time
 
 import frames
-from clients import QUIET, Client, Plan, begin
-from expect import Raw, ordered_end
+from clients import QUIET, begin
 from messages import SCRIPTED, silenced
 from processes import Failed
-from stage import PING, Case
+from stage import Case
 
 WHOLE = ["H", 1, 2, 3, "END"]
 
@@ -39,12 +38,12 @@ def ended_by_client(how):
 def leaves(cell, client):
     """The client's FIN is noticed though nothing of it is read."""
     client.seen.wire.close()
-    time.sleep(0.5)
+    time.sleep(1)
 
 
 def breaks(cell, client):
     client.seen.wire.reset()
-    time.sleep(1.2)
+    time.sleep(1.5)
 
 
 def pushes(cell, client):

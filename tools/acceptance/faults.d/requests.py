@@ -1,11 +1,9 @@
 """What is done to requests and their answers: at the negotiation, at what opens the stream, at sends, at connections."""
 
-import functools
-
 import frames
-from clients import EVENTS, HELLO, OPENING, OPERATION, QUIET, UPGRADE, Client, Plan, begin
+from clients import EVENTS, HELLO, OPENING, OPERATION, UPGRADE, Client, Plan
 from processes import Failed
-from stage import Case, listening
+from stage import Case
 from wire import LIMIT, Wire, ask
 
 NEGOTIATED = {"parts": "an operation is not negotiated", "events": "an operation is not negotiated"}
@@ -86,9 +84,6 @@ PLACES = {
     "operation": (["parts", "events"], {}),
     "send": (["sse", "lp"], SENT),
 }
-OPENERS = ["upgrade", "stream", "poll", "operation"]
-
-
 def requests(rule, check, kinds=("negotiate", "opening", "send"), wait=0.15, **more):
     """A row for each place; `opening` is the request that opens the stream, whatever its kind."""
     for kind in kinds:
@@ -173,7 +168,6 @@ CASES = [
 
 # Answers that come later, in pieces or whole, and streams that end right behind their opening.
 WHOLE = ["H", 1, 2, 3, "END"]
-OPEN = {t: OPENING[t] for t in OPENING}
 
 
 def at_opening(rule, expect, **more):

@@ -2,12 +2,11 @@
 
 import time
 
-import frames
 from clients import EVENTS, OPERATION, UPGRADE, Client, Plan, begin
 from expect import Close
 from processes import Failed
 from stage import Case
-from wire import LIMIT, Wire, ask
+from wire import Wire, ask
 
 PATIENCE = 20  # seconds for a server to come back
 
@@ -40,12 +39,12 @@ def comes_back(during, least):
         if first != during:
             raise Failed(f"during the outage a request gets {first}, expected {during}")
         # A replay whose session is over answers in its own words.
-        while again(cell, port) == during:
+        while (state := again(cell, port)) == during:
             if time.monotonic() - cut > PATIENCE:
-                raise Failed(f"the server does not come back")
+                raise Failed("the server does not come back")
             time.sleep(0.1)
         if (away := time.monotonic() - seen.begun) < least:
-            raise Failed(f"the server was back {away:.3f} s after the client began, not {least} s")
+            raise Failed(f"a request gets {state} {away:.3f} s after the client began, {during} for {least} s expected")
         return seen
 
     return run
@@ -104,16 +103,16 @@ OPERATIONS = {t: "an operation has no session" for t in OPERATION}
 ONCE = {"ws": "one row is enough", "lp": "one row is enough", **OPERATIONS}
 OUT = (None, "RST")
 CASES = [
-    Case("outage(1s) after {M}[2]", ["H", 1, 2, "RST"], run=comes_back(OUT, 1)),
-    Case("outage(1s, cut=disconnect) after {M}[2]", ["H", 1, 2, "FIN"], run=comes_back(OUT, 1)),
-    Case("outage(1s, cut=1001) after {M}[2]", ["H", 1, 2, Close(1001), "FIN"], run=comes_back(OUT, 1), on=["ws"],
+    Case("outage(3s) after {M}[2]", ["H", 1, 2, "RST"], run=comes_back(OUT, 3)),
+    Case("outage(3s, cut=disconnect) after {M}[2]", ["H", 1, 2, "FIN"], run=comes_back(OUT, 3)),
+    Case("outage(3s, cut=1001) after {M}[2]", ["H", 1, 2, Close(1001), "FIN"], run=comes_back(OUT, 3), on=["ws"],
          cannot={"else": "a code needs a close frame"}),
-    Case("outage(1s, cut=1001) after {M}[2]", ["H", 1, 2, "END"], run=comes_back(OUT, 1), on=["sse", "lp"],
-         cannot={"else": "above"}, title="outage(1s, cut=1001) after {M}[2]: the proper end"),
-    Case("outage(1s, cut=none) after {M}[2]", ["H", 1, 2, 3, "END"], run=comes_back(OUT, 1),
+    Case("outage(3s, cut=1001) after {M}[2]", ["H", 1, 2, "END"], run=comes_back(OUT, 3), on=["sse", "lp"],
+         cannot={"else": "above"}, title="outage(3s, cut=1001) after {M}[2]: the proper end"),
+    Case("outage(3s, cut=none) after {M}[2]", ["H", 1, 2, 3, "END"], run=comes_back(OUT, 3),
          on=["ws", "sse", "parts", "events"], cannot={"lp": "each poll is a new request"}),
-    Case("outage(1s, answer=503) after {M}[2]", ["H", 1, 2, "RST"], run=comes_back((503, None), 1)),
-    Case("outage(1s, answer=502, cut=disconnect) on {M}[2]", ["H", 1, "FIN"], run=comes_back((502, None), 1)),
+    Case("outage(3s, answer=503) after {M}[2]", ["H", 1, 2, "RST"], run=comes_back((503, None), 3)),
+    Case("outage(3s, answer=502, cut=disconnect) on {M}[2]", ["H", 1, "FIN"], run=comes_back((502, None), 3)),
     Case("refuse on accept[1..2]", run=refused(2), fires=2),
     Case("refuse on accept", run=lambda c, p: refused(0)(c, p), on=[]),
     Case("expire + reset after {M}[2]", ["H", 1, 2, "RST"], run=reopens(404), on=["ws", "sse", "lp"], cannot=OPERATIONS),

@@ -1,16 +1,14 @@
 """One cell: a rule, live between the hub and a raw client, or in the replay of a tape of them."""
 
 import json
-import pathlib
 import threading
 import time
 
-import frames
 import wire
 from clients import Client, Plan, begin, listens
 from expect import Units, bytes_of, matches, ordered_end, split
 from hub import END, GraphQL, Hub, RECORD, SignalR
-from processes import ROOT, Failed, Wiretape
+from processes import ROOT, Failed, Wiretape, binary, run
 
 WORK = ROOT / ".build/acceptance/faults"
 TRANSPORTS = ["ws", "sse", "lp", "parts", "events"]
@@ -121,6 +119,8 @@ class Cell:
         return [*found, "--report", report, *self.case.options], report
 
     def run(self):
+        if self.mode == "replay" and self.case.refused:
+            return self.refuse()
         arguments, report = self.arguments()
         if self.mode == "live":
             self.hub = self.script.hub(self.t)
@@ -142,6 +142,12 @@ class Cell:
                 self.hub.close()
         self.report = json.loads(report.read_text(encoding="utf-8"))
         self.judge()
+
+    def refuse(self):
+        """A plan that cannot apply is refused when it is loaded."""
+        code, _, said = run([binary(), "replay", self.tape(), *self.arguments()[0]])
+        if code != 64 or self.case.refused not in said:
+            raise Failed(f"exit {code}, {said!r}; expected 64 and '{self.case.refused}'")
 
     def tape(self):
         """Recorded once for each script and transport."""
@@ -196,6 +202,8 @@ class Cell:
         wanted = self.given(self.case.fires)
         if wanted is not None and len(fired) != wanted:
             raise Failed(f"{len(fired)} rules fired: {fired}")
+        if wanted == 0 and self.code != 5:
+            raise Failed(f"exit {self.code} though the rule never fired")
         if self.case.expect is not None:
             tokens = self.tokens
             try:
@@ -244,20 +252,21 @@ class Case:
     - least: by place of the token, the seconds after the client's beginning before which it must not come.
     - cannot: {"replay", "lp" or "replay lp": why} for cells that cannot be.
     - checks: functions of the cell.
+    - refused: what a replay says that refuses the rule.
     """
 
     count = 0
 
     def __init__(self, rules, expect=None, on=TRANSPORTS, script="ticks", run=listening, least=(), fires=1, checks=(),
                  cannot=(), keepalive="off", options=(), cuts=False, title=None, modes=MODES,
-                 ends_after=0):
+                 ends_after=0, refused=None):
         Case.count += 1
         self.number = Case.count
         self.rules = [rules] if isinstance(rules, str) else rules
         self.title = title or (" + ".join(self.rules) if isinstance(self.rules, list) else str(rules))
         self.expect, self.on, self.script, self.run, self.fires = expect, on, script, run, fires
         self.least, self.checks, self.cannot = dict(least), checks, dict(cannot)
-        self.ends_after = ends_after
+        self.ends_after, self.refused = ends_after, refused
         self.keepalive, self.options, self.cuts, self.modes = keepalive, list(options), cuts, modes
 
     def why_not(self, mode, t):

@@ -15,7 +15,7 @@ class Wire:
     """What comes is kept in `got`, with the times in `marks`; `end` is FIN or RST once it is known."""
 
     def __init__(self, port, window=None):
-        self.got, self.marks, self.end = bytearray(), [], None
+        self.got, self.marks, self.end, self.is_broken = bytearray(), [], None, False
         self.begun = time.monotonic()
         self.sock = socket.socket()
         if hasattr(made, "wires"):
@@ -33,7 +33,7 @@ class Wire:
         try:
             self.sock.sendall(data)
         except OSError:
-            pass  # what is read next says how it ended
+            self.is_broken = True  # what is read next may be the end only: an error is told once
         return self
 
     def read(self, seconds=LIMIT, most=65536):
@@ -49,7 +49,7 @@ class Wire:
             self.end = "RST"
             return False
         if not piece:
-            self.end = "FIN"
+            self.end = "RST" if self.is_broken else "FIN"
             return False
         self.got += piece
         self.marks.append((len(self.got), time.monotonic()))
