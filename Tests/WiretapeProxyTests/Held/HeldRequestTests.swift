@@ -302,6 +302,14 @@ import WiretapeSimulation
         _ = stage.finish()
     }
 
+    @Test func anOutageInTheSteadOfAPollsMessage() throws {
+        let (stage, _, peers) = try polls("outage(5s, cut=disconnect) on ReceiveMessage[3]")
+        #expect(peers[3].sawEnd && peers[3].text.isEmpty)
+        #expect(peers[4].end == .reset)
+        for peer in peers { peer.shut() }
+        _ = stage.finish()
+    }
+
     @Test func aStallAfterAMessageIsThatOfTheNextPoll() throws {
         let (stage, _, peers) = try polls("stall(out, 50ms) after ReceiveMessage[3]")
         #expect(numbers(peers[3].text) == ["3"])

@@ -6,7 +6,7 @@ import time
 import frames
 from clients import begin
 from wire import LIMIT
-from expect import Rest
+from expect import Repeats, Rest
 from hub import END, RECORD
 from messages import bits, is_not_utf8, octets
 from processes import Failed
@@ -131,8 +131,8 @@ def cut_call(count, end):
 
 
 def ended(cell, place, end):
-    """Behind a call that arrives its answer comes where there is a server that gives it."""
-    return ["H", 1, *([2] if place == "after" and cell.mode == "live" and cell.t != "lp" else []), end]
+    """A call that arrives may be answered before the end, where there is a server that does so."""
+    return ["H", 1, *([Repeats(2)] if place == "after" and cell.mode == "live" else []), end]
 
 
 def unmasked(rest):

@@ -116,6 +116,7 @@ extension HeldConnection {
         guard !isOver else { return }
         // Else it was told when the client left before it.
         if pendingEnd != nil || !end.cutsConnections, !isEndTold { faults.record(end.hit, on: live, cut: cut, at: now) }
+        let wasPending = pendingEnd != nil
         pendingEnd = nil
         let by = "fault:\(end.hit.name)"
         switch end.verdict {
@@ -138,6 +139,8 @@ extension HeldConnection {
         case .close(let code, let reason): close(code, reason, live, by, at: now)
         case .outage(let outage):
             control.begin(outage, by: end.hit.name)
+            // A poll whose answer is lost carries nothing any more, and its client waits.
+            if wasPending, !isOver, let how = outage.cut.verdict { return cut(how, by: end.hit.name, live) }
             guard !isOver, let live, http.state == .answer, http.responseHead == nil else { return }
             if let status = outage.answer {
                 answer(HTTPAnswer(status: status), live, by: by, at: now)
@@ -279,10 +282,11 @@ extension HeldConnection {
     }
 
     /// The server is away.
-    func cut(_ verdict: FaultVerdict, by rule: String) {
+    /// - Parameter exchange: what is lost with the connection, when it is under way no more.
+    func cut(_ verdict: FaultVerdict, by rule: String, _ exchange: LiveExchange? = nil) {
         let now = now
         let by = "fault:\(rule)"
-        let live = socket?.live ?? http.live
+        let live = exchange ?? socket?.live ?? http.live
         switch verdict {
         case .reset: over(live, by, "reset", at: now, reset: true)
         case .close(let code, let reason): close(code, reason, live, by, at: now)
