@@ -39,7 +39,7 @@ package enum PlanFile {
             return try load(path, within: within, read: read)
         } catch {
             // A file that cannot be read is shown where it is named.
-            throw error.source == RuleSource(file: path) ? node.error(error.message) : error
+            throw error.source == RuleSource(file: path) ? node.error("'\(name)': \(error.message)") : error
         }
     }
 }

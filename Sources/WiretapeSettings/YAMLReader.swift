@@ -1,7 +1,7 @@
-internal import WiretapeCore
+package import WiretapeCore
 
 /// Reads a document as a tree, within limits: bombs are refused by size, depth and, since aliases are not read, not grown.
-struct YAMLReader {
+package struct YAMLReader {
     static let sizeLimit = 1 << 20
     static let depthLimit = 32
     static let nodeLimit = 100_000
@@ -11,7 +11,7 @@ struct YAMLReader {
     private var nodes = 0
 
     /// The one document of `bytes`; nil when there is none.
-    static func read(_ bytes: [UInt8], file: String) throws(PlanError) -> PlanNode? {
+    package static func read(_ bytes: [UInt8], file: String) throws(PlanError) -> PlanNode? {
         guard bytes.count <= sizeLimit else {
             throw PlanError("larger than \(sizeLimit >> 20) MiB", at: RuleSource(file: file))
         }

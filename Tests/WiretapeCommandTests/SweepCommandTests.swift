@@ -58,6 +58,37 @@ struct SweepCommandTests {
         #expect(!failures.contains { $0["rule"] as? String == "reset after ReceiveMessage[3]" })
     }
 
+    @Test func aPlanGivesItsFaults() throws {
+        let plan = FileManager.default.temporaryDirectory.appendingPathComponent("wt-plan-\(UUID().uuidString).yaml")
+        defer { try? FileManager.default.removeItem(at: plan) }
+        let text = """
+            rules:
+              - { name: pause, when: { at: message, probability: 0.1 }, place: after, do: [stall(both, 5ms), reset] }
+              - respond(503) on connect[2]
+            """
+        try text.write(to: plan, atomically: true, encoding: .utf8)
+        let (run, report) = try sweep(["--faults", plan.path, "--jobs", "4"], flaw: ["--flaw", "4"])
+        #expect(run.code == 5, "\(run.err)")
+        let failures = try #require(report["failures"] as? [[String: Any]])
+        let rules = failures.compactMap { $0["rule"] as? String }
+        #expect(rules.contains { $0.hasPrefix("stall(both, 5ms) + reset after ") }, "\(rules)")
+        // The reset alone does it.
+        let plans = failures.compactMap { $0["plan"] as? [String] }
+        #expect(plans.contains { $0.count == 1 && $0[0].hasPrefix("reset after ") }, "\(plans)")
+        // `respond` has no place behind a message.
+        let cases = try sweep(["--faults", plan.path, "--at", "boundaries", "--budget", "1ms"]).report["cases"] as? Int
+        let resets = try sweep(["--faults", "reset", "--at", "boundaries", "--budget", "1ms"]).report["cases"] as? Int
+        #expect(cases ?? 0 > resets ?? .max, "\(cases ?? 0) \(resets ?? 0)")
+    }
+
+    @Test func cutsStandAtFourPlacesOfAMessage() throws {
+        let cuts = try sweep(["--faults", "reset", "--at", "bytes", "--budget", "1ms"]).report["cases"] as? Int
+        let messages = try sweep(["--faults", "duplicate", "--at", "bytes", "--budget", "1ms"]).report["cases"] as? Int
+        let places =
+            try sweep(["--faults", "reset,disconnect", "--at", "bytes", "--budget", "1ms"]).report["cases"] as? Int
+        #expect(cuts ?? 0 > 0 && (cuts ?? 0) % 4 == 0 && places == 2 * (cuts ?? 0) && messages == nil)
+    }
+
     @Test func shardsAreTheWholeSweep() throws {
         let parts = try (1...3).map {
             try sweep(["--faults", "reset", "--at", "boundaries", "--shard", "\($0)/3"]).report
@@ -68,7 +99,8 @@ struct SweepCommandTests {
 
     @Test(arguments: [
         (["--faults", "rset"], "'rset' is not a fault"), (["--faults", "reset,"], "has an empty fault"),
-        (["--faults", "close(1001"], "never closed"), (["--shard", "3/2"], "'3/2' is not a shard"),
+        (["--faults", "close(1001"], "never closed"), (["--faults", "none.yaml"], "none.yaml:1:1: cannot be read"),
+        (["--shard", "3/2"], "'3/2' is not a shard"),
         (["--fault", "reset"], "'reset' needs a place"), (["--at", "noon"], "noon"),
     ])
     func nonsenseIsRefused(_ options: [String], _ words: String) throws {

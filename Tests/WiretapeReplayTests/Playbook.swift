@@ -172,7 +172,9 @@ final class Playbook {
                 got[c, default: []].append(
                     "\(answer.status) \(String(decoding: answer.body, as: UTF8.self).trimmingBlanks())")
                 answers[c] = answer
-            case .upgrade(let c, _, let accept): got[c, default: []].append(accept == nil ? "101" : "101 wrong")
+            case .upgrade(let c, let headers, let accept):
+                got[c, default: []].append(accept == nil ? "101" : "101 wrong")
+                upgrades[c] = headers
             case .raw(let c, let bytes, let ticket):
                 got[c, default: []].append("raw \(hexText(bytes))")
                 if let ticket { untaken.append((c, ticket)) }
@@ -212,6 +214,8 @@ final class Playbook {
     /// The last HTTP answer and the number of WebSocket messages of each connection.
     private(set) var answers: [ConnectionID: HTTPAnswer] = [:]
     private(set) var frames: [ConnectionID: Int] = [:]
+    /// What upgrades were answered with.
+    private(set) var upgrades: [ConnectionID: [HeaderField]] = [:]
 
     // MARK: Looking
 

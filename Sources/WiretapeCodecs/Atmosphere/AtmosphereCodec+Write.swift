@@ -84,6 +84,8 @@ extension AtmosphereCodec {
 
     package static func framed(_ json: [UInt8]) -> [UInt8] { json }
 
+    package static var hasSubscriptions: Bool { false }
+
     package static var preamble: [(direction: Direction, opcode: Opcode, payload: [UInt8])] { [] }
 
     package static func vary(_ id: String, _ n: Int) -> String { varied(id, n) }

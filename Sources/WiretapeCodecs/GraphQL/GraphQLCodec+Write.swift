@@ -32,6 +32,11 @@ extension GraphQLCodec {
 
     package static func framed(_ json: [UInt8]) -> [UInt8] { json }
 
+    /// Every operation is subscribed to, whatever its dialect calls that.
+    package static func subscribes(_ message: Message) -> Bool {
+        message.direction == .toServer && message.role == .request
+    }
+
     package static var preamble: [(direction: Direction, opcode: Opcode, payload: [UInt8])] {
         [
             (.toServer, .text, Array(#"{"type":"connection_init"}"#.utf8)),

@@ -58,6 +58,8 @@ package struct RawCodec: FrameCodec {
             #"{"d":"<","after":"1s","text":"hello"}"#,
         ]
     }
+    package static var hasSubscriptions: Bool { false }
+
     package static var preamble: [(direction: Direction, opcode: Opcode, payload: [UInt8])] { [] }
 
     /// The first bytes in hexadecimal.

@@ -68,13 +68,27 @@ extension SignalRCodec {
         kind(request) == .negotiate ? json(.object([.init("error", .string(reason))])) : nil
     }
 
+    /// A server grants stateful reconnects with WebSockets only.
+    package static func negotiation(_ answer: [UInt8], without transports: Set<Transport>) -> [UInt8]? {
+        guard var body = try? JSONValue(parsing: answer), let offered = body["availableTransports"]?.array else {
+            return nil
+        }
+        let gone = known.filter { transports.contains($0.0) }.map(\.1)
+        let left = offered.filter { one in one["transport"]?.string.map { !gone.contains($0) } ?? true }
+        guard left.count < offered.count else { return nil }
+        body["availableTransports"] = .array(left)
+        if transports.contains(.ws), body["useStatefulReconnect"] != nil { body["useStatefulReconnect"] = .bool(false) }
+        return Array(body.text.utf8)
+    }
+
     /// In the order in which servers list them.
+    private static let known: [(Transport, String, [String])] = [
+        (.ws, "WebSockets", ["Text", "Binary"]), (.sse, "ServerSentEvents", ["Text"]),
+        (.lp, "LongPolling", ["Text", "Binary"]),
+    ]
+
     private static func offers(_ transports: [Transport]) -> [JSONValue] {
-        let known: [(Transport, String, [String])] = [
-            (.ws, "WebSockets", ["Text", "Binary"]), (.sse, "ServerSentEvents", ["Text"]),
-            (.lp, "LongPolling", ["Text", "Binary"]),
-        ]
-        return known.filter { transports.contains($0.0) }.map { _, name, formats in
+        known.filter { transports.contains($0.0) }.map { _, name, formats in
             .object([
                 .init("transport", .string(name)),
                 .init("transferFormats", .array(formats.map(JSONValue.string))),

@@ -59,6 +59,11 @@ extension SignalRCodec {
 
     package static func framed(_ json: [UInt8]) -> [UInt8] { json + [separator] }
 
+    /// A stream is what the protocol has for subscriptions.
+    package static func subscribes(_ message: Message) -> Bool {
+        message.direction == .toServer && message.type == "StreamInvocation"
+    }
+
     package static var preamble: [(direction: Direction, opcode: Opcode, payload: [UInt8])] {
         [
             (.toServer, .text, framed(Array(#"{"protocol":"json","version":1}"#.utf8))),

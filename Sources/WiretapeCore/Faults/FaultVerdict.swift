@@ -70,6 +70,14 @@ package enum FaultVerdict: Hashable, Sendable {
         }
     }
 
+    /// Whether it says what the other side gets of a message.
+    var isContent: Bool {
+        switch self {
+        case .duplicate, .replace, .corrupt: true
+        default: false
+        }
+    }
+
     /// How long it lasts by itself, in nanoseconds; nil: until the connection ends, or no time at all.
     package var duration: UInt64? {
         switch self {

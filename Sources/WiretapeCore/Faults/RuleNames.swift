@@ -10,8 +10,16 @@ package struct RuleNames: Sendable {
     /// `target 'X' is not on the tape; nearest 'Y' (12 times)`; nil when it is there.
     func unknown(on tape: String) -> String? {
         guard let label, count == 0 else { return nil }
-        guard let nearest else { return "target '\(label)' is not on the tape" }
+        guard let nearest else { return "target '\(label)' is not on the tape\(point)" }
         return "target '\(label)' is not on the tape; nearest '\(nearest.name)' (\(RuleNames.times(nearest.count)))"
+    }
+
+    /// A point that the label may be meant for.
+    private var point: String {
+        guard let label, let near = NearestName.find(label, among: FaultPoint.allCases.map(\.rawValue)) else {
+            return ""
+        }
+        return "; did you mean the point '\(near)'?"
     }
 
     /// When the rule asks for an ordinal that the tape does not reach.
@@ -44,6 +52,16 @@ package struct RuleNames: Sendable {
 }
 
 extension FaultRule {
+    /// Why it never fired in a replay, when it names nothing that is missing.
+    var whyNever: String {
+        let isBare =
+            selector.conditions.isEmpty && selector.occurrence == nil && filters.attempt == nil && filters.retry == nil
+            && filters.session == nil && filters.probability == 1
+        if isBare, !needsUpgrade, case .point(let point) = selector.subject { return "'\(point.rawValue)' never came" }
+        let server = needsServer ? "; what it does to messages of the client needs a server, and a replay has none" : ""
+        return "its conditions were never met\(server)"
+    }
+
     package func names(in sessions: [RecordedSession]) -> RuleNames {
         guard case .label(let label) = selector.subject else { return RuleNames(label: nil, onTape: []) }
         var counts: [String: Int] = [:]

@@ -272,10 +272,12 @@ extension ReplayEngine {
         switch how {
         case .closeFrame(let code, let reason):
             text = code.map { "close \($0)" } ?? "close"
-            if fate?.end?.verdict == .reset {
-                out.append(.reset(c))
-            } else if fate?.isDropped != true {
-                out.append(.closeFrame(c, code: code, reason: reason))
+            if let fate, fate.delay > 0 { out.append(.hold(c, for: fate.delay)) }
+            switch fate?.end?.verdict {
+            case .reset: out.append(.reset(c))
+            case .disconnect: out.append(.disconnect(c))
+            case .close(let code, let reason): out.append(.closeFrame(c, code: code, reason: reason))
+            default: if fate?.isDropped != true { out.append(.closeFrame(c, code: code, reason: reason)) }
             }
             peers[c]?.isOver = true
             runs[r].giveUpRepeats()

@@ -64,7 +64,7 @@ extension ReplayEngine {
             let place = rule.source.description
             var text = "wiretape: rule '\(rule.name)' (\(place)) never fired: "
             let names = rule.names(in: sessions)
-            text += names.unknown(on: tapeName) ?? names.tooFew(rule) ?? "its conditions were never met"
+            text += names.unknown(on: tapeName) ?? names.tooFew(rule) ?? rule.whyNever
             text += ". Exit 5; 'optional: true' allows it."
             return ReplayReport.Unfired(rule: rule.name, text: text, optional: rule.optional)
         }

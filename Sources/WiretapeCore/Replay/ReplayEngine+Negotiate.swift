@@ -36,8 +36,8 @@ extension ReplayEngine {
             }
         }
         if let answer = recordedRefusal(of: r, at: .negotiate) { return (answer, "server") }
-        let offered = transports(of: session).filter { !runs[r].blocked.contains($0) }
-        if let obstacle = session.writer.obstacle ?? (offered.isEmpty ? notServed(session) : nil) {
+        let served = transports(of: session)
+        if let obstacle = session.writer.obstacle ?? (served.isEmpty ? notServed(session) : nil) {
             let reason = "session \(session.number) of \(tapeName) \(obstacle)"
             if !refusedSessions.contains(session.number) {
                 refusedSessions.append(session.number)
@@ -45,6 +45,7 @@ extension ReplayEngine {
             }
             return (codec.type.refuseNegotiate(head, reason: reason) ?? plain(404, reason), "replay")
         }
+        let offered = served.filter { !runs[r].blocked.contains($0) }
         let ids = mint(for: session, codec)
         guard
             let answer = codec.type.negotiate(head, recorded: session.negotiate, ids: ids, transports: offered)

@@ -5,6 +5,7 @@ extension ReplayEngine {
     ) {
         let codec = runs[r].session.codec
         if let parked = runs[r].parked, parked.link.token == key, parked.link.transport == .lp {
+            if !parked.isOver, runs[r].blocked.contains(.lp) { return refuse(c, head, .notOffered, codec, into: &out) }
             return parked.isOver ? tellEnd(c, head, of: r, into: &out) : resume(c, head, of: r, into: &out)
         }
         guard let link = runs[r].link else { return firstPoll(c, head, key, of: r, into: &out) }

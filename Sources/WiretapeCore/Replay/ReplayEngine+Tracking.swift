@@ -89,54 +89,24 @@ extension ReplayEngine {
         into out: inout [ReplayAction]
     ) {
         guard let link = runs[r].link else { return }
-        let greeting = writer(of: r).greeting(head, id: id)
-        let fate = judge(greeting, head, of: r)
-        let isSaid = fate.map { !$0.isLost && $0.end?.place != .before } ?? true
-        if link.transport == .lp {
-            if let fate, !isSaid { _ = finish(fate, of: r, following: false, into: &out) }
-            for one in greeting where isSaid { pass(one.payload, one.opcode, to: r, into: &out) }
-            wait(c, head, of: r, then: after, into: &out)
-        } else {
-            if link.transport == .ws {
-                let headers = upgradeHeaders(head, of: r, after)
-                out.append(.upgrade(c, headers: headers, accept: ReplayEngine.accept(after)))
-            } else {
-                out.append(.beginStream(c, withCORS(answer(.stream, head, of: r), for: head)))
-            }
-            for one in greeting where isSaid { pass(one.payload, one.opcode, to: r, into: &out) }
-            if cutAfterOpening(after, of: r, into: &out) { return }
-            if let fate, !isSaid, finish(fate, of: r, following: false, into: &out) { return }
+        let greeting = Greeting(writer(of: r).greeting(head, id: id), head, runs[r].session.codec.type)
+        let fate = judge(greeting, of: r)
+        switch link.transport {
+        case .lp: break
+        case .ws:
+            let headers = upgradeHeaders(head, of: r, after)
+            out.append(.upgrade(c, headers: headers, accept: ReplayEngine.accept(after)))
+        default: out.append(.beginStream(c, withCORS(answer(.stream, head, of: r), for: head)))
         }
-        if let fate, isSaid, finish(fate, of: r, following: true, into: &out) { return }
+        greet(greeting, fate, on: c, of: r, into: &out)
+        if link.transport == .lp {
+            wait(c, head, of: r, then: after, into: &out)
+        } else if cutAfterOpening(after, of: r, into: &out) {
+            return
+        }
+        if let fate, finish(fate, on: c, of: r, into: &out) { return }
         hearEarly(of: r, into: &out)
         advance(r, into: &out)
-    }
-
-    /// What the rules want of the handshake in a greeting.
-    private mutating func judge(
-        _ greeting: [(payload: [UInt8], opcode: Opcode)], _ head: RequestHead, of r: Int
-    ) -> MessageFate? {
-        guard !faults.rules.isEmpty else { return nil }
-        var reader = runs[r].session.codec.type.init(StreamOpening(request: head))
-        var messages: [Message] = []
-        for one in greeting { reader.decode(one.payload.span, one.opcode, .toClient, into: &messages) }
-        guard let handshake = messages.first(where: { $0.role == .handshake }) else { return nil }
-        return MessageFate(faultEngine.message(handshake, ordinal: 1, moment(of: r, handshake)))
-    }
-
-    /// What rules do around the handshake in a greeting; what they would do to the message itself, they do not.
-    /// - Returns: whether nothing more is said for now.
-    private mutating func finish(
-        _ fate: MessageFate, of r: Int, following: Bool, into out: inout [ReplayAction]
-    ) -> Bool {
-        for hit in fate.hits where hit != fate.end?.hit { record(hit, moment(of: r), cut: false) }
-        for effect in fate.effectsBefore { apply(effect, on: runs[r].link?.connection, of: r, into: &out) }
-        guard fate.end != nil || !fate.effectsAfter.isEmpty else { return false }
-        let ending = Link.Ending(
-            verdict: fate.end?.verdict, hit: fate.end?.hit ?? fate.hits.last, effects: fate.effectsAfter,
-            lingering: fate.lingering, isToldAlready: fate.end == nil)
-        cut(r, ending, following: following, into: &out)
-        return true
     }
 
     /// A newer connection takes the place of the one that is open.

@@ -101,7 +101,7 @@ package struct ReplayEngine {
         self.codecs = codecs
         table = RouteTable(sessions)
         self.exchanges = ExchangeBook(exchanges, codecs)
-        faultEngine = FaultEngine(faults, seed: seed)
+        faultEngine = FaultEngine(faults, seed: seed, hasServer: false)
         var times: [RuleFilters.Since] = []
         for time in faultEngine.times where !times.contains(time) { times.append(time) }
         self.times = times

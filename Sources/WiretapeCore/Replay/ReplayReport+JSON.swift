@@ -1,18 +1,18 @@
 extension ReplayReport {
     /// The report as `docs/replay.md` lists it. Times are milliseconds.
     package var json: JSONValue {
-        .object(
+        let head = isLive ? JSONValue.Member("mode", .string("live")) : .init("digest", .string(digest))
+        let tape: [JSONValue.Member] = [
+            .init("unclaimed", .array(unclaimed.map { .number($0) })), .init("exchanges", exchanges.json),
+            .init("divergences", .strings(divergences)), .init("outside_digest", .strings(outsideDigest)),
+        ]
+        return .object(
             [
-                .init("digest", .string(digest)), .init("seed", .number(seed)),
-                .init("verdict", .string(verdict.rawValue)), .init("reasons", .strings(reasons)),
-                .init("sessions", .array(sessions.map(\.json))),
-                .init("unclaimed", .array(unclaimed.map { .number($0) })),
-                .init("faults", .array(faults.map(\.json))),
-                .init("unfired", .array(unfired.map(\.json))),
+                head, .init("seed", .number(seed)), .init("verdict", .string(verdict.rawValue)),
+                .init("reasons", .strings(reasons)), .init("sessions", .array(sessions.map(\.json))),
+                .init("faults", .array(faults.map(\.json))), .init("unfired", .array(unfired.map(\.json))),
                 .init("expectations", .array(expectations.map(\.json))),
-                .init("exchanges", exchanges.json), .init("divergences", .strings(divergences)),
-                .init("outside_digest", .strings(outsideDigest)),
-            ] + (faultsLeftOut == 0 ? [] : [.init("faults_left_out", .number(faultsLeftOut))]))
+            ] + (isLive ? [] : tape) + (faultsLeftOut == 0 ? [] : [.init("faults_left_out", .number(faultsLeftOut))]))
     }
 }
 
@@ -22,14 +22,29 @@ extension ReplayReport.Session {
             [
                 .init("session", .number(session)), .init("run", .number(run)), .init("client", .string(client)),
                 .init("assigned", .string(assigned.rawValue)), .init("protocol", .string(protocolID)),
-                .init("transports", .strings(transports.map(\.rawValue))), .init("finished", .bool(finished)),
-                .init("attempts", .array(attempts.map(\.json))), .init("matched", .number(matched)),
-                .init("missing", .strings(missing)), .init("unexpected", .strings(unexpected)),
-                .init("late", .strings(late)), .init("reordered", .number(reordered)),
-                .init("abandoned", .number(abandoned)),
+                .init("transports", .strings(transports.map(\.rawValue))),
+            ] + (traffic?.members ?? played) + [
+                .init("abandoned", .number(abandoned)), .init("attempts", .array(attempts.map(\.json))),
             ] + (unreached > 0 ? [.init("unreached", .number(unreached))] : [])
                 + (operation.map { [.init("operation", .number($0))] } ?? [])
                 + (others.isEmpty ? [] : [.init("others", .array(others.map { .number($0) }))]))
+    }
+}
+
+extension ReplayReport.Session {
+    /// What became of the script.
+    private var played: [JSONValue.Member] {
+        [
+            .init("finished", .bool(finished)), .init("matched", .number(matched)), .init("missing", .strings(missing)),
+            .init("unexpected", .strings(unexpected)), .init("late", .strings(late)),
+            .init("reordered", .number(reordered)),
+        ]
+    }
+}
+
+extension ReplayReport.Traffic {
+    fileprivate var members: [JSONValue.Member] {
+        [.init("messages", .object([.init("to_server", .number(toServer)), .init("to_client", .number(toClient))]))]
     }
 }
 

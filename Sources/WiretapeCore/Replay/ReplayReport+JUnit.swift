@@ -32,8 +32,8 @@ extension ReplayReport {
             "  <testsuite name=\"\(Self.escaped(suite))\" tests=\"\(cases.count)\" failures=\"\(failures)\" errors=\"0\" "
         text += "skipped=\"\(skipped)\" time=\"\(time)\">\n"
         text += "    <properties>\n"
-        text +=
-            "      <property name=\"digest\" value=\"\(digest)\"/>\n      <property name=\"seed\" value=\"\(seed)\"/>\n"
+        if !isLive { text += "      <property name=\"digest\" value=\"\(digest)\"/>\n" }
+        text += "      <property name=\"seed\" value=\"\(seed)\"/>\n"
         text += "    </properties>\n"
         for one in cases { text += one.xml }
         text += "    <system-out>\(Self.escaped(self.text))</system-out>\n"

@@ -37,7 +37,7 @@ extension ReplayReport {
         if onDivergence == .ignore, !divergences.isEmpty {
             lines.append("\(divergences.count) \(divergences.count == 1 ? "divergence" : "divergences") ignored")
         }
-        lines.append("digest \(digest), seed \(seed)")
+        lines.append(isLive ? "seed \(seed)" : "digest \(digest), seed \(seed)")
         if !outsideDigest.isEmpty { lines.append("not in the digest: \(outsideDigest.joined(separator: "; "))") }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -48,6 +48,7 @@ extension ReplayReport {
             let text = first.hasPrefix("wiretape: ") ? String(first.dropFirst(10)) : first
             return reasons.count > 1 ? "\(text) (and \(reasons.count - 1) more)" : text
         }
+        if isLive { return passed }
         if sessions.isEmpty, exchanges.played > 0 { return exchanges.answered }
         let finished = sessions.count { $0.finished }
         let matched = sessions.reduce(0) { $0 + $1.matched }
@@ -90,6 +91,27 @@ extension ReplayReport.Firing {
     }
 }
 
+extension ReplayReport {
+    /// What passed on live traffic: `2 sessions in 5 attempts, 14 client messages, 30 server messages`.
+    private var passed: String {
+        let attempts = sessions.reduce(0) { $0 + $1.attempts.count }
+        let traffic = sessions.compactMap(\.traffic).reduce(into: Traffic(toServer: 0, toClient: 0)) { sum, one in
+            sum.toServer += one.toServer
+            sum.toClient += one.toClient
+        }
+        let sessions = sessions.count == 1 ? "1 session" : "\(sessions.count) sessions"
+        return "\(sessions) in \(attempts) \(attempts == 1 ? "attempt" : "attempts"), \(traffic.text)"
+    }
+}
+
+extension ReplayReport.Traffic {
+    /// `14 client messages, 1 server message`.
+    fileprivate var text: String {
+        "\(toServer) client \(toServer == 1 ? "message" : "messages"), "
+            + "\(toClient) server \(toClient == 1 ? "message" : "messages")"
+    }
+}
+
 extension ReplayReport.Exchanges {
     fileprivate var answered: String { "\(played) plain \(played == 1 ? "request" : "requests") answered" }
 }
@@ -113,6 +135,7 @@ extension ReplayReport.Session {
 
     /// `14 client messages matched, finished`.
     var state: String {
+        if let traffic { return traffic.text }
         var state = "\(matched) client messages matched, \(finished ? "finished" : "not finished")"
         if abandoned > 0 { state += ", \(abandoned) server messages abandoned" }
         if !missing.isEmpty { state += ", \(missing.count) client messages missing" }

@@ -1,5 +1,8 @@
-/// What a run of a replay came to. Sessions are listed by recorded number and run, never by arrival.
+/// What a run came to: of a replay, whose sessions are listed by recorded number and run, never by arrival; or of live
+/// traffic, whose sessions are listed as they came.
 package struct ReplayReport: Hashable, Sendable {
+    /// Of live traffic: there is no tape that anything could be held against.
+    package var isLive = false
     /// 16 hex digits: equal for equal message sequences in every chain of every session.
     package var digest: String
     package var seed: UInt64
@@ -77,8 +80,20 @@ package struct ReplayReport: Hashable, Sendable {
         package var unreached: Int = 0
         /// Of a chain of the session that was served by itself: the how manyth request it is.
         package var operation: Int? = nil
+        /// Of live traffic: the messages that passed, keepalives left aside.
+        package var traffic: Traffic? = nil
         /// Further recorded sessions that were served as one with it.
         package var others: [Int] = []
+    }
+
+    package struct Traffic: Hashable, Sendable {
+        package var toServer: Int
+        package var toClient: Int
+
+        package init(toServer: Int, toClient: Int) {
+            self.toServer = toServer
+            self.toClient = toClient
+        }
     }
 
     /// How a session's client was found: by a token of the protocol, by its name or who it is, by its first message, or

@@ -13,10 +13,7 @@ extension SessionRun {
         other.transports = transports
         other.identities = identities
         other.assigned = assigned
-        other.attempts = attempts
-        other.retries = retries
-        other.everConnected = everConnected
-        other.lastEnd = lastEnd
+        other.log = log
         other.early = early
         other.requests = requests
         other.clientMessages = clientMessages

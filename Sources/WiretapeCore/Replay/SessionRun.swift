@@ -1,7 +1,7 @@
 /// A recorded session that a client has claimed: the script, what of it is done, and the client's connection when there is
 /// one. It outlives its connections. Inputs and outcomes are those of the extensions beside this file:
 /// matching, release, timing, patience, reconnects, stepping, attempts.
-final class SessionRun {
+final class SessionRun: CountsAttempts {
     let script: Script
     let session: RecordedSession
     /// 1, 2, …: which run of the recorded session this is.
@@ -18,12 +18,7 @@ final class SessionRun {
     var transports: [Transport] = []
     var identities: [String] = []
     var assigned = ReplayReport.Assigned.order
-    var attempts: [Attempt] = []
-    /// Attempts since the last success.
-    var retries = 0
-    var everConnected = false
-    /// When the last connection or failed attempt ended.
-    var lastEnd: WireInstant?
+    var log = AttemptLog()
     /// The connection before, which we ended ourselves, while its kernel has not taken all that was queued before the end.
     var trailing: Link?
     /// Messages that are `abandoned` while the client may still bring them back: what stands behind them waits for it.

@@ -63,6 +63,8 @@ package protocol FrameCodec: CarrierCodec {
     static func negotiate(
         _ request: RequestHead, recorded: StreamOpening?, ids: ServerIDs, transports: [Transport]
     ) -> HTTPAnswer?
+    /// The body of an answered negotiation that does not offer those transports. Nil: it offers none of them.
+    static func negotiation(_ answer: [UInt8], without transports: Set<Transport>) -> [UInt8]?
     /// The answer when the recorded negotiation sent the client elsewhere: the same, with the replay's own authority (the
     /// request's `Host`). Nil: it did not.
     static func redirect(_ request: RequestHead, recorded: StreamOpening) -> HTTPAnswer?
@@ -103,6 +105,8 @@ package protocol FrameCodec: CarrierCodec {
     func anew() -> Self
     /// Whether a message subscribes to something, or does so again: the point `subscribe` of fault rules.
     static func subscribes(_ message: Message) -> Bool
+    /// Whether the protocol has such messages.
+    static var hasSubscriptions: Bool { get }
     /// From here on ``memory`` tells which messages of the client are repetitions: this value reads each as a new one.
     mutating func leaveRepetitions()
     /// The keepalive that a server sends, and how often it does, in nanoseconds. Nil: none.
@@ -148,9 +152,11 @@ extension FrameCodec {
         guard message.direction == .toServer else { return false }
         return message.type.lowercased().hasSuffix("subscribe") || message.label?.hasSuffix(":subscribe") == true
     }
+    package static var hasSubscriptions: Bool { true }
     package func anew() -> Self { self }
     package static func encode(_ content: JSONValue, like message: Message) -> [UInt8]? { nil }
     package static func redirection(_ exchange: StreamOpening) -> Redirection? { nil }
+    package static func negotiation(_ answer: [UInt8], without transports: Set<Transport>) -> [UInt8]? { nil }
     package static func redirect(_ request: RequestHead, recorded: StreamOpening) -> HTTPAnswer? { nil }
     package static func answer(_ what: CarrierAnswer, to request: RequestHead) -> HTTPAnswer {
         HTTPAnswer(status: 404)

@@ -72,17 +72,7 @@ final class AssembledConnection {
         case .gone:
             gone(record, payload, at: time, &packer)
             return false
-        case .fault:
-            // What the fault is about stands before it.
-            flushExchanges(at: time, &packer)
-            let (rule, action) = FaultRecord.decode(payload)
-            let reference = packer.events > 0 ? packer.events : nil
-            packer.append(
-                TapeEvent(
-                    time: time, connection: id,
-                    .fault(rule: rule, action: action, reference: reference, delivered: nil)))
-            return false
-        case .open, .tick, .mark, .bytes: return false
+        case .open, .tick, .mark, .bytes, .fault, .faultMark: return false
         }
     }
 
@@ -134,7 +124,7 @@ final class AssembledConnection {
         return isQuiet
     }
 
-    private func flushExchanges(at time: UInt64, _ packer: inout MemberPacker) {
+    func flushExchanges(at time: UInt64, _ packer: inout MemberPacker) {
         for exchange in exchanges { exchange.flush(at: time, &packer) }
     }
 

@@ -28,8 +28,12 @@ package enum RecordKind: UInt8, Sendable {
     case mark
     /// Everything from here on, on this connection, is opaque to HTTP. Flags: none.
     case raw
-    /// A rule did something to what was recorded last on this connection. Payload: ``FaultRecord``.
+    /// A rule did something to what was recorded last on this connection, or where its mark stands. Exchange: the number of
+    /// the mark, or 0. Payload: ``FaultRecord``.
     case fault
+    /// A rule is about to do something to what was recorded last on this connection. Exchange: the number by which the
+    /// fault will name it.
+    case faultMark
 
     package static let headSize = 24
 }

@@ -17,6 +17,15 @@ package struct TapeAssembler: RecordConsumer {
     /// Connections with a body that may yet stand inline, in the order in which it began.
     private var waiting: [UInt32] = []
 
+    /// Events that rules are about to do something to.
+    private var marks: [FaultMark: UInt64] = [:]
+
+    /// A connection's ``RecordKind/faultMark`` by its number.
+    private struct FaultMark: Hashable {
+        var connection: UInt32
+        var number: UInt32
+    }
+
     private let scratch = AssembledFrames.Scratch()
 
     /// What may come out of one deflated message or encoded body, however small it is.
@@ -61,7 +70,7 @@ package struct TapeAssembler: RecordConsumer {
         var count: UInt64 = 0
         while at + RecordKind.headSize <= bytes.count {
             let record = Record(bytes, at: at)
-            if record.kind != .tick { count += 1 }
+            if record.kind != .tick, record.kind != .faultMark { count += 1 }
             at += RecordKind.headSize + record.count
         }
         return count
@@ -94,11 +103,30 @@ package struct TapeAssembler: RecordConsumer {
             packer.append(TapeEvent(time: time, connection: record.connection, .mark(text(payload))))
         case .bytes:
             connections[record.connection]?.bytes(payload, record.direction, at: time, &packer)
+        case .fault, .faultMark:
+            // What the fault is about stands before it.
+            connections[record.connection]?.flushExchanges(at: time, &packer)
+            fault(kind, record, payload, at: time, &packer)
         default:
             guard let connection = connections[record.connection] else { return }
             if connection.take(kind, record, payload, at: time, &packer) { waiting.append(record.connection) }
             if connection.isGone { connections[record.connection] = nil }
         }
+    }
+
+    private mutating func fault(
+        _ kind: RecordKind, _ record: Record, _ payload: Span<UInt8>, at time: UInt64, _ packer: inout MemberPacker
+    ) {
+        let last = packer.events > 0 ? packer.events : nil
+        let mark = FaultMark(connection: record.connection, number: record.x)
+        guard kind == .fault else { return marks[mark] = last }
+        let (rule, action, delivered) = FaultRecord.decode(payload)
+        packer.append(
+            TapeEvent(
+                time: time, connection: record.connection,
+                .fault(
+                    rule: rule, action: action, reference: marks.removeValue(forKey: mark) ?? last,
+                    delivered: delivered)))
     }
 
     private mutating func flushWaiting(at time: UInt64, _ packer: inout MemberPacker) {

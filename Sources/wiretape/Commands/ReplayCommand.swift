@@ -119,6 +119,7 @@ package struct ReplayCommand: Command {
         } catch {
             throw arguments.error(error.message)
         }
+        if let problem = faults.plan.impossible(in: tape.sessions).first { throw arguments.error(problem.description) }
         for error in faults.plan.unknownNames(in: tape.sessions, tapeName: tape.name) { log.warning(error.description) }
         return ReplayEngine(
             sessions: tape.sessions, exchanges: tape.exchanges, tapeName: tape.name, options: options,

@@ -24,6 +24,9 @@ extension SweepCommand {
                 "wiretape sweep chat.tape.gz --faults 'reset,close(1001)' --at boundaries --jobs 4 -- ./client {url}",
                 "Two faults at the places where connections begin and end."),
             ExampleSpec(
+                "wiretape sweep chat.tape.gz --faults reset,docs/faults/flaky-mobile.yaml -- ./client {url}",
+                "What the rules of a plan do, at every point."),
+            ExampleSpec(
                 "wiretape sweep chat.tape.gz --shard 2/5 --known known.txt -- ./client {url}",
                 "The second of five parts, for a build farm, with failures that are known."),
         ], exitCodes: [.failure, .badFile, .expectation, .missing, .signal])
@@ -32,10 +35,11 @@ extension SweepCommand {
         "Sweep",
         [
             OptionSpec(
-                "faults", "LIST", .checked(suggestions: ["reset", "reset,disconnect"]) { _ = try faults(parsing: $0) },
+                "faults", "LIST",
+                .checked(suggestions: ["reset", "reset,disconnect"]) { _ = try SweepFaults.parse($0) },
                 default: "reset,disconnect",
-                "The faults to try, as rules write them: 'reset,close(1001),respond(503)'. One that cannot stand at a point "
-                    + "is left out there."),
+                "The faults to try, as rules write them: 'reset,close(1001),respond(503)'; of a plan (a file that ends with "
+                    + ".yaml, .yml or .json) what its rules do. One that cannot stand at a point is left out there."),
             OptionSpec(
                 "at", "WHERE", .choice(SweepPoints.allCases.map(\.rawValue)), default: "messages",
                 "messages: behind every message. boundaries: at the requests that open connections, the handshake, the first "
@@ -72,51 +76,6 @@ extension SweepCommand {
         })
 
     static var passedOn: [OptionSpec] { replaying.options.filter { $0.name != "fault" && $0.name != "seed" } }
-
-    /// `reset,close(1001, "x")`: split at commas outside brackets and quotes; each has to be a fault.
-    static func faults(parsing text: String) throws(OptionError) -> [String] {
-        var found: [String] = []
-        var current = ""
-        var depth = 0
-        var isQuoted = false
-        for character in text + "," {
-            switch character {
-            case "\"": isQuoted.toggle()
-            case "(" where !isQuoted: depth += 1
-            case ")" where !isQuoted: depth -= 1
-            case "," where !isQuoted && depth <= 0:
-                let word = current.trimmingBlanks()
-                if word.isEmpty { throw OptionError("'\(text)' has an empty fault; write reset,disconnect") }
-                if !found.contains(word) { found.append(word) }
-                current = ""
-                continue
-            default: break
-            }
-            current.append(character)
-        }
-        if !current.trimmingBlanks().isEmpty {
-            throw OptionError("'\(text)' has a bracket or quote that is never closed")
-        }
-        for fault in found {
-            guard places(fault).contains(where: { isRule("\(fault) \($0)") }) else {
-                do {
-                    _ = try FaultRule(parsing: "\(fault) after message", from: RuleSource(file: "--faults"))
-                } catch {
-                    throw OptionError("'\(fault)' is not a fault: \(error.message)")
-                }
-                continue
-            }
-        }
-        return found
-    }
-
-    private static func places(_ fault: String) -> [String] {
-        ["after message", "on message", "on request", "on negotiate"]
-    }
-
-    static func isRule(_ text: String) -> Bool {
-        (try? FaultRule(parsing: text, from: RuleSource(file: "--faults"))) != nil
-    }
 
     /// `2/5`.
     static func shard(parsing text: String) throws(OptionError) -> (index: Int, of: Int) {

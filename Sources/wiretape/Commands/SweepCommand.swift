@@ -24,7 +24,7 @@ package struct SweepCommand: Command {
         _ = try FaultArguments(arguments, plans: [])
         base = arguments.all("fault")
         do throws(OptionError) {
-            faults = try Self.faults(parsing: arguments.value("faults") ?? "")
+            faults = try SweepFaults.expanded(try SweepFaults.parse(arguments.value("faults") ?? ""))
             shard = try arguments.value("shard").map(Self.shard) ?? (1, 1)
             _ = try ReplayOptions(arguments)
         } catch {
@@ -64,8 +64,10 @@ package struct SweepCommand: Command {
         for session in sessions {
             let number = sessions.count > 1 ? session.number : nil
             for place in points.places(of: session) {
-                for fault in points.faults(faults) {
-                    let found = [place, place.replacingPlace(with: "on")].first { Self.isRule("\(fault) \($0)") }
+                for fault in points.faults(faults, at: place) {
+                    let found = [place.text, place.text.replacingPlace(with: "on")].first {
+                        SweepFaults.isRule("\(fault) \($0)")
+                    }
                     guard let found else { continue }
                     cases.append(SweepCase(number: cases.count + 1, fault: fault, place: found, session: number))
                 }

@@ -12,7 +12,7 @@ struct FaultArguments {
     init(_ arguments: ParsedArguments, plans: [String]? = nil) throws(UsageError) {
         for path in plans ?? arguments.all("faults") {
             do {
-                plan.append(try PlanFile.load(path, read: Self.bytes))
+                plan.append(try Self.plan(path))
             } catch {
                 throw arguments.error(error.description)
             }
@@ -26,6 +26,9 @@ struct FaultArguments {
         }
         seed = arguments.count("seed") ?? plan.seed
     }
+
+    /// The plan of a file and of those that it includes.
+    static func plan(_ path: String) throws(PlanError) -> FaultPlan { try PlanFile.load(path, read: bytes) }
 
     /// Plans are small: the rest of a longer file is not read, and the parser refuses it.
     private static func bytes(_ path: String) throws(PlanError) -> [UInt8] {

@@ -9,24 +9,39 @@ enum SweepPoints: String, CaseIterable, Sendable {
     /// Inside every message to the client: its first byte, behind its head, in the middle, before its last byte.
     case bytes
 
-    /// The places of a session, as rules write them, in the order of the tape.
-    func places(of session: RecordedSession) -> [String] {
+    struct Place {
+        /// As rules write it.
+        var text: String
+        /// Bytes of the frame that carries its message, the header counted.
+        var size = 0
+        var headerSize: Int { size <= 127 ? 2 : size <= 65_539 ? 4 : 10 }
+    }
+
+    /// The places of a session, in the order of the tape.
+    func places(of session: RecordedSession) -> [Place] {
         switch self {
-        case .messages: names(of: session).map { "after \($0.text)" }
-        case .boundaries: boundaries(of: session)
-        case .bytes: names(of: session).filter { $0.direction == .toClient }.map { "on \($0.text)" }
+        case .messages: names(of: session).map { Place(text: "after \($0.text)") }
+        case .boundaries: boundaries(of: session).map { Place(text: $0) }
+        case .bytes:
+            names(of: session).filter { $0.direction == .toClient }.map { name in
+                Place(text: "on \(name.text)", size: name.size + (name.size <= 125 ? 2 : name.size <= 65_535 ? 4 : 10))
+            }
         }
     }
 
     /// The faults to put there, from those that were asked for: cuts inside a message come before an end.
-    func faults(_ asked: [String]) -> [String] {
+    func faults(_ asked: [String], at place: Place) -> [String] {
         guard self == .bytes else { return asked }
-        return ["1", "2", "50%", "-1"].flatMap { cut in asked.map { "truncate(\(cut)) + \($0)" } }
+        let middle = place.headerSize + (place.size - place.headerSize) / 2
+        let cuts = Set([1, place.headerSize, middle, place.size - 1]).sorted().filter { (1..<place.size).contains($0) }
+        return cuts.flatMap { cut in asked.map { "truncate(\(cut)) + \($0)" } }
     }
 
     private struct Name {
         var text: String
         var direction: Direction
+        /// Bytes of the message.
+        var size: Int
     }
 
     /// Every message by its label, or its type where it has none, with its ordinal.
@@ -47,7 +62,10 @@ enum SweepPoints: String, CaseIterable, Sendable {
             let same = messages[...i].count { $0.direction == message.direction && isCounted($0, as: name) }
             let isBoth = messages.contains { $0.direction != message.direction && isCounted($0, as: name) }
             let direction = isBoth ? ", direction=\(message.direction.name)" : ""
-            names.append(Name(text: "\(Self.quoted(name))[\(same)\(direction)]", direction: message.direction))
+            names.append(
+                Name(
+                    text: "\(Self.quoted(name))[\(same)\(direction)]", direction: message.direction,
+                    size: message.bytes.count))
         }
         return names
     }
@@ -56,6 +74,7 @@ enum SweepPoints: String, CaseIterable, Sendable {
         var places: [String] = []
         if session.negotiate != nil { places.append("on negotiate") }
         switch session.transport {
+        case _ where session.isOperation: places += ["on operation", "after operation"]
         case .ws: places += ["on upgrade", "after upgrade"]
         case .lp: places += ["on poll", "on poll[2]"]
         default: places.append("on stream")

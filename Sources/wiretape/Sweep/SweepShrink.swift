@@ -1,3 +1,5 @@
+internal import WiretapeCore
+
 /// Makes the plan of a failure smaller, as long as the client breaks in the same way.
 struct SweepShrink {
     /// Runs a plan.
@@ -32,11 +34,29 @@ struct SweepShrink {
             fewer.remove(at: i)
             if try breaks(fewer + [rule]) { base = fewer } else { i += 1 }
         }
+        for alone in Self.alone(failing) where try breaks(base + [alone.rule]) {
+            failing = alone
+            rule = alone.rule
+            break
+        }
         for simpler in Self.simpler(failing) where try breaks(base + [simpler]) {
             rule = simpler
             break
         }
         return base + [rule]
+    }
+
+    /// Of a fault that is several joined by `+`, each by itself.
+    static func alone(_ failing: SweepCase) -> [SweepCase] {
+        let source = RuleSource(file: "--fault")
+        guard let actions = try? FaultRule(parsing: failing.rule, from: source).actions, actions.count > 1 else {
+            return []
+        }
+        return actions.compactMap { action in
+            var one = failing
+            one.fault = action.text
+            return SweepFaults.isRule(one.rule) ? one : nil
+        }
     }
 
     /// Rules that say less, the least first.

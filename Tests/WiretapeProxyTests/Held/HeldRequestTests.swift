@@ -18,10 +18,11 @@ import WiretapeSimulation
         var asked: [String] = []
         var stream: HTTPOrigin?
         var polls: [String] = []
+        var negotiation = HeldRequestTests.negotiation
 
         func answer(_ origin: HTTPOrigin, _ head: RequestHead, _ body: String) -> String {
             asked.append("\(head.method) \(head.path)\(body.isEmpty ? "" : " \(body)")")
-            if head.path.hasSuffix("/negotiate") { return HTTPOrigin.ok(negotiation) }
+            if head.path.hasSuffix("/negotiate") { return HTTPOrigin.ok(self.negotiation) }
             if head.headers.first("Upgrade") != nil {
                 return "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
                     + "Sec-WebSocket-Accept: right\r\nSec-WebSocket-Protocol: a\r\n\r\n"
@@ -152,6 +153,39 @@ import WiretapeSimulation
         #expect(stream.text.contains("text/event-stream"))
         #expect(hub.asked == ["POST /chat/negotiate", "GET /chat"])
         for peer in [first, socket, stream] { peer.shut() }
+        _ = stage.finish()
+    }
+
+    @Test(arguments: ["downgrade(ws, lp) on negotiate", "downgrade(ws, lp) on connect"])
+    func aTransportThatStopsWorkingIsNotOffered(_ rule: String) throws {
+        let (stage, hub) = try stage([rule])
+        hub.negotiation =
+            #"{"negotiateVersion":1,"useStatefulReconnect":true,"connectionToken":"t1","availableTransports":["#
+            + #"{"transport":"WebSockets","transferFormats":["Text"]},{"transport":"ServerSentEvents","transferFormats":["Text"]},"#
+            + #"{"transport":"LongPolling","transferFormats":["Text"]}],"connectionId":"c1"}"#
+        let peer = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1")
+        let parts = peer.text.split(separator: "\r\n\r\n").map(String.init)
+        #expect(
+            parts.last
+                == #"{"negotiateVersion":1,"useStatefulReconnect":false,"connectionToken":"t1","availableTransports":["#
+                + #"{"transport":"ServerSentEvents","transferFormats":["Text"]}],"connectionId":"c1"}"#)
+        #expect(parts.first?.contains("Content-Length: \(parts.last?.utf8.count ?? 0)") == true, "\(parts)")
+        let poll = ask(stage, "GET", "/chat?id=t1")
+        #expect(poll.text.hasPrefix("HTTP/1.1 404"))
+        let stream = ask(stage, "GET", "/chat?id=t1", events)
+        #expect(stream.text.contains("text/event-stream"))
+        for one in [peer, poll, stream] { one.shut() }
+        _ = stage.finish()
+    }
+
+    /// Polling that is under way goes on: it ends by another rule, or by itself.
+    @Test func anOpenConnectionOutlivesItsTransport() throws {
+        let (stage, hub) = try stage(["downgrade(lp) after ReceiveMessage[1]"])
+        hub.polls = [Self.message(1), Self.message(2)]
+        let first = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1")
+        let polls = (1...2).map { _ in ask(stage, "GET", "/chat?id=t1") }
+        #expect(polls[1].text.contains("[2]"), "\(polls[1].text)")
+        for one in [first] + polls { one.shut() }
         _ = stage.finish()
     }
 

@@ -1,5 +1,8 @@
 /// `downgrade(ws)`: a transport stops working.
 enum DowngradeFault {
+    /// Those that carry sessions: an operation over HTTP is one by itself.
+    private static let sessions: [Transport] = [.ws, .sse, .lp, .stream]
+
     static let entry = FaultEntry(
         word: "downgrade",
         summary: "these transports are no longer offered and no longer served to the session: ws, sse, lp",
@@ -8,11 +11,15 @@ enum DowngradeFault {
         var transports: [Transport] = []
         for argument in arguments.arguments {
             guard argument.key == nil, let transport = Transport(rawValue: argument.value),
-                !transports.contains(transport)
+                sessions.contains(transport)
             else {
-                let hint = NearestName.hint(argument.value, among: Transport.allCases.map(\.rawValue))
+                let hint = NearestName.hint(argument.value, among: sessions.map(\.rawValue))
                 throw text.error(
-                    "'\(argument.key ?? argument.value)' is not a transport to take away\(hint)", at: argument.at)
+                    "'\(argument.key ?? argument.value)' is not a transport to take away: \(sessions.map(\.rawValue).joined(separator: ", "))\(hint)",
+                    at: argument.at)
+            }
+            guard !transports.contains(transport) else {
+                throw text.error("'\(argument.value)' stands here twice", at: argument.at)
             }
             transports.append(transport)
         }

@@ -7,11 +7,15 @@
 package struct FaultEngine: Sendable {
     package let plan: FaultPlan
     package let seed: UInt64
+    /// Whether messages of the client reach a server.
+    private let hasServer: Bool
     private var counts: [Key: Counts] = [:]
     private var credentials: [Session: Credential] = [:]
 
-    package init(_ plan: FaultPlan, seed: UInt64) {
+    /// - Parameter hasServer: without one, rules whose actions only a server would see are not about the client's messages.
+    package init(_ plan: FaultPlan, seed: UInt64, hasServer: Bool = true) {
         self.plan = plan
+        self.hasServer = hasServer
         self.seed = seed
     }
 
@@ -45,7 +49,10 @@ package struct FaultEngine: Sendable {
     /// - Parameter ordinal: of the message among those of its direction in the session, from 1.
     package mutating func message(_ message: Message, ordinal: Int, _ moment: FaultMoment) -> [FaultHit] {
         let side: WritableKeyPath<Counts, Int> = message.direction == .toServer ? \.toServer : \.toClient
-        return fire(side, ordinal: ordinal, message: ordinal, moment) { $0.matches(message, moment.context) }
+        let isHeard = hasServer || message.direction == .toClient
+        return fire(side, ordinal: ordinal, message: ordinal, moment) { rule in
+            rule.selector.matches(message, moment.context) && (isHeard || !rule.needsServer)
+        }
     }
 
     /// The rules that fire for a request.
@@ -56,7 +63,9 @@ package struct FaultEngine: Sendable {
     ) -> [FaultHit] {
         var moment = moment
         moment.context.hasStaleToken = isStale(request, moment)
-        return fire(\.others, ordinal: ordinal, message: nil, moment) { $0.matches(request, kind, moment.context) }
+        return fire(\.others, ordinal: ordinal, message: nil, moment) { rule in
+            rule.selector.matches(request, kind, moment.context) && (kind == .upgrade || !rule.needsUpgrade)
+        }
     }
 
     /// The rules that fire where a client connects, or speaks TLS. Counted by listener.
@@ -70,7 +79,7 @@ package struct FaultEngine: Sendable {
         let number = -1 - Int(truncatingIfNeeded: hash.value >> 2)
         var moment = FaultMoment(session: number, attempt: 0, sinceRun: sinceRun)
         moment.context.listener = listener
-        return fire(\.others, ordinal: ordinal, message: nil, moment) { $0.matches(point, moment.context) }
+        return fire(\.others, ordinal: ordinal, message: nil, moment) { $0.selector.matches(point, moment.context) }
     }
 
     /// The rules that fire when one side ends a connection of the session.
@@ -81,7 +90,9 @@ package struct FaultEngine: Sendable {
         var moment = moment
         moment.context.endedBy = by
         moment.context.code = code
-        return fire(\.others, ordinal: moment.connection, message: nil, moment) { $0.matches(.close, moment.context) }
+        return fire(\.others, ordinal: moment.connection, message: nil, moment) {
+            $0.selector.matches(.close, moment.context)
+        }
     }
 
     /// The moments at which rules of the point `time` want to be asked, as nanoseconds since each mark.
@@ -92,7 +103,7 @@ package struct FaultEngine: Sendable {
     /// The rules of the point `time` whose moment is exactly `since`.
     package mutating func time(_ since: RuleFilters.Since, _ moment: FaultMoment) -> [FaultHit] {
         fire(\.others, ordinal: moment.connection, message: nil, moment, at: since) {
-            $0.matches(.time, moment.context)
+            $0.selector.matches(.time, moment.context)
         }
     }
 
@@ -107,11 +118,11 @@ package struct FaultEngine: Sendable {
 
     private mutating func fire(
         _ counter: WritableKeyPath<Counts, Int>, ordinal: Int, message: Int?, _ moment: FaultMoment,
-        at since: RuleFilters.Since? = nil, _ selects: (Selector) -> Bool
+        at since: RuleFilters.Since? = nil, _ selects: (FaultRule) -> Bool
     ) -> [FaultHit] {
         var hits: [FaultHit] = []
         var isOver = false
-        for (i, rule) in plan.rules.enumerated() where selects(rule.selector) {
+        for (i, rule) in plan.rules.enumerated() where selects(rule) {
             if let since, rule.filters.since != since { continue }
             let key = key(i, rule.filters.per, moment)
             counts[key, default: Counts()][keyPath: counter] += 1

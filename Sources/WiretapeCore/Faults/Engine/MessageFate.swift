@@ -60,6 +60,12 @@ package struct MessageFate: Hashable, Sendable {
     /// Whether it goes out as it came, and nothing of its own happens to it before the end.
     package var isPlain: Bool { !isLost && copies == 0 && reorder == nil && edits.isEmpty }
 
+    /// What a rule changes before it ends the connection still goes out: the end comes behind it.
+    private func place(of hit: FaultHit) -> Place {
+        guard truncated == nil else { return .instead }
+        return hit.place == .instead && hit.actions.contains(where: \.verdict.isContent) ? .after : hit.place
+    }
+
     private mutating func take(_ hit: FaultHit) {
         var random = SplitMix64(seed: hit.random)
         for action in hit.actions {
@@ -92,7 +98,7 @@ package struct MessageFate: Hashable, Sendable {
                 if hit.place == .instead { isDropped = true }
             case .wrongAccept, .wrongSubprotocol: break
             case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage:
-                end = End(verdict: action.verdict, place: truncated == nil ? hit.place : .instead, hit: hit)
+                end = End(verdict: action.verdict, place: place(of: hit), hit: hit)
             }
         }
     }

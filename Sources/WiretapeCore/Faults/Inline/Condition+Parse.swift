@@ -10,7 +10,11 @@ extension Condition {
             return
         }
         if key.hasPrefix("header.") {
-            self = .header(String(key.dropFirst(7)), value == "*" ? nil : value)
+            let name = String(key.dropFirst(7))
+            guard RespondFault.isToken(name) else {
+                throw text.error("'\(name)' cannot be the name of a header field", at: start)
+            }
+            self = .header(name, value == "*" ? nil : value)
             return
         }
         switch key {

@@ -6,6 +6,9 @@ extension FaultAction {
         guard !word.isEmpty else {
             throw text.error(text.isAtEnd ? "an action is missing" : "expected an action, found '\(text.next ?? " ")'")
         }
+        guard FaultRule.placeWord(word) == nil else {
+            throw text.error("an action is missing before '\(word)'", at: start)
+        }
         guard let entry = Faults.all.first(where: { $0.word == word }) else {
             let hint = NearestName.hint(word, among: Faults.all.map(\.word))
             throw text.error("'\(word)' is not a fault\(hint)", at: start)

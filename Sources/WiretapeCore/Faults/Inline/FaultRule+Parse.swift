@@ -81,11 +81,6 @@ extension FaultRule {
         return actions
     }
 
-    /// Whether it damages what only WebSockets have.
-    var needsFrames: Bool {
-        actions.contains { $0.verdict == .corrupt(.mask) || $0.verdict == .corrupt(.rsv) }
-    }
-
     /// Whether its last action ends the connection.
     var isTerminal: Bool {
         actions.contains { action in

@@ -13,13 +13,13 @@ extension RuleFilters {
                 try text.require("=", after: "'p'")
                 text.skipBlanks()
                 let valueAt = text.at
-                let digits = text.run { $0.isNumber || ".-eE".contains($0) }
+                let digits = text.run { !$0.isWhitespace }
                 probability = try RuleFilters.probability(digits, text, at: valueAt)
             case "max":
                 try text.require("=", after: "'max'")
                 text.skipBlanks()
                 let valueAt = text.at
-                let digits = text.run { $0.isNumber || $0 == "-" }
+                let digits = text.run { !$0.isWhitespace }
                 self.max = try RuleFilters.firings(digits, text, at: valueAt)
             case "since": try parseSince(&text, at: start)
             default:

@@ -50,6 +50,7 @@ extension Selector {
             occurrence = try Ordinal(parsing: &text)
             return
         }
+        if text.next == "-" { throw text.error("expected a number from 1, found '\(text.peekWord())'") }
         let key = text.run { !"=,]\"".contains($0) }.trimmingBlanks()
         guard !key.isEmpty else { throw text.error("a condition is missing, such as 3 or type=Completion", at: start) }
         guard text.take("=") else {
@@ -74,7 +75,9 @@ extension Selector {
             filters.per = try RuleFilters.scope(raw, text, at: valueStart)
             return
         }
-        conditions.append(try Condition(key, raw, text, at: start, valueAt: valueStart))
+        let condition = try Condition(key, raw, text, at: start, valueAt: valueStart)
+        guard !conditions.contains(where: { $0.key == key }) else { throw text.error("a second '\(key)'", at: start) }
+        conditions.append(condition)
     }
 
     /// What `attempt=`, `retry=` and `session=` set.

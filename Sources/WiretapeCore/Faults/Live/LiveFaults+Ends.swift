@@ -26,7 +26,7 @@ extension LiveFaults {
         carrier.isOver = true
         let session = carrier.session
         if carrier.readyAt == nil, carrier.entry == nil || carrier.entry?.type.preamble.isEmpty == true {
-            session.ready()
+            session.connected()
         }
         if session.carrier === carrier {
             session.carrier = nil
@@ -62,9 +62,7 @@ extension LiveFaults {
             !session.isConnected && session.attempts.last?.ended != nil && session.identity.hasPrefix(host + " ")
         }
         guard let lost, lost.beginAttempt(at: now, origin: origin) else { return }
-        lost.addStep(
-            Attempt.Step(request: "connect", time: elapsed(now)), failed: "fault:\(rule)", how: "reset", at: now,
-            origin: origin)
+        lost.addStep(Attempt.Step(request: "connect", time: elapsed(now)), failed: "fault:\(rule)", at: now)
     }
 
     // MARK: Effects on sessions

@@ -90,6 +90,6 @@ extension LiveFaults {
         guard isGreeted || carrier.entry?.type.preamble.isEmpty == true else { return }
         carrier.readyAt = now
         begin(.handshake, of: carrier, at: now)
-        carrier.session.ready()
+        carrier.session.connected()
     }
 }

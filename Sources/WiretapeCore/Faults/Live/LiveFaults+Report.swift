@@ -2,13 +2,15 @@ extension LiveFaults {
     /// What the run has come to so far, as a replay tells it. What goes on is not ended by asking.
     package func report(_ expectations: [Expectation] = [], at now: WireInstant) -> ReplayReport {
         var report = ReplayReport.empty(seed: seed)
+        report.isLive = true
         report.sessions = sessions.map { session in
             ReplayReport.Session(
                 session: session.number, run: 1, client: session.identity, assigned: .identity,
                 protocolID: session.protocolID, transports: session.transports,
                 finished: session.attempts.contains { $0.outcome == .connected }, attempts: session.attempts,
                 matched: session.toServer, missing: [], unexpected: [], late: [], reordered: 0,
-                abandoned: session.subscriptions.forgotten)
+                abandoned: session.subscriptions.forgotten,
+                traffic: .init(toServer: session.toServer, toClient: session.toClient))
         }
         report.faults = firings
         report.faultsLeftOut = firingsLeftOut

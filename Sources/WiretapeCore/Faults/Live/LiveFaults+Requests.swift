@@ -104,10 +104,17 @@ extension LiveFaults {
         guard let entry = exchange.entry else { return }
         if let key = entry.type.sessionKey(exchange.opening), let rule = forgotten[key] {
             exchange.refusal = (entry.type.answer(.unknownID, to: exchange.head), rule)
-        } else if let session = exchange.session, session.downgraded.contains(exchange.transport),
-            [.upgrade, .poll, .stream].contains(exchange.kind)
-        {
+        } else if let session = exchange.session, session.downgraded.contains(exchange.transport), opens(exchange) {
             exchange.refusal = (entry.type.answer(.notOffered, to: exchange.head), "downgrade")
+        }
+    }
+
+    /// Whether it asks for a connection: one that is open goes on without its transport.
+    private func opens(_ exchange: LiveExchange) -> Bool {
+        switch exchange.kind {
+        case .upgrade, .stream: true
+        case .poll: exchange.carrier.map { $0.isOver || $0.transport != .lp } ?? true
+        default: false
         }
     }
 
@@ -129,12 +136,13 @@ extension LiveFaults {
     }
 
     /// The whole answer to a negotiation.
-    package func negotiated(_ exchange: LiveExchange, body: [UInt8], at now: WireInstant) {
+    /// - Returns: the answer without the transports that have stopped working for the session.
+    package func negotiated(_ exchange: LiveExchange, body: [UInt8], at now: WireInstant) -> [UInt8] {
         exchange.opening.responseBody = body
-        guard let entry = exchange.entry, let session = exchange.session,
-            let key = entry.type.sessionKey(exchange.opening)
-        else { return }
-        own(key, session)
+        guard let entry = exchange.entry, let session = exchange.session else { return body }
+        if let key = entry.type.sessionKey(exchange.opening) { own(key, session) }
+        guard !session.downgraded.isEmpty else { return body }
+        return entry.type.negotiation(body, without: session.downgraded) ?? body
     }
 
     /// The request came to nothing that has a status.
@@ -156,9 +164,7 @@ extension LiveFaults {
         var step = Attempt.Step(
             request: exchange.kind.rawValue, answer, transport: transport, time: elapsed(exchange.began))
         if status == nil { step.status = nil }
-        session.addStep(
-            step,
-            failed: failed, how: how ?? status.map { "\($0)" } ?? "cut", at: now, origin: origin)
+        session.addStep(step, failed: failed, how: how ?? (status == nil ? "cut" : nil), at: now)
     }
 
     /// The session has a connection.

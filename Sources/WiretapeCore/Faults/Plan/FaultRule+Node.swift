@@ -13,8 +13,8 @@ extension FaultRule {
         for (key, name, value) in try node.pairs("a rule", known: RuleFields.keys) {
             switch name {
             case "name":
-                guard let text = value.text, !text.isEmpty else {
-                    throw value.error("a name is a text, found \(value.description)")
+                guard let text = value.text, !text.isEmpty, !value.isNothing else {
+                    throw value.error("a name is a text, found \(value.isNothing ? "nothing" : value.description)")
                 }
                 fields.name = text
             case "fault": fault = try value.ruleText()
@@ -42,10 +42,14 @@ extension FaultRule {
     }
 
     private static func readWhen(_ node: PlanNode, into fields: inout RuleFields) throws(PlanError) {
+        if let text = node.text {
+            throw node.error(
+                "'when' is a mapping, found \(node.description)\(text.isEmpty ? "" : "; write { at: \(text) }")")
+        }
         for (key, name, value) in try node.pairs("'when'", known: nil) {
             switch name {
             case "since":
-                let pairs = try value.pairs("'since'", known: nil)
+                let pairs = value.text == nil ? try value.pairs("'since'", known: nil) : []
                 guard pairs.count == 1, let pair = pairs.first else {
                     throw value.error("'since' has one mark: { run: 5s }, { connect: 5s } or { handshake: 5s }")
                 }
@@ -60,13 +64,20 @@ extension FaultRule {
                 guard isKnown else {
                     throw key.error("'when' has no '\(name)'\(NearestName.hint(name, among: RuleFields.whenKeys))")
                 }
-                fields.when.append((RuleFields.Text(name, at: key.source), try value.ruleText()))
+                let isNull = name.hasPrefix("/") && value.isNothing
+                let text = isNull ? RuleFields.Text("null", at: value.source) : try value.ruleText()
+                fields.when.append((RuleFields.Text(name, at: key.source), text))
             }
         }
     }
 
     private static func actionTexts(_ node: PlanNode) throws(PlanError) -> [RuleFields.Text] {
-        guard case .list(let items) = node.kind else { return [try node.ruleText()] }
+        guard case .list(let items) = node.kind else {
+            guard node.text != nil else {
+                throw node.error("'do' is an action such as reset, or a list of them, found \(node.description)")
+            }
+            return [try node.ruleText()]
+        }
         var actions: [RuleFields.Text] = []
         for item in items { actions.append(try item.ruleText()) }
         return actions

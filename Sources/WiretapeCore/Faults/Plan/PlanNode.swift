@@ -25,11 +25,19 @@ package struct PlanNode: Sendable {
 
     package var text: String? { if case .scalar(let text, _) = kind { text } else { nil } }
 
+    /// Whether it is written and has no value: YAML's empty and `~`, and `null`.
+    package var isNothing: Bool {
+        guard case .scalar(let text, isQuoted: false) = kind else { return false }
+        return text.isEmpty || text == "~" || text == "null"
+    }
+
     package func error(_ message: String) -> PlanError { PlanError(message, at: source) }
 
     /// As a text of a rule. A quoted one begins behind its quote.
     package func ruleText() throws(PlanError) -> RuleFields.Text {
-        guard case .scalar(let text, let isQuoted) = kind else { throw error("expected a text, found \(description)") }
+        guard case .scalar(let text, let isQuoted) = kind, !isNothing else {
+            throw error("expected a text, found \(isNothing ? "nothing" : description)")
+        }
         var at = source
         at.column += isQuoted ? 1 : 0
         return RuleFields.Text(text, isQuoted: isQuoted, at: at)
@@ -56,7 +64,7 @@ package struct PlanNode: Sendable {
     package func items(_ what: String) throws(PlanError) -> [PlanNode] {
         switch kind {
         case .list(let items): return items
-        case .scalar("", isQuoted: false): return []
+        case .scalar where isNothing: return []
         default: throw error("'\(what)' is a list, found \(description)")
         }
     }

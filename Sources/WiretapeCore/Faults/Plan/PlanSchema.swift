@@ -11,9 +11,15 @@ package enum PlanSchema {
             (
                 "properties",
                 object([
-                    ("seed", object([("type", .string("integer")), ("minimum", .number(0))])),
-                    ("rules", list(object([("$ref", .string("#/$defs/rule"))]))),
-                    ("include", list(object([("type", .string("string"))]))),
+                    (
+                        "seed",
+                        object([
+                            ("type", strings(["integer", "string"])), ("minimum", .number(0)),
+                            ("maximum", .number(UInt64.max)), ("pattern", .string("^[0-9]{1,20}$")),
+                        ])
+                    ),
+                    ("rules", list(object([("$ref", .string("#/$defs/rule"))]), most: FaultPlan.mostRules)),
+                    ("include", list(object([("type", .string("string")), ("minLength", .number(1))]))),
                 ])
             ), ("$defs", definitions),
         ])
@@ -25,14 +31,29 @@ package enum PlanSchema {
             (
                 "ordinal",
                 object([
-                    ("type", strings(["integer", "string"])),
-                    ("pattern", .string("^([0-9]+([.]{2}[0-9]+|([|][0-9]+)*)|every [0-9]+)$")),
+                    ("type", strings(["integer", "string"])), ("minimum", .number(1)),
+                    (
+                        "pattern",
+                        .string("^ *(\(count)([.]{2} *\(count)|( *[|] *\(count))*)|every *\(count)) *$")
+                    ),
                 ])
             ),
-            ("duration", object([("type", .string("string")), ("pattern", .string("^([0-9.]+(ns|us|ms|s|m|h)|0)$"))])),
+            (
+                "duration",
+                object([
+                    ("type", strings(["string", "integer"])), ("minimum", .number(0)), ("maximum", .number(0)),
+                    ("pattern", .string("^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h)|0+([.]0+)?)$")),
+                ])
+            ),
             ("when", when),
         ])
     }
+
+    /// A whole number from 1.
+    private static let count = "0*[1-9][0-9]*"
+
+    private static let flag = object([("enum", .array([.bool(true), .bool(false), .string("true"), .string("false")]))])
+    private static let name = object([("type", strings(["string", "number", "boolean"])), ("minLength", .number(1))])
 
     private static var inline: JSONValue {
         object([
@@ -49,8 +70,7 @@ package enum PlanSchema {
             (
                 "properties",
                 object([
-                    ("name", object([("type", .string("string"))])), ("fault", inline),
-                    ("optional", object([("type", .string("boolean"))])),
+                    ("name", name), ("fault", inline), ("optional", flag),
                 ])
             ),
         ])
@@ -63,7 +83,7 @@ package enum PlanSchema {
             (
                 "properties",
                 object([
-                    ("name", object([("type", .string("string"))])),
+                    ("name", name),
                     ("when", object([("$ref", .string("#/$defs/when"))])),
                     (
                         "do",
@@ -72,13 +92,13 @@ package enum PlanSchema {
                                 "oneOf",
                                 .array([
                                     object([("$ref", .string("#/$defs/action"))]),
-                                    list(object([("$ref", .string("#/$defs/action"))])),
+                                    list(object([("$ref", .string("#/$defs/action"))]), least: 1),
                                 ])
                             )
                         ])
                     ),
                     ("place", object([("enum", strings(["before", "after", "on", "instead"]))])),
-                    ("optional", object([("type", .string("boolean"))])),
+                    ("optional", flag),
                 ])
             ),
         ])
@@ -86,7 +106,7 @@ package enum PlanSchema {
 
     private static var action: JSONValue {
         object([
-            ("type", .string("string")), ("pattern", .string("^ *(\(words))( *[(+].*)?$")),
+            ("type", .string("string")), ("pattern", .string("^ *(\(words))( *[(+].*)? *$")),
             (
                 "description",
                 .string(Faults.all.map { "\($0.word): \($0.summary)" }.joined(separator: "\n"))
@@ -97,14 +117,14 @@ package enum PlanSchema {
     private static var words: String { Faults.all.map(\.word).joined(separator: "|") }
 
     private static var when: JSONValue {
-        let text = object([("type", strings(["string", "number", "boolean"]))])
+        let text = object([("type", strings(["string", "number", "boolean"])), ("minLength", .number(1))])
         let ordinal = object([("$ref", .string("#/$defs/ordinal"))])
         let duration = object([("$ref", .string("#/$defs/duration"))])
         var properties: [(String, JSONValue)] = [
             (
                 "at",
                 object([
-                    ("type", .string("string")),
+                    ("type", strings(["string", "number", "boolean"])), ("minLength", .number(1)),
                     (
                         "description",
                         .string(
@@ -116,8 +136,22 @@ package enum PlanSchema {
         ]
         for key in ["occurrence", "attempt", "retry", "session"] { properties.append((key, ordinal)) }
         properties.append(
-            ("probability", object([("type", .string("number")), ("minimum", .number(0)), ("maximum", .number(1))])))
-        properties.append(("max", object([("type", .string("integer")), ("minimum", .number(1))])))
+            (
+                "probability",
+                object([
+                    ("type", strings(["number", "string"])), ("minimum", .number(0)), ("maximum", .number(1)),
+                    ("pattern", .string("^(0*([.][0-9]+)?|0*1([.]0*)?|[0-9.]+[eE]-[0-9]+)$")),
+                    ("minLength", .number(1)),
+                ])
+            ))
+        properties.append(
+            (
+                "max",
+                object([
+                    ("type", strings(["integer", "string"])), ("minimum", .number(1)),
+                    ("pattern", .string("^[+]?\(count)$")),
+                ])
+            ))
         properties.append(("per", object([("enum", strings(RuleFilters.Scope.allCases.map(\.rawValue)))])))
         let marks = RuleFilters.Since.Mark.allCases.map { ($0.rawValue, duration) }
         properties.append(
@@ -132,7 +166,26 @@ package enum PlanSchema {
         for key in Condition.keys { properties.append((key, condition(key, text))) }
         return object([
             ("type", .string("object")), ("additionalProperties", .bool(false)), ("properties", object(properties)),
-            ("patternProperties", object([("^/", object([])), ("^header[.]", text)])),
+            (
+                "patternProperties",
+                object([
+                    ("^/", object([("type", strings(["string", "number", "boolean", "null"]))])), ("^header[.].", text),
+                ])
+            ),
+            // Filters alone say nothing of where.
+            (
+                "not",
+                object([
+                    ("type", .string("object")), ("additionalProperties", .bool(false)),
+                    (
+                        "properties",
+                        object(
+                            ["attempt", "retry", "session", "probability", "max", "per", "occurrence"].map {
+                                ($0, object([]))
+                            })
+                    ),
+                ])
+            ),
         ])
     }
 
@@ -141,9 +194,25 @@ package enum PlanSchema {
         case "direction": object([("enum", strings(["toClient", "toServer"]))])
         case "by": object([("enum", strings(["server", "client"]))])
         case "token": object([("enum", strings(["stale"]))])
+        case "transport":
+            object([
+                ("type", .string("string")), ("pattern", .string("^(\(transports))([|](\(transports)))*$")),
+            ])
+        case "size":
+            object([
+                ("type", strings(["integer", "string"])), ("minimum", .number(0)),
+                ("pattern", .string("^([<>]?[0-9]+|[0-9]+[.]{2}[0-9]+)$")),
+            ])
+        case "code":
+            object([
+                ("type", strings(["integer", "string"])), ("minimum", .number(0)), ("maximum", .number(65_535)),
+                ("pattern", .string("^[0-9]+$")),
+            ])
         default: text
         }
     }
+
+    private static var transports: String { Transport.allCases.map(\.rawValue).joined(separator: "|") }
 
     // MARK: Making JSON
 
@@ -151,8 +220,12 @@ package enum PlanSchema {
         .object(members.map { JSONValue.Member($0.0, $0.1) })
     }
 
-    private static func list(_ items: JSONValue) -> JSONValue {
-        object([("type", .string("array")), ("items", items)])
+    private static func list(_ items: JSONValue, least: Int? = nil, most: Int? = nil) -> JSONValue {
+        let least = least.map { ("minItems", JSONValue.number($0)) }
+        // Where a list may be empty, nothing may stand in its place.
+        let type = least == nil ? strings(["array", "null"]) : .string("array")
+        return object(
+            [("type", type), ("items", items)] + [least, most.map { ("maxItems", .number($0)) }].compactMap(\.self))
     }
 
     private static func strings(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }

@@ -73,13 +73,7 @@ extension FaultPlan {
     package var problemsInReplay: [PlanError] {
         rules.compactMap { rule in
             guard rule.selector.direction == .toServer else { return nil }
-            let action = rule.actions.first { action in
-                switch action.verdict {
-                case .duplicate, .reorder, .replace, .inject, .corrupt: true
-                default: false
-                }
-            }
-            guard let action else { return nil }
+            guard let action = rule.actions.first(where: \.needsServer) else { return nil }
             return PlanError(
                 "'\(action.text)' on messages to the server needs a server, and a replay has none",
                 at: rule.subjectSource)

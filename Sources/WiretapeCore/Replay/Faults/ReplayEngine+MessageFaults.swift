@@ -144,7 +144,7 @@ extension ReplayEngine {
     }
 
     /// The connection ends behind the bytes that were left of a message.
-    private mutating func endTruncated(
+    mutating func endTruncated(
         _ ending: Link.Ending?, on c: ConnectionID, of r: Int, into out: inout [ReplayAction]
     ) {
         guard let ending else { return }

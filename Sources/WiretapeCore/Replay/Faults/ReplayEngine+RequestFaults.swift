@@ -127,6 +127,7 @@ extension ReplayEngine {
         switch kind {
         case .upgrade: .ws
         case .stream, .poll, .operation: runs[r].session.codec.type.transport(head)
+        case .send, .end: runs[r].link?.transport
         default: nil
         }
     }

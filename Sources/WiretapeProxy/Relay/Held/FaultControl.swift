@@ -8,6 +8,8 @@ package final class FaultControl {
     private var timer: (any LoopTimer)?
     /// Of rules about moments, and of the end of an outage.
     private var armedFor: WireInstant?
+    private var marks: [FaultHit: FaultMark] = [:]
+    private var lastMark: UInt32 = 0
 
     package init(_ loop: any Loop, _ faults: LiveFaults) {
         self.loop = loop
@@ -16,6 +18,24 @@ package final class FaultControl {
         timer = loop.timer { [unowned self] in fired() }
         arm()
     }
+
+    // MARK: What the tape will be told
+
+    /// A rule has fired whose end is still to come.
+    /// - Returns: the number of its mark on the tape.
+    func mark(_ hit: FaultHit, on connection: UInt32) -> UInt32 {
+        lastMark += 1
+        marks[hit] = FaultMark(number: lastMark, connection: connection, carried: hit.message == nil ? nil : 0)
+        return lastMark
+    }
+
+    /// So many bytes went that way for the event.
+    func carried(_ count: Int, _ direction: Direction, for hit: FaultHit) {
+        marks[hit]?.carried = count
+        marks[hit]?.direction = direction
+    }
+
+    func takeMark(of hit: FaultHit) -> FaultMark? { marks.removeValue(forKey: hit) }
 
     /// Lets go of the nodes and the timer.
     package func close() {

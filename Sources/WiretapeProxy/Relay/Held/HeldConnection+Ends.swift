@@ -55,7 +55,7 @@ extension HeldConnection {
             guard party == .client else { return }
             // The fault comes too late: what it followed may have been lost.
             self.pendingEnd = nil
-            if !isEndTold { faults.record(pendingEnd.end.hit, on: pendingEnd.exchange, cut: true, at: now) }
+            record(pendingEnd.end, on: pendingEnd.exchange, cut: true, isTold: isEndTold, at: now)
         }
         let by = party == .client ? "client" : "server"
         if let live = socket?.live {
@@ -93,9 +93,12 @@ extension HeldConnection {
     }
 
     /// The end that a rule wants, once what goes before it in that direction has gone. Nothing later does.
+    /// - Parameter isOfMessage: whether what carried the event has gone that way since the rule fired.
     func finish(
-        with end: MessageFate.End, _ live: LiveExchange, _ direction: Direction, after gap: UInt64, at now: WireInstant
+        with end: MessageFate.End, _ live: LiveExchange, _ direction: Direction, after gap: UInt64,
+        isOfMessage: Bool = false, at now: WireInstant
     ) {
+        if isOfMessage { carried(by: end, direction) }
         isEndTold = false
         mark(.end(end, live), direction, delay: gap, at: now)
         guard end.cutsConnections else { return }
@@ -115,7 +118,9 @@ extension HeldConnection {
     private func perform(_ end: MessageFate.End, _ live: LiveExchange?, cut: Bool, at now: WireInstant) {
         guard !isOver else { return }
         // Else it was told when the client left before it.
-        if pendingEnd != nil || !end.cutsConnections, !isEndTold { faults.record(end.hit, on: live, cut: cut, at: now) }
+        if pendingEnd != nil || !end.cutsConnections {
+            record(end, on: live, cut: cut, isTold: isEndTold, at: now)
+        }
         let wasPending = pendingEnd != nil
         pendingEnd = nil
         let by = "fault:\(end.hit.name)"
@@ -248,7 +253,7 @@ extension HeldConnection {
     /// What rules say to a client that has just connected.
     func accepted(_ fate: RequestFate, at now: WireInstant) {
         for hit in fate.hits {
-            record(fault: hit.name, hit.text, at: now)
+            write(hit, at: now)
             if hit != fate.end?.hit, hit != fate.endAfter?.hit { faults.record(hit, on: nil, at: now) }
         }
         if fate.delay > 0 {
@@ -349,23 +354,4 @@ extension HeldConnection {
 
     var mutesProtocol: Bool { muted?.coversProtocol ?? false }
     var mutesWebSocket: Bool { muted?.coversWebSocket ?? false }
-
-    // MARK: Telling
-
-    /// Rules that fired, but for the one whose end is still to come.
-    func record(_ hits: [FaultHit], of end: MessageFate.End?, _ live: LiveExchange, at now: WireInstant) {
-        for hit in hits {
-            record(fault: hit.name, hit.text, at: now)
-            if hit != end?.hit { faults.record(hit, on: live, at: now) }
-        }
-    }
-
-    func note(_ judged: [(message: Message, fate: MessageFate?)], _ live: LiveExchange, at now: WireInstant) {
-        for case let fate? in judged.lazy.map(\.fate) { record(fate.hits, of: fate.end, live, at: now) }
-    }
-
-    /// On the tape, behind the event that it is about.
-    func record(fault rule: String, _ action: String, at now: WireInstant) {
-        node.tap?.record(.fault, connection.id, at: now, FaultRecord.encode(rule, action).span)
-    }
 }

@@ -131,7 +131,8 @@ extension HeldConnection {
     private func requestEnded(at now: WireInstant) {
         guard let live = http.live else { return }
         if let refusal = live.refusal {
-            record(fault: refusal.by, "refused", at: now)
+            let text = FaultRecord.encode(refusal.by, "refused")
+            node.tap?.record(.fault, connection.id, at: now, text.span)
             let by = "fault:\(refusal.by)"
             guard let own = refusal.answer else { return over(live, by, "reset", at: now, reset: true) }
             return answer(own, live, by: by, at: now)
@@ -214,9 +215,10 @@ extension HeldConnection {
         }
         guard let end = body.end else { return }
         if carrier != nil {
+            carried(by: end, .toServer)
             mark(.sessionEnd(end, live), .toServer, delay: body.lingering, at: now)
         } else {
-            finish(with: end, live, .toServer, after: body.lingering, at: now)
+            finish(with: end, live, .toServer, after: body.lingering, isOfMessage: true, at: now)
         }
     }
 

@@ -154,7 +154,8 @@ extension HeldConnection {
                 add(Array(chunked(stream.frame(bytes)).prefix(count)), .toClient, endsFrame: false, at: now)
             case .effects(let verdicts, let hit):
                 mark(.effects(verdicts, live, .toClient, rule: hit.name), .toClient, at: now)
-            case .end(let end, let after): finish(with: end, live, .toClient, after: after, at: now)
+            case .end(let end, let after):
+                finish(with: end, live, .toClient, after: after, isOfMessage: true, at: now)
             }
             releaseEvents(at: now)
         }
@@ -233,8 +234,14 @@ extension HeldConnection {
     /// A whole answer that was wanted: of a negotiation, or of a poll.
     private func collected(_ live: LiveExchange, at now: WireInstant) {
         guard let info = http.responseInfo, let head = http.responseHead else { return }
-        if live.kind == .negotiate { faults.negotiated(live, body: http.responseBody, at: now) }
-        let payload = http.responseBody
+        var raw = info.raw
+        var payload = http.responseBody
+        if live.kind == .negotiate {
+            payload = faults.negotiated(live, body: payload, at: now)
+            if payload != http.responseBody, !http.isChunked {
+                raw = HTTPHeadWriter.setting("Content-Length", to: "\(payload.count)", in: raw)
+            }
+        }
         let opcode: Opcode = isValidUTF8(payload.span) ? .text : .binary
         let carries = live.kind != .negotiate && !payload.isEmpty && head.status == 200
         let judged = carries ? faults.payload(payload, opcode, .toClient, of: live, at: now) : []
@@ -243,7 +250,7 @@ extension HeldConnection {
             judged.contains(where: { $0.fate != nil }) || carries && mutesProtocol
                 || carries && http.parked.next != nil
         else {
-            add(info.raw, .toClient, at: now)
+            add(raw, .toClient, at: now)
             sendPiece(payload, at: now)
             if http.isChunked { add(HeldStream.lastChunk, .toClient, at: now) }
             return
@@ -260,9 +267,9 @@ extension HeldConnection {
         apply(body.effectsBefore, live, .toClient, rule: body.rule, at: now)
         toClient.lane.pause(body.wait, at: now)
         if let end = body.end, body.isEmpty {
-            return finish(with: end, live, .toClient, after: body.lingering, at: now)
+            return finish(with: end, live, .toClient, after: body.lingering, isOfMessage: true, at: now)
         }
-        var raw = HTTPHeadWriter.replacing("Transfer-Encoding", with: nil, in: info.raw)
+        raw = HTTPHeadWriter.replacing("Transfer-Encoding", with: nil, in: raw)
         raw = HTTPHeadWriter.setting("Content-Length", to: "\(body.length)", in: raw)
         let whole = raw + body.bytes
         add(body.truncated.map { Array(whole.prefix($0)) } ?? whole, .toClient, endsFrame: false, at: now)
@@ -277,10 +284,11 @@ extension HeldConnection {
         let atOnce = body.effectsAfter.filter { !later.contains($0) }
         if !atOnce.isEmpty { mark(.effects(atOnce, live, .toClient, rule: body.rule), .toClient, at: now) }
         if waits, !later.isEmpty || body.end != nil {
-            let end = AwaitedEnd(effects: later, rule: body.rule, end: body.end, lingering: body.lingering)
-            return faults.await(end, live)
+            let awaited = AwaitedEnd(effects: later, rule: body.rule, end: body.end, lingering: body.lingering)
+            if let end = body.end { carried(by: end, .toClient) }
+            return faults.await(awaited, live)
         }
-        if let end = body.end { finish(with: end, live, .toClient, after: body.lingering, at: now) }
+        if let end = body.end { finish(with: end, live, .toClient, after: body.lingering, isOfMessage: true, at: now) }
     }
 
     // MARK: Answers of ours

@@ -134,7 +134,7 @@ extension HeldConnection {
                 bytes, opcode, direction, isDeflated: isDeflated, window: window, until: now.advanced(by: patience))
         case .effects(let verdicts, let hit):
             mark(.effects(verdicts, live, direction, rule: hit.name), direction, at: now)
-        case .end(let end, let after): finish(with: end, live, direction, after: after, at: now)
+        case .end(let end, let after): finish(with: end, live, direction, after: after, isOfMessage: true, at: now)
         }
     }
 

@@ -117,6 +117,7 @@ final class HeldConnection {
     func add(
         _ bytes: [UInt8], _ direction: Direction, endsFrame: Bool = true, delay: UInt64 = 0, at now: WireInstant
     ) {
+        update(direction) { $0.carried += bytes.count }
         let isIdle = direction == .toClient ? toClient.lane.isIdle(at: now) : toServer.lane.isIdle(at: now)
         if isIdle, delay == 0, endsFrame, isOpen(direction) {
             side(direction)?.stream?.write(bytes.span)

@@ -6,6 +6,8 @@ struct HeldLeg {
     static let patience: UInt64 = 5_000_000_000
 
     var lane = HeldLane()
+    /// Bytes since a rule fired for an event: what carries that.
+    var carried = 0
     private var ledger = SendLedger()
     private var lookEvery: UInt64 = 0
     private(set) var nextLook: WireInstant?

@@ -1,0 +1,87 @@
+extension FaultRule {
+    /// Why an action cannot stand where it stands; nil when it can.
+    func placeProblem(_ action: FaultAction) -> String? {
+        let subject = selector.subjectText
+        let word = action.text.prefix { $0 != "(" }
+        let problem =
+            switch action.verdict {
+            case .respond, .malformed, .redirectLoop, .wrongAccept, .wrongSubprotocol: answering(action, word)
+            case .close, .refuse, .outage, .reset, .disconnect: ending(action.verdict)
+            case .delay, .drop, .duplicate, .reorder, .replace, .corrupt, .truncate, .inject:
+                changing(action.verdict, word)
+            case .downgrade, .expire:
+                isAboutAccept ? "'\(subject)' is before any request: there is no session yet" : nil
+            case .mute: muting
+            case .stall, .throttle, .slice:
+                selector.isPoint(.close) ? "nothing of the connection is left after '\(subject)' for \(word)" : nil
+            }
+        return problem ?? placing(action.verdict, word)
+    }
+
+    /// Instead of an answer, or within it.
+    private func answering(_ action: FaultAction, _ word: Substring) -> String? {
+        let subject = selector.subjectText
+        if selector.isAboutMessages {
+            return "\(word) answers a request, and '\(subject)' is a message; use close, disconnect or reset"
+        }
+        guard selector.isAboutRequests else { return "\(word) answers a request, and there is none at '\(subject)'" }
+        guard place == .instead else { return "\(word) stands in the place of the answer; write 'on \(subject)'" }
+        let kinds: [FaultPoint] = [.upgrade, .connect, .request]
+        guard needsUpgrade, !kinds.contains(where: selector.isPoint) else { return nil }
+        return "\(word) is for upgrades; write 'on upgrade'"
+    }
+
+    private func ending(_ verdict: FaultVerdict) -> String? {
+        let subject = selector.subjectText
+        switch verdict {
+        case .close:
+            let isOpen =
+                selector.isAboutMessages || selector.isPoint(.time) || selector.isPoint(.close)
+                || (selector.isPoint(.upgrade) && place == .after)
+            return isOpen
+                ? nil
+                : "close needs a WebSocket, and there is none at '\(subject)'; use respond, disconnect or reset"
+        case .refuse:
+            guard isAboutAccept || selector.isAboutRequests else {
+                return "refuse is for new connections; write 'on accept' or 'on connect'"
+            }
+            return place == .after && !isAboutAccept
+                ? "refuse stands in the place of the answer; write 'on \(subject)', or 'reset after \(subject)'" : nil
+        default: return nil
+        }
+    }
+
+    private func changing(_ verdict: FaultVerdict, _ word: Substring) -> String? {
+        let subject = selector.subjectText
+        let isMessage = selector.isAboutMessages
+        let isRequest = selector.isAboutRequests
+        switch verdict {
+        case .delay:
+            let isThere = isMessage || isRequest || isAboutAccept || selector.isPoint(.close)
+            return isThere ? nil : "there is nothing to delay at '\(subject)'"
+        case .drop:
+            return isMessage || selector.isPoint(.close)
+                ? nil : "drop is for messages, and '\(subject)' is none; use stall or disconnect"
+        case .truncate:
+            return isMessage || isRequest
+                ? nil : "truncate is for messages and answers, and '\(subject)' is neither"
+        case .inject:
+            return isMessage || selector.isPoint(.time) ? nil : "inject needs a message or a moment beside it"
+        default: return isMessage ? nil : "\(word) is for messages, and '\(subject)' is none"
+        }
+    }
+
+    /// Keepalives are those of a connection that carries a session.
+    private var muting: String? {
+        let carries: [FaultPoint] = [.upgrade, .stream, .poll, .time]
+        guard !selector.isAboutMessages, !carries.contains(where: selector.isPoint) else { return nil }
+        return "no keepalives begin at '\(selector.subjectText)'; write 'mute after upgrade' or 'mute after handshake'"
+    }
+
+    /// What is done to the thing itself has no other place than the thing.
+    private func placing(_ verdict: FaultVerdict, _ word: Substring) -> String? {
+        guard verdict.changesMessage, place != .instead else { return nil }
+        if case .delay = verdict, place == .before || selector.isAboutMessages { return nil }
+        return "\(word) is done to the thing itself; write 'on \(selector.subjectText)'"
+    }
+}
