@@ -50,40 +50,41 @@ enum SweepPoints: String, CaseIterable, Sendable {
             guard case .message(let message) = entry.what else { return nil }
             return [.handshake, .keepalive, .ack, .opaque].contains(message.role) ? nil : message
         }
-        /// What a rule of that name counts.
-        func isCounted(_ message: Message, as name: String) -> Bool {
-            message.type == name
-                || message.label == name && ![.reply, .part, .cancel].contains(message.role)
-        }
-        var names: [Name] = []
-        for (i, message) in messages.enumerated() {
-            let isLabelled = ![.reply, .part, .cancel].contains(message.role)
-            let name = isLabelled ? message.label ?? message.type : message.type
-            let same = messages[...i].count { $0.direction == message.direction && isCounted($0, as: name) }
-            let isBoth = messages.contains { $0.direction != message.direction && isCounted($0, as: name) }
+        var before: [Direction: [String: Int]] = [:]
+        let all = Dictionary(grouping: messages, by: \.direction).mapValues { Set($0.flatMap(Self.words)) }
+        return messages.map { message in
+            for word in Set(Self.words(message)) { before[message.direction, default: [:]][word, default: 0] += 1 }
+            let name = Self.words(message).last ?? message.type
+            let same = before[message.direction]?[name] ?? 1
+            let isBoth = all[message.direction.reversed]?.contains(name) ?? false
             let direction = isBoth ? ", direction=\(message.direction.name)" : ""
-            names.append(
-                Name(
-                    text: "\(Self.quoted(name))[\(same)\(direction)]", direction: message.direction,
-                    size: message.bytes.count))
+            return Name(
+                text: "\(Self.quoted(name))[\(same)\(direction)]", direction: message.direction,
+                size: message.bytes.count)
         }
-        return names
     }
 
+    /// What a rule may call a message by: its type, and its label where it brings that.
+    private static func words(_ message: Message) -> [String] {
+        let isLabelled = ![.reply, .part, .cancel].contains(message.role)
+        return [message.type] + (isLabelled ? message.label.map { [$0] } ?? [] : [])
+    }
+
+    /// The first of each: one that came on every attempt would keep a client that tries again at once busy for ever.
     private func boundaries(of session: RecordedSession) -> [String] {
         var places: [String] = []
-        if session.negotiate != nil { places.append("on negotiate") }
+        if session.negotiate != nil { places.append("on negotiate[1]") }
         switch session.transport {
-        case _ where session.isOperation: places += ["on operation", "after operation"]
-        case .ws: places += ["on upgrade", "after upgrade"]
-        case .lp: places += ["on poll", "on poll[2]"]
-        default: places.append("on stream")
+        case _ where session.isOperation: places += ["on operation[1]", "after operation[1]"]
+        case .ws: places += ["on upgrade[1]", "after upgrade[1]"]
+        case .lp: places += ["on poll[1]", "on poll[2]"]
+        default: places.append("on stream[1]")
         }
         let names = names(of: session)
         if session.entries.contains(where: {
             if case .message(let one) = $0.what { one.role == .handshake } else { false }
         }) {
-            places.append("after handshake")
+            places.append("after handshake[1]")
         }
         if let first = names.first { places += ["before \(first.text)", "after \(first.text)"] }
         if names.count > 1, let last = names.last { places += ["before \(last.text)", "after \(last.text)"] }

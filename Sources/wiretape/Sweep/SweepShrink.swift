@@ -76,6 +76,6 @@ struct SweepShrink {
         }
         found.append("\(failing.fault) \(place)")
         var seen: Set<String> = [failing.rule]
-        return found.filter { seen.insert($0).inserted }
+        return found.filter { seen.insert($0).inserted && SweepFaults.isRule($0) }
     }
 }
