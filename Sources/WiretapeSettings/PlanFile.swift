@@ -1,6 +1,6 @@
 package import WiretapeCore
 
-/// A plan of faults in YAML: `seed`, `rules`, `include`. `docs/faults.md` has examples.
+/// A plan of faults in YAML, or in JSON when its name ends so: `seed`, `rules`, `include`. `docs/faults.md` has examples.
 package enum PlanFile {
     /// How deep files may include files.
     private static let includeLimit = 16
@@ -20,7 +20,11 @@ package enum PlanFile {
     private static func load(
         _ file: String, within: [String], read: (String) throws(PlanError) -> [UInt8]
     ) throws(PlanError) -> FaultPlan {
-        try FaultPlan(try YAMLReader.read(try read(file), file: file)) { node throws(PlanError) in
+        let bytes = try read(file)
+        // The quotes of JSON are its own, and no word of a rule.
+        let root =
+            file.hasSuffix(".json") ? try PlanNode(json: bytes, file: file) : try YAMLReader.read(bytes, file: file)
+        return try FaultPlan(root) { node throws(PlanError) in
             try included(node, from: file, within: within + [file], read: read)
         }
     }

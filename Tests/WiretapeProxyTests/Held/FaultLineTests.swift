@@ -3,7 +3,7 @@ import WiretapeCore
 
 /// What the tape says of a fault: when it is done, to which event, and how much of that was delivered.
 @Suite struct FaultLineTests {
-    /// The tape of a WebSocket whose server says `hello` three times, and its faults.
+    /// The tape of a WebSocket (its `open` left out: event n stands at n - 2) whose server says `hello` three times, and its faults.
     private func record(
         _ rule: String, client: (FramePeer) -> Void = { _ in }
     ) throws -> (events: [JSONValue], faults: [JSONValue]) {
@@ -34,13 +34,13 @@ import WiretapeCore
         let fault = try #require(faults.first)
         #expect(number(fault["delivered"]) == bytes, "\(fault.text)")
         let reference = try #require(number(fault["ref"]))
-        #expect(events[reference - 1]["text"]?.string == "hello 2", "\(fault.text)")
+        #expect(events[reference - 2]["text"]?.string == "hello 2", "\(fault.text)")
     }
 
     @Test func whatIsDeliveredWholeNeedsNoNumber() throws {
         let (events, faults) = try record("delay(20ms) on message[2]")
         #expect(faults.count == 1 && faults[0]["delivered"] == nil)
-        #expect(number(faults[0]["ref"]).map { events[$0 - 1]["text"]?.string } == "hello 2")
+        #expect(number(faults[0]["ref"]).map { events[$0 - 2]["text"]?.string } == "hello 2")
     }
 
     /// The fault is done when its message is acknowledged: what the client says meanwhile stands before it.
@@ -49,6 +49,6 @@ import WiretapeCore
         let fault = try #require(faults.first)
         let place = try #require(events.firstIndex(of: fault))
         #expect(events[..<place].contains { $0["text"]?.string == "meanwhile" })
-        #expect(number(fault["ref"]).map { events[$0 - 1]["text"]?.string } == "hello 2")
+        #expect(number(fault["ref"]).map { events[$0 - 2]["text"]?.string } == "hello 2")
     }
 }

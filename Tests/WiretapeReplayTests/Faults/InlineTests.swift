@@ -120,7 +120,7 @@ import WiretapeCore
         ("stall(both, 5) after X", "1:13: '5' is not a duration such as 250ms, 2s or 1m"),
         ("corrupt(jsn) on X", "1:9: 'jsn' is none of bits, bytes, utf8, json, length, mask, rsv; did you mean 'json'?"),
         ("throttle(0) on connect", "1:10: '0' is not a rate such as 500B/s, 20kB/s or 1MB/s"),
-        ("downgrade(websocket) on connect", "1:11: 'websocket' is not a transport to take away"),
+        ("downgrade(websocket) on connect", "1:11: 'websocket' is not a transport to take away: ws, sse, lp, stream"),
         ("outage since run=5s", "1:1: outage needs a duration: outage(10s)"),
         (
             "outage(3s, ct=none) since run=5s",

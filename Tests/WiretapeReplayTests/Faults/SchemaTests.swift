@@ -16,7 +16,7 @@ import WiretapeSettings
     /// - Returns: why the program refuses it; nil when it does not.
     private func refusal(_ plan: String) -> String? {
         do {
-            _ = try PlanFile.load("p") { _ throws(PlanError) in Array(plan.utf8) }
+            _ = try PlanFile.load(plan.hasPrefix("{") ? "p.json" : "p.yaml") { _ throws(PlanError) in Array(plan.utf8) }
             return nil
         } catch {
             return "\(error)"

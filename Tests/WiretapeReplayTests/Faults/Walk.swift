@@ -70,7 +70,7 @@ struct Walk: CustomStringConvertible {
             connect(play, &steps)
             steps.pass(to: 15)
             speak(#"{"type":4,"invocationId":"1","target":"Count","arguments":[]}"#, play, &steps)
-            steps.pass(to: 35)
+            steps.pass(to: 25)
             speak(#"{"type":1,"target":"Say","arguments":["x"]}"#, play, &steps)
             steps.pass(to: 60)
             if transport == .ws, let socket = steps.carrier {

@@ -101,7 +101,7 @@ import WiretapeSettings
         ("seed: 1\nseed: 2", "2:1: 'seed' stands here twice"),
         ("- a", "1:1: a plan is a mapping, found a list"),
         ("a: [", "2:1: not YAML: did not find expected node content"),
-        ("include: [gone.yaml]", "1:11: no such file"),
+        ("include: [gone.yaml]", "1:11: 'gone.yaml': no such file"),
         ("include: [plan.yaml]", "1:11: 'plan.yaml' includes itself"),
         ("a: &x 1\nb: *x", "1:4: anchors and aliases are not read"),
         ("--- {}\n--- {}", "2:1: only one document a file"),

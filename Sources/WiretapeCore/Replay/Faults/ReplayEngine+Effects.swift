@@ -62,7 +62,8 @@ extension ReplayEngine {
     private mutating func isHeardAgain(_ r: Int) {
         runs[r].link?.faults.isSilent = false
         runs[r].progressed(at: now)
-        runs[r].wakeAt = now
+        // An end that is on its way has its own time.
+        if runs[r].link?.isCut == false { runs[r].wakeAt = now }
         runs[r].noteChange()
     }
 
