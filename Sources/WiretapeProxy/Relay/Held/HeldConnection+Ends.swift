@@ -145,7 +145,7 @@ extension HeldConnection {
         case .outage(let outage):
             control.begin(outage, by: end.hit.name)
             // A poll whose answer is lost carries nothing any more, and its client waits.
-            if wasPending, !isOver, let how = outage.cut.verdict { return cut(how, by: end.hit.name, live) }
+            if wasPending, !isOver, let how = outage.cut.verdict { return self.cut(how, by: end.hit.name, live) }
             guard !isOver, let live, http.state == .answer, http.responseHead == nil else { return }
             if let status = outage.answer {
                 answer(HTTPAnswer(status: status), live, by: by, at: now)
