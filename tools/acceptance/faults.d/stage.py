@@ -133,11 +133,12 @@ class Cell:
             with Wiretape(command, WORK / f"{self.name}.log") as proxy:
                 self.seen = self.case.run(self, proxy.port)
                 self.seen.ended = self.seen.ended or time.monotonic()
+                # Else it waits for them, for a moment.
+                wire.close_all()
                 self.code = proxy.stop()
                 self.said = proxy.said()
         finally:
-            for one in wire.made.wires:
-                one.close()
+            wire.close_all()
             if self.hub:
                 self.hub.close()
         self.report = json.loads(report.read_text(encoding="utf-8"))

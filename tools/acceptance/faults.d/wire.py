@@ -11,6 +11,11 @@ LIMIT = 15  # seconds for what has to come
 made = threading.local()  # the wires of this thread's cell, which closes them
 
 
+def close_all():
+    for one in made.wires:
+        one.close()
+
+
 class Wire:
     """What comes is kept in `got`, with the times in `marks`; `end` is FIN or RST once it is known."""
 
