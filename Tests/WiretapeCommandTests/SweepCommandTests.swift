@@ -63,7 +63,7 @@ struct SweepCommandTests {
         defer { try? FileManager.default.removeItem(at: plan) }
         let text = """
             rules:
-              - { name: pause, when: { at: message, probability: 0.1 }, place: after, do: [stall(both, 5ms), reset] }
+              - { name: pause, when: { at: message, probability: 0.1 }, place: after, do: 'stall(both, 5ms) + reset' }
               - respond(503) on connect[2]
             """
         try text.write(to: plan, atomically: true, encoding: .utf8)

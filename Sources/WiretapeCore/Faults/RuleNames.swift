@@ -19,7 +19,7 @@ package struct RuleNames: Sendable {
         guard let label, let near = NearestName.find(label, among: FaultPoint.allCases.map(\.rawValue)) else {
             return ""
         }
-        return "; did you mean the point '\(near)'?"
+        return "; nearest is the point '\(near)'"
     }
 
     /// When the rule asks for an ordinal that the tape does not reach.

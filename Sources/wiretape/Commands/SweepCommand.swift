@@ -64,12 +64,14 @@ package struct SweepCommand: Command {
         for session in sessions {
             let number = sessions.count > 1 ? session.number : nil
             for place in points.places(of: session) {
-                for fault in points.faults(faults, at: place) {
+                for (fault, asked) in points.faults(faults, at: place) {
                     let found = [place.text, place.text.replacingPlace(with: "on")].first {
                         SweepFaults.isRule("\(fault) \($0)")
                     }
                     guard let found else { continue }
-                    cases.append(SweepCase(number: cases.count + 1, fault: fault, place: found, session: number))
+                    cases.append(
+                        SweepCase(
+                            number: cases.count + 1, fault: fault, asked: asked, place: found, session: number))
                 }
             }
         }
@@ -144,11 +146,11 @@ package struct SweepCommand: Command {
                 continue
             }
             findings.broken += 1
-            if let way = ways[[one.fault, outcome.kind]] {
+            if let way = ways[[one.asked, outcome.kind]] {
                 findings.failures[way].alike.append(one)
                 continue
             }
-            ways[[one.fault, outcome.kind]] = findings.failures.count
+            ways[[one.asked, outcome.kind]] = findings.failures.count
             let name = "\(one.number)"
             findings.failures.append(
                 .init(

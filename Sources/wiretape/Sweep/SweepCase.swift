@@ -4,6 +4,8 @@ struct SweepCase: Hashable, Sendable {
     var number: Int
     /// `reset`.
     var fault: String
+    /// The fault that was asked for: with others of it, and the same outcome, it is one way to break the client.
+    var asked: String
     /// `after ReceiveMessage[3]`.
     var place: String
     /// Recorded session; nil when the tape has only one.

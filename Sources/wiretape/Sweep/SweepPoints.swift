@@ -30,11 +30,11 @@ enum SweepPoints: String, CaseIterable, Sendable {
     }
 
     /// The faults to put there, from those that were asked for: cuts inside a message come before an end.
-    func faults(_ asked: [String], at place: Place) -> [String] {
-        guard self == .bytes else { return asked }
+    func faults(_ asked: [String], at place: Place) -> [(text: String, asked: String)] {
+        guard self == .bytes else { return asked.map { ($0, $0) } }
         let middle = place.headerSize + (place.size - place.headerSize) / 2
         let cuts = Set([1, place.headerSize, middle, place.size - 1]).sorted().filter { (1..<place.size).contains($0) }
-        return cuts.flatMap { cut in asked.map { "truncate(\(cut)) + \($0)" } }
+        return cuts.flatMap { cut in asked.map { ("truncate(\(cut)) + \($0)", $0) } }
     }
 
     private struct Name {
