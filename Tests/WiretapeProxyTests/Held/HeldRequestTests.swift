@@ -355,7 +355,7 @@ import WiretapeSimulation
     @Test(arguments: [0, 20, 90]) func anAnswerIsCut(_ count: Int) throws {
         let (stage, hub) = try stage(["truncate(\(count)) + reset on negotiate"])
         let peer = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1")
-        #expect(peer.text == HTTPOrigin.ok(Self.negotiation).prefix(count))
+        #expect(Array(peer.text.utf8) == Array(HTTPOrigin.ok(Self.negotiation).utf8.prefix(count)))
         #expect(peer.end == .reset)
         #expect(hub.asked.count == (count == 0 ? 0 : 1))
         _ = stage.finish()

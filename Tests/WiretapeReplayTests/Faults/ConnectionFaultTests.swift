@@ -98,7 +98,7 @@ import WiretapeCore
         play.pass(ms: 1_000)
         #expect(play.negotiate() != nil)
         let attempts = play.finish().sessions[0].attempts
-        #expect(attempts.map(\.outcome) == [.connected, .refused, nil])
+        #expect(attempts.map(\.outcome) == [.connected, .refused, .abandoned])
     }
 
     @Test func aStallAfterAMessageWaitsForItAndEnds() throws {
@@ -145,7 +145,7 @@ import WiretapeCore
         let free = play.request("GET", "/nothing")
         _ = play.take(free)
         play.pass(ms: 100)
-        #expect(play.take(c).last == "RST" && play.take(d).last == "RST" && play.take(free).last == "RST")
+        #expect(play.take(c).last == "RST" && play.take(d).last == "RST" && !play.take(free).contains("RST"))
         play.host = "10.0.0.1"
         let refused = play.request("POST", "/chat/negotiate?negotiateVersion=1")
         #expect(play.take(refused) == ["RST"])

@@ -25,6 +25,7 @@ import WiretapeCore
         #expect(play.take(d).first == tick(3))
         play.kernelTakes = true
         play.takeAll()
+        _ = play.take(c)
         play.close(c)
         play.expect(c, "FIN")
         play.close(d, .closeFrame(code: 1000, reason: ""))

@@ -17,6 +17,8 @@ final class LiveCarrier {
     /// A rule has stopped what the server says, or what the client does, until then: the client may give the connection up
     /// without our hearing of it.
     var silentUntil: WireInstant?
+    /// Messages to the client that let others pass: the next poll may come on any connection.
+    var parked = ParkedMessages()
     /// What the next poll comes to.
     var awaited: AwaitedEnd?
     /// The TCP connection that carries it now.

@@ -29,6 +29,12 @@ package final class LiveExchange {
         opening = StreamOpening(request: head)
     }
 
+    /// Messages of its session to the client that let others pass, over HTTP.
+    package var parked: ParkedMessages {
+        get { carrier?.parked ?? ParkedMessages() }
+        set { carrier?.parked = newValue }
+    }
+
     /// Whether the request's body is wanted whole: it carries messages.
     package var carriesMessages: Bool { kind == .send || kind == .operation }
     /// Whether the answer's body is wanted whole: it names the session, or carries messages.

@@ -136,12 +136,12 @@ extension HeldConnection {
             case .wait(let gap): toClient.lane.pause(gap, at: now)
             case .original:
                 sendPiece(unit.raw, at: now)
-                http.parked.passed()
+                parked.passed()
             case .payload(let bytes, _):
                 sendPiece(stream.frame(bytes), at: now)
-                http.parked.passed()
+                parked.passed()
             case .reorder(let bytes, let opcode, let window, let patience):
-                http.parked.park(bytes, opcode, window: window, until: now.advanced(by: patience))
+                parked.park(bytes, opcode, window: window, until: now.advanced(by: patience))
             case .damaged(let bytes, _, let damage):
                 var piece = stream.frame(bytes)
                 if damage == .length, http.isChunked {
@@ -172,14 +172,14 @@ extension HeldConnection {
             sendPiece(stream.frame(bytes), at: now)
         } else {
             // The poll that waits is the server's to answer: it comes with the next messages.
-            http.parked.park(bytes, opcode, window: 0, until: now)
+            parked.park(bytes, opcode, window: 0, until: now)
         }
     }
 
     /// Events that have let others pass go on.
     func releaseEvents(at now: WireInstant) {
         guard let stream = http.stream else { return }
-        for one in http.parked.takeReleased(at: now) { sendPiece(stream.frame(one.bytes), at: now) }
+        for one in parked.takeReleased(at: now) { sendPiece(stream.frame(one.bytes), at: now) }
     }
 
     private func chunked(_ bytes: [UInt8]) -> [UInt8] { http.isChunked ? HeldStream.chunk(bytes) : bytes }
@@ -194,7 +194,7 @@ extension HeldConnection {
         case .pass, .skip: break
         case .collect: collected(live, at: now)
         case .payloads, .reframe:
-            for one in http.parked.takeAll() {
+            for one in parked.takeAll() {
                 if let stream = http.stream { sendPiece(stream.frame(one.bytes), at: now) }
             }
             if let rest = http.stream?.takeRest(), !rest.isEmpty { sendPiece(rest, at: now) }
@@ -248,7 +248,7 @@ extension HeldConnection {
         note(judged, live, at: now)
         guard let codec = faults.codec(of: live),
             judged.contains(where: { $0.fate != nil }) || carries && mutesProtocol
-                || carries && http.parked.next != nil
+                || carries && parked.next != nil
         else {
             add(raw, .toClient, at: now)
             sendPiece(payload, at: now)
@@ -258,7 +258,7 @@ extension HeldConnection {
         let course = PayloadCourse(
             judged, payload, opcode, codec, on: live.kind == .operation ? .http : live.transport, isMuted: mutesProtocol
         )
-        let body = HeldBody(course, payload, &http.parked, at: now) { message in
+        let body = HeldBody(course, payload, &parked, at: now) { message in
             guard live.kind == .operation else { return message }
             var out: [UInt8] = []
             codec.frame(message.span, on: .http, into: &out)

@@ -50,6 +50,12 @@ final class HeldConnection {
     /// Its rule has been told already: what lasts before the end has begun.
     var isEndTold = false
 
+    /// Messages of the exchange's session that let others pass.
+    var parked: ParkedMessages {
+        get { http.live?.parked ?? ParkedMessages() }
+        set { http.live?.parked = newValue }
+    }
+
     var faults: LiveFaults { control.faults }
     var node: RelayNode { connection.node }
     var now: WireInstant { node.loop.now }
@@ -253,7 +259,7 @@ final class HeldConnection {
         for one in settling { consider(one.until) }
         for one in restores { consider(one.until) }
         consider(socket?.nextParked)
-        consider(http.stream == nil ? nil : http.parked.next)
+        consider(http.stream == nil ? nil : parked.next)
         consider(goodbyeBy)
         consider(nextPeek)
         guard let next else {

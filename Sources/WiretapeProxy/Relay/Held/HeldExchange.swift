@@ -50,8 +50,6 @@ struct HeldExchange: ~Copyable {
     /// Bytes of the answer that may still go out; nil: all.
     var truncateLeft: Int?
     var stream: HeldStream?
-    /// Of streams and polls: messages to the client that let others pass.
-    var parked = ParkedMessages()
     /// What stands behind the answer has been seen to.
     var isFollowed = false
     var isConnect = false

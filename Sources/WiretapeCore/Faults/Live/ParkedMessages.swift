@@ -1,31 +1,31 @@
-internal import WiretapeCore
-
 /// Messages of one direction that let others pass.
-struct ParkedMessages {
-    struct One {
-        var bytes: [UInt8]
-        var opcode: Opcode
+package struct ParkedMessages: Sendable {
+    package struct One: Sendable {
+        package var bytes: [UInt8]
+        package var opcode: Opcode
         /// As a WebSocket's came.
-        var isDeflated: Bool
+        package var isDeflated: Bool
         fileprivate var left: Int
         fileprivate var until: WireInstant
     }
 
     private var waiting: [One] = []
 
-    mutating func park(
+    package init() {}
+
+    package mutating func park(
         _ bytes: [UInt8], _ opcode: Opcode, isDeflated: Bool = false, window: Int, until: WireInstant
     ) {
         waiting.append(One(bytes: bytes, opcode: opcode, isDeflated: isDeflated, left: window, until: until))
     }
 
     /// A message has passed those that wait.
-    mutating func passed() {
+    package mutating func passed() {
         for i in waiting.indices { waiting[i].left -= 1 }
     }
 
     /// Those whose time has come, in their order.
-    mutating func takeReleased(at now: WireInstant) -> [One] {
+    package mutating func takeReleased(at now: WireInstant) -> [One] {
         guard !waiting.isEmpty else { return [] }
         let due = waiting.filter { $0.left <= 0 || $0.until <= now }
         waiting.removeAll { $0.left <= 0 || $0.until <= now }
@@ -33,11 +33,11 @@ struct ParkedMessages {
     }
 
     /// All of them: nothing follows that could pass.
-    mutating func takeAll() -> [One] {
+    package mutating func takeAll() -> [One] {
         defer { waiting = [] }
         return waiting
     }
 
     /// When the patience of one ends.
-    var next: WireInstant? { waiting.map(\.until).min() }
+    package var next: WireInstant? { waiting.map(\.until).min() }
 }
