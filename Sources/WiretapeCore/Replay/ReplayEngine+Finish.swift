@@ -39,7 +39,7 @@ extension ReplayEngine {
 
     private func report(_ r: Int) -> ReplayReport.Session {
         let run = runs[r]
-        let complete = run.isPlayed && run.trailing == nil
+        let complete = (run.isPlayed || run.link == nil && run.owesOnlyCancelled) && run.trailing == nil
         // A client without a connection left for good while it was its turn, or before it.
         var (missing, unreached) = run.neverCame(isGone: run.link == nil && !run.isOver)
         if options.match == .off { (missing, unreached) = ([], 0) }

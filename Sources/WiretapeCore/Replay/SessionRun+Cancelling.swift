@@ -16,4 +16,18 @@ extension SessionRun {
         aside.removeAll { state[$0] == .lost }
         skipSettled()
     }
+
+    /// All that is left belongs to chains which the client has ended itself: one that has left is owed nothing of them.
+    var owesOnlyCancelled: Bool {
+        guard firstAwaited == script.steps.count else { return false }
+        var ended: Set<Int> = []
+        for cancel in script.cancels(before: script.steps.count) where state[cancel] == .done {
+            if let group = script.steps[cancel].group { ended.insert(group) }
+        }
+        return !ended.isEmpty
+            && script.steps.indices.allSatisfy { step in
+                ![.waiting, .dormant, .abandoned].contains(state[step])
+                    || script.steps[step].group.map(ended.contains) ?? false
+            }
+    }
 }

@@ -48,6 +48,35 @@ import WiretapeCore
         play.expect(d, [next("2", 3), next("1", 4), complete("2"), complete("1")])
     }
 
+    /// A server may still say something of an operation that the client has ended; a client that has left in order meanwhile
+    /// is owed nothing more of it. What is left of the others is.
+    @Test(arguments: [false, true])
+    func leavesBehindACancel(_ isOther: Bool) throws {
+        let tape =
+            GraphQLPlay.handshake + """
+                10 > \(subscribe("u1", "subscription A { n }"))
+                20 < \(next("u1", 1))
+                30 > \(#"{"id":"u1","type":"complete"}"#)
+                40 < \(next("u1", 2))
+                50 < \(complete("u1"))
+
+                """
+        let other = """
+            60 > \(subscribe("u2", "{ n }"))
+            70 < \(next("u2", 4))
+            """
+        let play = try GraphQLPlay(isOther ? tape + other : tape, speed: .factor(1))
+        let c = try play.start()
+        play.say(c, subscribe("1", "subscription A { n }"))
+        play.play.pass(ms: 10)
+        play.expect(c, [next("1", 1)])
+        play.say(c, #"{"id":"1","type":"complete"}"#)
+        if isOther { play.say(c, subscribe("2", "{ n }")) }
+        play.play.close(c, .closeFrame(code: 1000, reason: ""))
+        let report = play.play.finish()
+        #expect(report.verdict == .pass && report.sessions[0].finished != isOther, "\(report.reasons)")
+    }
+
     /// What was due meanwhile is lost; the rest comes under the new ids.
     @Test func live() throws {
         let play = try GraphQLPlay(Self.tape, speed: .factor(1)) { $0.onReconnect = .live }
