@@ -4,14 +4,20 @@ package enum Summary {
     package static let limit = 120
 
     /// The text on one line, without control characters, at most `limit` characters and then an ellipsis.
-    package static func line(_ text: some StringProtocol, limit: Int = Summary.limit) -> String {
-        let bytes = text.utf8
-        // Characters are counted only where there may be others than plain ones: that takes most of the time.
-        let plain = bytes.prefix(limit + 1).prefix { $0 >= 0x20 && $0 < 0x7f }
-        if plain.endIndex == bytes.endIndex, plain.count <= limit { return String(text) }
-        if limit > 0, plain.count > limit {
-            return String(text[..<bytes.index(bytes.startIndex, offsetBy: limit - 1)]) + "…"
+    package static func line(_ text: String, limit: Int = Summary.limit) -> String {
+        // Plain text is most of it, and live messages wait for this: characters are counted only where there may be others.
+        var count = 0
+        for byte in text.utf8 {
+            guard byte >= 0x20, byte < 0x7f else { return fitted(text, limit) }
+            count += 1
+            guard count > limit else { continue }
+            guard limit > 0 else { break }
+            return String(text[..<text.utf8.index(text.startIndex, offsetBy: limit - 1)]) + "…"
         }
+        return count <= limit ? text : fitted(text, limit)
+    }
+
+    private static func fitted(_ text: String, _ limit: Int) -> String {
         var kept = ""
         if let end = text.index(text.startIndex, offsetBy: limit, limitedBy: text.endIndex), end < text.endIndex {
             kept = String(text.prefix(max(0, limit - 1))) + "…"

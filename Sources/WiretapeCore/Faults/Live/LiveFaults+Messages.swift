@@ -5,12 +5,12 @@ extension LiveFaults {
     /// - Parameter exchange: the request that opened the WebSocket or event stream, or whose body or answer this is.
     package func payload(
         _ payload: [UInt8], _ opcode: Opcode, _ direction: Direction, of exchange: LiveExchange, at now: WireInstant
-    ) -> [(message: Message, fate: MessageFate?)] {
+    ) -> [JudgedMessage] {
         guard let carrier = carrier(of: exchange, at: now) else { return [] }
         if carrier.codec == nil { identify(carrier, payload, direction) }
         var messages: [Message] = []
         carrier.codec?.decode(payload.span, opcode, direction, into: &messages)
-        return messages.map { message in (message, judge(message, carrier, at: now)) }
+        return messages.map { JudgedMessage(message: $0, fate: judge($0, carrier, at: now)) }
     }
 
     /// The whole body of a request that may carry messages.

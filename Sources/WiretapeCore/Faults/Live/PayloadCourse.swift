@@ -33,7 +33,7 @@ package struct PayloadCourse: Sendable {
     ///   - transport: what carries it.
     ///   - isMuted: the protocol's keepalives to the client are left out.
     package init(
-        _ messages: [(message: Message, fate: MessageFate?)], _ payload: [UInt8], _ opcode: Opcode,
+        _ messages: [JudgedMessage], _ payload: [UInt8], _ opcode: Opcode,
         _ codec: any FrameCodec.Type, on transport: Transport, isMuted: Bool = false
     ) {
         self.transport = transport
@@ -43,8 +43,9 @@ package struct PayloadCourse: Sendable {
             steps = [.original]
             return
         }
-        for (message, fate) in messages where !(muted && PayloadCourse.isSilenced(message)) {
-            guard let fate else {
+        for judged in messages where !(muted && PayloadCourse.isSilenced(judged.message)) {
+            let message = judged.message
+            guard let fate = judged.fate else {
                 run += message.bytes
                 continue
             }

@@ -17,7 +17,7 @@ extension HeldConnection {
         }
     }
 
-    func note(_ judged: [(message: Message, fate: MessageFate?)], _ live: LiveExchange, at now: WireInstant) {
+    func note(_ judged: [JudgedMessage], _ live: LiveExchange, at now: WireInstant) {
         for case let fate? in judged.lazy.map(\.fate) { record(fate.hits, of: fate.end, live, at: now) }
         toClient.carried = 0
         toServer.carried = 0
