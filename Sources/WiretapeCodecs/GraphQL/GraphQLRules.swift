@@ -6,10 +6,6 @@ struct GraphQLRules: ConnectionRules {
     private var isAcknowledged = false
     private var active: Set<Chain> = []
 
-    var openingLimit: (after: UInt64, breach: RuleBreach)? {
-        isOpened ? nil : (3_000_000_000, RuleBreach(4408, "Connection initialisation timeout"))
-    }
-
     mutating func heard(_ message: Message) -> RuleBreach? {
         switch message.role {
         case .opaque: return RuleBreach(4400, "Invalid message received")

@@ -19,6 +19,8 @@ struct Link: Sendable {
     var memory: (any SessionMemory)?
     /// What the protocol's server insists on.
     var rules: (any ConnectionRules)?
+    /// How long it waits for the client.
+    var watch: ServerWatch
     var ids = IDMap()
     /// The recorded chain of each live one.
     var chains: [Chain: Script.ChainPlace] = [:]
@@ -63,6 +65,7 @@ struct Link: Sendable {
         self.codec = codec
         writer = codec
         rules = codec.rules
+        watch = ServerWatch(ServerLimits(), isOpen: true, at: now)
         openedAt = now
         lastHeard = now
         lastSpoke = now

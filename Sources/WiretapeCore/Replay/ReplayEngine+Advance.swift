@@ -7,7 +7,7 @@ extension ReplayEngine {
 
     mutating func advanceAlone(_ r: Int, into out: inout [ReplayAction]) {
         if finishSettling(r, into: &out) { return }
-        guard runs[r].link != nil, !timeOutOpening(r, into: &out) else { return }
+        guard runs[r].link != nil, !endPatience(r, into: &out) else { return }
         release(r, into: &out)
         answerPoll(of: r, into: &out)
     }
@@ -103,6 +103,7 @@ extension ReplayEngine {
         if message.role == .handshake { tell(bytes, opcode, of: r) }
         let live = message.chain.map { Chain(ids.live($0), origin: $0.origin) }
         runs[r].link?.rules?.said(message, on: live)
+        if message.role == .reply { answered(step, of: r) }
         if message.role == .reply, let chain = message.chain, let place = runs[r].script.steps[step].place {
             runs[r].link?.end(chain, at: place)
         }
@@ -135,9 +136,7 @@ extension ReplayEngine {
         if let own = runs[r].keepalive(at: now, options) {
             sendKeepalive(own.payload, own.opcode, to: r, into: &out)
         }
-        for next in [runs[r].link?.nextKeepalive, openingDue(r)].compactMap(\.self) {
-            runs[r].wakeAt = min(runs[r].wakeAt ?? next, next)
-        }
+        if let next = runs[r].link?.nextKeepalive { runs[r].wakeAt = min(runs[r].wakeAt ?? next, next) }
     }
 
     /// Where the session is, for rules.

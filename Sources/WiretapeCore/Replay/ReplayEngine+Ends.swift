@@ -191,11 +191,12 @@ extension ReplayEngine {
     }
 
     /// The session has no connection any more.
-    mutating func leave(_ r: Int, by: String, how: String, _ stay: Stay = .gone) {
+    /// - Parameter reason: for people, beyond what `how` says.
+    mutating func leave(_ r: Int, by: String, how: String, reason: String? = nil, _ stay: Stay = .gone) {
         guard var link = runs[r].link else { return }
         if let c = link.connection { peers[c]?.run = nil }
         let isUnsettled = stay == .unsettled
-        if !isUnsettled { runs[r].ended(by: by, how: how, at: now, origin: origin ?? now) }
+        if !isUnsettled { runs[r].ended(by: by, how: how, reason: reason, at: now, origin: origin ?? now) }
         link.connection = nil
         link.cut = .none
         link.faults = LinkFaults()

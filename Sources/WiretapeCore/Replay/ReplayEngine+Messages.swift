@@ -16,10 +16,12 @@ extension ReplayEngine {
         let generation = runs[r].generation
         var messages: [Message] = []
         runs[r].link?.codec.decode(payload, opcode, .toServer, into: &messages)
+        runs[r].link?.watch.heard(at: now)
         for message in messages {
             guard runs[r].generation == generation, runs[r].link?.hears == true, runs[r].failure == nil,
                 !runs[r].isStalled
             else { return }
+            guard staysWithinLimits(message, of: r, into: &out) else { return }
             if runs[r].link?.memory != nil {
                 guard runs[r].link?.memory?.receiving(message, at: now) == true else {
                     if let why = runs[r].link?.memory?.violation { return breakOff(r, why, into: &out) }

@@ -58,6 +58,7 @@ extension ReplayEngine {
         peers[c]?.run = r
         runs[r].link?.connection = c
         runs[r].link?.polls.waiting = head
+        runs[r].link?.watch.heard(at: now)
         runs[r].link?.polls.since = now
         runs[r].link?.polls.afterAnswer = hit
         for effect in runs[r].link?.faults.onNextPoll ?? [] { apply(effect, on: c, into: &out) }
@@ -108,6 +109,7 @@ extension ReplayEngine {
         runs[r].deliverAgain(link.stepsUnderWay)
         runs[r].assigned = .token
         runs[r].goOn(link, hasLost: parked.end == nil, at: now, options)
+        runs[r].link?.watch.excuse(at: now)
         if link.readyAt != nil, parked.end == nil { runs[r].connected() }
     }
 
@@ -181,6 +183,7 @@ extension SessionRun {
     var carrierWake: WireInstant? {
         var next = pollDeadline
         if let link, !link.isCut, let due = link.memory?.acknowledgeAt { next = min(next ?? due, due) }
+        if let link, !link.isCut, let due = link.watch.due?.at { next = min(next ?? due, due) }
         if let until = parked?.until { next = min(next ?? until, until) }
         if let due = link?.faults.nextWake { next = min(next ?? due, due) }
         return next

@@ -173,6 +173,7 @@ extension ReplayEngine {
         runs[r].attach(link, at: now, options)
         runs[r].link?.codec.configure(options.codecSettings)
         varyGreeting(of: r)
+        watch(r)
         let hasHandshake = runs[r].session.codec.type.hasHandshake(on: link.transport)
         if !hasHandshake || runs[r].script.clientHandshake == nil && runs[r].script.serverHandshake == nil {
             runs[r].connected()

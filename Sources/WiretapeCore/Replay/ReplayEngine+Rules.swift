@@ -11,22 +11,6 @@ extension ReplayEngine {
         return false
     }
 
-    /// Ends a connection whose client has not opened the conversation in time.
-    /// - Returns: whether it did.
-    mutating func timeOutOpening(_ r: Int, into out: inout [ReplayAction]) -> Bool {
-        guard let due = openingDue(r), due <= now, let limit = runs[r].link?.rules?.openingLimit else { return false }
-        breakOff(r, limit.breach, "it did not open the conversation in time", into: &out)
-        return true
-    }
-
-    /// When the client's time to open the conversation is up; nil: it is not limited.
-    func openingDue(_ r: Int) -> WireInstant? {
-        guard let limit = runs[r].link?.rules?.openingLimit, let link = runs[r].link, !link.isCut,
-            !runs[r].script.hasEnding(code: limit.breach.code)
-        else { return nil }
-        return link.openedAt.advanced(by: limit.after)
-    }
-
     /// The client broke a rule: a divergence, which ends the connection as the protocol's server would end it. The client
     /// may come back to its session.
     private mutating func breakOff(

@@ -86,6 +86,7 @@ extension ReplayEngine {
             .init(request: "upgrade", status: 101, transport: .ws, time: elapsed), failed: nil, at: now)
         runs[r].assigned = .token
         runs[r].goOn(link, at: now, options)
+        runs[r].link?.watch.excuse(at: now)
         runs[r].connected()
         peers[c]?.run = r
         remember(identity(head, c), of: r)

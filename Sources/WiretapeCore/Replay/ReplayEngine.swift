@@ -120,7 +120,9 @@ package struct ReplayEngine {
     /// A ping or pong of the client, which the server answers by itself.
     package mutating func controlFrame(_ c: ConnectionID, isPing: Bool, at now: WireInstant) {
         self.now = max(self.now, now)
-        guard isPing, let r = peers[c]?.run else { return }
+        guard let r = peers[c]?.run else { return }
+        runs[r].link?.watch.heard(at: now)
+        guard isPing else { return }
         runs[r].pingsSinceProgress += 1
     }
 

@@ -11,6 +11,7 @@ package struct ReplayOptions: Hashable, Sendable {
     /// reconnected one before its unanswered requests count as given up.
     package var grace: UInt64 = 500_000_000
     package var keepalive = Keepalive.auto
+    package var serverLimits = ServerLimitsOption.protocol
     package var whenExhausted = WhenExhausted.refuse
     package var onMiss = OnMiss.fail
     /// Runs of the whole tape, one per client identity.

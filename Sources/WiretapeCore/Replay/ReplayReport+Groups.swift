@@ -21,7 +21,7 @@ extension ReplayReport {
         guard let first = group.first else { return [] }
         let rows = first.attempts.map { attempt in
             let steps = attempt.steps.map { "\($0.request) \($0.status.map(String.init) ?? "cut")" }
-            let ended = attempt.ended.map { "ended by \($0.by): \($0.how)" } ?? ""
+            let ended = attempt.ended.map { "ended by \($0.text)" } ?? ""
             return ["\(attempt.number)", attempt.outcome?.rawValue ?? "", steps.joined(separator: ", "), ended]
         }
         return ["\(first.title), \(group.count) runs (\(first.carried)), each \(first.state)"] + table(rows)

@@ -81,7 +81,9 @@ extension Attempt.Step {
 
 extension Attempt.End {
     fileprivate var json: JSONValue {
-        .object([.init("t_ms", .milliseconds(time)), .init("by", .string(by)), .init("how", .string(how))])
+        .object(
+            [.init("t_ms", .milliseconds(time)), .init("by", .string(by)), .init("how", .string(how))]
+                + (reason.map { [.init("reason", .string($0))] } ?? []))
     }
 }
 

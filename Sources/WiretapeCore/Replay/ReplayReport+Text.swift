@@ -167,7 +167,7 @@ extension Attempt {
         let steps = steps.map { "\($0.request) \($0.status.map(String.init) ?? "cut")" }.joined(separator: ", ")
         return [
             "\(number)", short(start), delay.map { "+\(short($0))" } ?? "first", outcome?.rawValue ?? "", steps,
-            ended.map { "ended at \(short($0.time)) by \($0.by): \($0.how)" } ?? "",
+            ended.map { "ended at \(short($0.time)) by \($0.text)" } ?? "",
         ]
     }
 }

@@ -1,8 +1,5 @@
 /// What a protocol's server insists on, on one connection, whatever the tape says. A value a connection; replay plays it.
 package protocol ConnectionRules: Sendable {
-    /// How the connection of a client ends that has not opened the conversation in time, in nanoseconds of the client's time
-    /// from the opening of the connection. Nil: it may take as long as it likes, or has opened it.
-    var openingLimit: (after: UInt64, breach: RuleBreach)? { get }
     /// A message of the client, before it is matched.
     /// - Returns: how the server ends the connection when the client broke a rule with it.
     mutating func heard(_ message: Message) -> RuleBreach?

@@ -1,5 +1,5 @@
 /// One protocol: a value per session. A fifth protocol is one folder under `WiretapeCodecs/` and one line in `Codecs.all`.
-package protocol FrameCodec: CarrierCodec {
+package protocol FrameCodec: CarrierCodec, LimitedCodec {
     /// `signalr`: the name on the command line and in JSON.
     static var id: String { get }
     /// Whether this exchange or connection speaks the protocol. The highest claim wins, the earlier codec among equals.

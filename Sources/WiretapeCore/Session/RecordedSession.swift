@@ -44,6 +44,8 @@ package struct RecordedSession: Sendable {
     /// When the stream opened (the time of the 101, of the event stream's head, of the first poll's answer), on the
     /// tape's clock; nil when the tape does not tell.
     package var opened: UInt64?
+    /// What its server put up with of the client.
+    package var conduct = ClientConduct()
 
     package init(
         number: Int, codec: CodecEntry, writer: any FrameCodec, transport: Transport, route: String,

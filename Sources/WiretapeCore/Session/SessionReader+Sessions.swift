@@ -75,11 +75,15 @@ extension SessionReader {
         let transport = building[index].transport ?? building[index].session.transport
         let hasHandshakes = building[index].session.codec.type.scriptsHandshake
         let frame = building[index].frames
+        let carrier = transport == .ws ? place.connection : 0
+        let opened =
+            transport == .ws ? connections[place.connection]?.stream?.opened : building[index].session.opened
         for message in messages {
             out.append(
                 DecodedMessage(
                     event: place.event, time: place.time, connection: place.connection, session: number,
                     transport: transport, codec: codec, frame: frame, message: message, payload: payload))
+            building[index].conduct.note(message, on: carrier, opened: opened, at: place.time)
             if message.role == .handshake, message.direction == .toServer { building[index].hasHandshake = true }
             let isScript =
                 message.role != .keepalive && message.role != .ack && (message.role != .handshake || hasHandshakes)

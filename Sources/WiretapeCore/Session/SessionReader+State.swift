@@ -55,6 +55,7 @@ extension SessionReader {
         var codec: any FrameCodec
         var frames = 0
         var hasHandshake = false
+        var conduct = ClientConduct()
         /// The codec is the one of other sessions on its route.
         var isGuessed = false
         /// Connections that carried it.

@@ -102,7 +102,18 @@ extension SessionReader {
         guard !stream.clientEnded, let index = session(for: place, first: [], .toClient) else { return }
         // The server ends a connection that another one has replaced.
         if let event = stream.event, building[index].carrier.latest != event { return }
+        building[index].conduct.went(on: place.connection, at: place.time)
         append(.ending(ending), index, at: place)
+    }
+
+    /// A ping or pong of the WebSocket.
+    mutating func control(_ direction: Direction, at place: Place) {
+        guard let index = connections[place.connection]?.stream?.session, index >= forgotten else { return }
+        if direction == .toServer {
+            building[index - forgotten].conduct.sign(on: place.connection, at: place.time)
+        } else {
+            building[index - forgotten].conduct.went(on: place.connection, at: place.time)
+        }
     }
 
     /// The stream of a connection. On a tape that does not tell how it opened, one is made up; nil when it is over.

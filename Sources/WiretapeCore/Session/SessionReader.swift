@@ -110,7 +110,9 @@ package struct SessionReader: Sendable {
         case .take:
             takeOffset = lastTime
             startAgain()
-        case .ping, .pong, .fault, .mark, .gap, .stop, .unknown:
+        case .ping(let direction, _), .pong(let direction, _):
+            control(direction, at: place)
+        case .fault, .mark, .gap, .stop, .unknown:
             break
         }
     }
@@ -131,6 +133,7 @@ package struct SessionReader: Sendable {
         var sessions = building.map { one in
             var session = one.session
             session.writer = one.codec
+            session.conduct = one.conduct
             if let doubtful = one.doubtfulEnding, doubtful < session.entries.count {
                 session.entries.removeSubrange((doubtful + 1)...)
             }

@@ -71,10 +71,10 @@ extension CountsAttempts {
     }
 
     /// The connection ended.
-    func ended(by: String, how: String, at now: WireInstant, origin: WireInstant) {
+    func ended(by: String, how: String, reason: String? = nil, at now: WireInstant, origin: WireInstant) {
         guard let last = log.attempts.indices.last, log.attempts[last].ended == nil else { return }
         if log.attempts[last].outcome == nil { log.attempts[last].outcome = by == "client" ? .abandoned : .handshake }
-        log.attempts[last].ended = Attempt.End(time: now.since(origin), by: by, how: how)
+        log.attempts[last].ended = Attempt.End(time: now.since(origin), by: by, how: how, reason: reason)
         log.lastEnd = now
     }
 }

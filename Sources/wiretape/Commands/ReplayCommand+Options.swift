@@ -10,6 +10,7 @@ extension ReplayOptions {
         if let text = arguments.value("on-reconnect") { onReconnect = try OnReconnect(parsing: text) }
         if let text = arguments.value("when-exhausted") { whenExhausted = try WhenExhausted(parsing: text) }
         if let text = arguments.value("keepalive") { keepalive = try Keepalive(parsing: text) }
+        if let text = arguments.value("server-limits") { serverLimits = try ServerLimitsOption(parsing: text) }
         if let text = arguments.value("until") { until = try Until(parsing: text) }
         if let time = arguments.duration("patience") { patience = time }
         if let text = arguments.value("on-miss") { onMiss = try OnMiss(parsing: text) }

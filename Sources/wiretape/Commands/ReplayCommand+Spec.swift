@@ -94,6 +94,11 @@ extension ReplayCommand {
                 "keepalive", "HOW", checked(["auto", "off"]) { _ = try ReplayOptions.Keepalive(parsing: $0) },
                 default: "auto", "Keepalives towards the client: auto (the protocol's schedule), off, or each D."),
             OptionSpec(
+                "server-limits", "HOW",
+                checked(["protocol", "off"]) { _ = try ServerLimitsOption(parsing: $0) }, default: "protocol",
+                "How patient the server is: protocol (as the protocol's servers are, and never stricter than the "
+                    + "recorded one), off, or numbers: 'handshake=15s, silence=30s, pong=30s, message=32KiB'."),
+            OptionSpec(
                 "until", "WHEN",
                 checked(["finished", "signal", "idle:5s"]) { _ = try ReplayOptions.Until(parsing: $0) },
                 default: "signal",

@@ -60,7 +60,8 @@ extension SweepCommand {
     private static let replaying = OptionGroup(
         "Replay",
         [
-            "speed", "idle-cap", "time-scale", "keepalive", "match", "ignore", "on-divergence", "on-reconnect",
+            "speed", "idle-cap", "time-scale", "keepalive", "server-limits", "match", "ignore", "on-divergence",
+            "on-reconnect",
             "patience",
             "grace", "route", "on-miss", "upstream", "transports", "clients", "when-exhausted", "fresh-ids", "expect",
             "fault", "seed",

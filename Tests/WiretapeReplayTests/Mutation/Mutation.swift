@@ -63,6 +63,17 @@ struct Mutation: Sendable, CustomTestStringConvertible {
         }
     }
 
+    /// Whether the server's patience ends before the message comes: it is the handshake, and comes too late or waits for a
+    /// push.
+    func outwaits(_ talk: Conversation) -> Bool {
+        guard talk.lines[line].role == .handshake else { return false }
+        switch what {
+        case .drop, .afterNextPush: return true
+        case .late(let by): return by > 15 * Self.second
+        case .double, .swap, .alter, .extra: return false
+        }
+    }
+
     private func swapped(_ talk: Conversation) -> Outcome {
         if talk.lines[line].role == .handshake { return .early }
         // The question's own call waits for the answer: the client says nothing more before it.

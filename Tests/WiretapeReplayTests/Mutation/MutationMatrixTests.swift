@@ -68,6 +68,7 @@ import WiretapeSimulation
     private func check(_ cell: Mutation) throws {
         let sessions = try #require(Self.sessions[cell.tape])
         let talk = try #require(Self.talks[cell.tape])[cell.session]
+        if cell.outwaits(talk) { try checkOutwaiting(cell, sessions) }
         try checkFailing(cell, sessions, talk)
         // The other tapes have all of its messages.
         if cell.tape != "everything-lp" { try checkGoingOn(cell, sessions, talk, .warn) }
@@ -83,12 +84,29 @@ import WiretapeSimulation
         return habits
     }
 
+    /// The server does not wait so long for a handshake: it ends the connection, which is told, and whose client is back with
+    /// its handshake gets all of the tape. What patience and matching make of such a client is seen without the server's.
+    private func checkOutwaiting(_ cell: Mutation, _ sessions: [RecordedSession]) throws {
+        let run = MutationRun(cell.tape, sessions, habits(cell, sessions))
+        #expect(run.isEnded)
+        let session = try #require(run.report.sessions.first { $0.session == cell.session + 1 })
+        let first = try #require(session.attempts.first)
+        #expect(first.outcome == .handshake)
+        #expect(first.ended?.by == "server" && first.ended?.reason == "handshake timeout 15s", "\(first)")
+        #expect(first.ended.map { $0.time - first.start >= 15 * Mutation.second } == true)
+        #expect(session.attempts.count == 2 && session.attempts.last?.outcome == .connected, "\(session.attempts)")
+        #expect(run.report.verdict == .pass && session.finished && run.unheard == [], "\(run.report.reasons)")
+    }
+
     /// `--on-divergence fail`: the first divergence ends the session, and says what it was.
     private func checkFailing(_ cell: Mutation, _ sessions: [RecordedSession], _ talk: Conversation) throws {
         let outcome = cell.outcome(talk, hasGrace: true)
         let forgiven = Set(cell.postponed(talk))
         let run = MutationRun(
-            cell.tape, sessions, habits(cell, sessions), forgiven: [cell.session: forgiven])
+            cell.tape, sessions, habits(cell, sessions), forgiven: [cell.session: forgiven]
+        ) {
+            if cell.outwaits(talk) { $0.serverLimits = .off }
+        }
         if cell.twin(talk) == nil { #expect(run.problems(takenAway: [cell.session: hidden(talk, forgiven)]) == []) }
         // A farewell that comes late is the client's own time.
         let own = talk.lines[cell.line].role == .close ? 45 * Mutation.second : 3 * Mutation.second
@@ -155,6 +173,7 @@ import WiretapeSimulation
         ) {
             $0.onDivergence = way
             $0.grace = Self.long
+            if cell.outwaits(talk) { $0.serverLimits = .off }
         }
         if cell.twin(talk) == nil, !mayStop {
             #expect(run.problems(takenAway: [cell.session: hidden(talk, forgiven)]) == [])

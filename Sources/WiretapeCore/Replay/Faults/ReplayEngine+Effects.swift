@@ -62,6 +62,7 @@ extension ReplayEngine {
     private mutating func isHeardAgain(_ r: Int) {
         runs[r].link?.faults.isSilent = false
         runs[r].progressed(at: now)
+        runs[r].link?.watch.excuse(at: now)
         // An end that is on its way has its own time.
         if runs[r].link?.isCut == false { runs[r].wakeAt = now }
         runs[r].noteChange()
@@ -105,6 +106,7 @@ extension ReplayEngine {
         var payload = payload
         var opcode = opcode
         guard let fate = judgeKeepalive(payload, opcode, of: r) else {
+            runs[r].link?.watch.asked(at: now)
             return pass(payload, opcode, to: r, into: &out)
         }
         for hit in fate.hits { record(hit, moment(of: r), cut: false) }
@@ -122,6 +124,7 @@ extension ReplayEngine {
             runs[r].link?.faults.later.append(.init(until: until, bytes: payload, opcode: opcode))
             return runs[r].noteChange()
         }
+        if fate.edits.isEmpty { runs[r].link?.watch.asked(at: now) }
         for _ in 0...fate.copies { pass(payload, opcode, damage: damage, to: r, into: &out) }
     }
 
