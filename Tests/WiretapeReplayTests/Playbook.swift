@@ -14,6 +14,8 @@ final class Playbook {
     var peerAcknowledges = true
     private(set) var untaken: [(ConnectionID, UInt64)] = []
     private(set) var unacknowledged: [(ConnectionID, UInt64)] = []
+    /// Connections on which a message was cut short: the kernel never gets the rest.
+    private var limited: Set<ConnectionID> = []
     /// The host of the next clients.
     var host = "10.0.0.1"
     var agent = "test"
@@ -141,7 +143,7 @@ final class Playbook {
 
     func takeAll() {
         var out: [ReplayAction] = []
-        let waiting = untaken
+        let waiting = untaken.filter { !limited.contains($0.0) }
         untaken = []
         for (c, ticket) in waiting { engine.handedOver(c, ticket: ticket, at: now, into: &out) }
         perform(&out)
@@ -178,7 +180,9 @@ final class Playbook {
             case .raw(let c, let bytes, let ticket):
                 got[c, default: []].append("raw \(hexText(bytes))")
                 if let ticket { untaken.append((c, ticket)) }
-            case .limit(let c, let count): got[c, default: []].append("limit \(count)")
+            case .limit(let c, let count):
+                got[c, default: []].append("limit \(count)")
+                limited.insert(c)
             case .pace(let c, let pace): got[c, default: []].append("pace \(pace)")
             case .hold(let c, let time): got[c, default: []].append("hold \(DurationText.describe(time))")
             case .stall(let c, let reads, let writes):

@@ -109,6 +109,8 @@ struct Link: Sendable {
         var lingering: UInt64 = 0
         /// Its firing is reported elsewhere.
         var isToldAlready = false
+        /// The message before it was cut short: the peer has all that there was of it, and not the message.
+        var isTruncated = false
         /// The direction in which nothing later passes while the end is on its way.
         var silences = Direction.toClient
     }

@@ -68,7 +68,7 @@ extension ReplayEngine {
         case .settling(let until, let ending, let complete):
             if until <= now {
                 // Everything is acknowledged, so the kernel has it.
-                if complete { runs[r].link?.handedOverAll() }
+                if complete, !ending.isTruncated { runs[r].link?.handedOverAll() }
                 carryOut(ending, of: r, complete: complete, into: &out)
                 return runs[r].link?.isCut ?? true
             }
@@ -282,6 +282,7 @@ extension ReplayEngine {
             }
             peers[c]?.isOver = true
             runs[r].giveUpRepeats()
+            runs[r].departure = code == 1000 || code == 1001 ? .inOrder : .closed
             // Ended in order: nothing is kept for the client.
             if code == 1000, !runs[r].session.codec.type.hasTrackingIDs { stay = .gone }
         case .fin:

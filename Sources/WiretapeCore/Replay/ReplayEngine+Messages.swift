@@ -69,6 +69,7 @@ extension ReplayEngine {
     /// The client's farewell is answered at once with what the tape has after one: the client does not wait for more.
     private mutating func sayFarewell(_ r: Int, into out: inout [ReplayAction]) {
         runs[r].giveUpRepeats()
+        runs[r].departure = .inOrder
         guard let transport = runs[r].link?.transport, let ids = runs[r].link?.ids else { return }
         var verdict = FaultVerdict.close(code: 1000, reason: "")
         for index in runs[r].script.farewellAnswers {

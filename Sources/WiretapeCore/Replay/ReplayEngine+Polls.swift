@@ -138,6 +138,7 @@ extension ReplayEngine {
         let hit = judge(head, .end, opensAttempt: false, of: r)
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, .end, of: r, into: &out) }
         runs[r].giveUpRepeats()
+        runs[r].departure = .inOrder
         if let link = runs[r].link {
             guard link.token == key else { return refuse(c, head, .unknownID, codec, into: &out) }
             guard link.transport == .lp || codec.type.hasTrackingIDs else {

@@ -11,6 +11,10 @@ extension ReplayEngine {
 
     /// What `--on-reconnect` has for a session whose client is back.
     func reconnection(of r: Int) -> Reconnection {
+        if mayReturn(to: r) {
+            // Nothing is left that another session could be taken instead of.
+            return options.onReconnect == .refuse && !runs[r].endedByScript ? .refused : .goesOn
+        }
         guard runs[r].wasInterrupted else { return .goesOn }
         switch options.onReconnect {
         case .resume, .lose, .rewind, .live, .restart: return .goesOn
@@ -42,9 +46,34 @@ extension ReplayEngine {
         return !runs[r].isOver || runs[r].isComplete && !link.stepsUnderWay.isEmpty
     }
 
+    // MARK: Behind the last message
+
+    /// The client's session that has been played to its end, when that is the one that it lost last.
+    func returning(_ known: [Int]) -> Int? {
+        let played = known.filter {
+            runs[$0].generation > 0 && runs[$0].isComplete && !runs[$0].session.isOperation
+        }
+        let last = played.max { (runs[$0].lastEnd ?? .zero) < (runs[$1].lastEnd ?? .zero) }
+        return last.flatMap { mayReturn(to: $0) ? $0 : nil }
+    }
+
+    /// Whether a client may come back to a session of which nothing is left: it did not leave in order, or it has given up a
+    /// connection that a rule made silent. It is let in, and hears what a server says to those who listen only.
+    func mayReturn(to r: Int) -> Bool {
+        let run = runs[r]
+        guard run.generation > 0, run.isComplete, run.failure == nil, !run.isStalled, !run.isLeft else { return false }
+        if let link = run.link { return link.faults.isSilent }
+        switch run.departure {
+        case .inOrder: return false
+        // Where sessions are played again, whoever closes its connection is through with its own.
+        case .closed: return options.whenExhausted == .refuse
+        case .lost: return !run.session.isOperation || run.lostItsAnswer
+        }
+    }
+
     /// The connection stays as silent as it is until the client ends it.
     private mutating func forsake(_ r: Int) {
-        guard runs[r].link != nil, isSilent(r) else { return }
+        guard runs[r].link != nil, isSilent(r) || mayReturn(to: r) else { return }
         recordCut(of: r)
         if let c = runs[r].link?.connection {
             peers[c]?.isOver = true
@@ -58,8 +87,9 @@ extension ReplayEngine {
         guard name == nil, head.credential != nil else { return nil }
         let place = addressAndAgent(head, c)
         return roster.claims.indices.first { r in
-            routes.contains(roster.claims[r].route) && (isSilent(r) || runs[r].link == nil && isInterrupted(r))
-                && runs[r].failure == nil && runs[r].identities.contains { places[$0] == place }
+            let isLost = isSilent(r) || runs[r].link == nil && isInterrupted(r) || mayReturn(to: r)
+            return routes.contains(roster.claims[r].route) && isLost && runs[r].failure == nil
+                && runs[r].identities.contains { places[$0] == place }
         }
     }
 

@@ -114,7 +114,7 @@ extension ReplayEngine {
         } else if !transports(of: runs[r].session).contains(transport) || runs[r].blocked.contains(transport) {
             answer = codec.type.answer(.notOffered, to: head)
             runs[r].awaitsUpgrade = false
-        } else if runs[r].isLeft || runs[r].isComplete {
+        } else if runs[r].isLeft || runs[r].isComplete && !mayReturn(to: r) {
             answer = codec.type.answer(.unknownID, to: head)
         } else if !runs[r].awaitsUpgrade, reconnection(of: r) != .goesOn {
             runs[r].isLeft = true

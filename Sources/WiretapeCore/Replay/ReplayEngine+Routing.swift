@@ -1,6 +1,7 @@
 extension ReplayEngine {
     /// The session that a request without a token gets, in this order: the oldest interrupted one of the same client, the
-    /// next unclaimed one, one whose negotiation was never followed up, what `--when-exhausted` says. Answers the request
+    /// next unclaimed one, one whose negotiation was never followed up, its own one that has been played to its end, what
+    /// `--when-exhausted` says. Answers the request
     /// itself when there is none.
     mutating func claim(
         for head: RequestHead, _ codec: CodecEntry, _ c: ConnectionID, into out: inout [ReplayAction]
@@ -38,6 +39,12 @@ extension ReplayEngine {
         if let pending = mine.first(where: { !runs[$0].isOver }) {
             roster.asked(pending, on: c)
             return pending
+        }
+        if let r = returning(known) {
+            switch comesBack(to: r, c, head, codec, into: &out) {
+            case .goesOn, .elsewhere: return r
+            case .refused: return nil
+            }
         }
         if let (session, tapeRun) = repeated(routes, identity, name: name) {
             return begin(session, in: tapeRun, identity, name: name, on: c)

@@ -5,6 +5,7 @@ extension SessionRun {
         self.link = link
         self.link?.writer = session.writer.serving(link.opening)
         generation += 1
+        departure = .lost
         awaitsUpgrade = false
         lastProgress = max(lastProgress, now)
         let hasHandshake = session.codec.type.hasHandshake(on: link.transport)
@@ -19,6 +20,7 @@ extension SessionRun {
         if generation == 1 { return begin(at: now) }
         loseTrailing()
         if options.onReconnect == .restart, !isScripted { return restart(at: now) }
+        if session.isOperation { endAgain() }
         abandonOpenChains()
         for answer in script.allAnswers where state[answer] == .waiting {
             guard let group = script.steps[answer].group, let request = script.groups[group].request,
@@ -144,6 +146,7 @@ extension SessionRun {
         if link.memory == nil { loseTrailing() } else { trailing = nil }
         let isLoss = !endedByScript && hasLost
         endedByScript = false
+        departure = .lost
         self.link = link
         if link.readyAt != nil { self.link?.readyAt = now }
         awaitsUpgrade = false

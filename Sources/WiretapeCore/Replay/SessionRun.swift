@@ -41,6 +41,8 @@ final class SessionRun: CountsAttempts {
     var failure: String?
     /// It diverged under `--on-divergence stall`: nothing of the script leaves any more.
     var isStalled = false
+    /// How the client ended the last connection, if it did.
+    var departure = Departure.lost
     /// A reconnect that the policy did not give back to it: what is left of the script is nobody's.
     var isLeft = false
     var wakeAt: WireInstant? { didSet { noteChange() } }
@@ -146,6 +148,16 @@ final class SessionRun: CountsAttempts {
         case dormant
         /// Left out by `--on-reconnect lose:N` or `live`, and what the client would have answered to it.
         case lost
+    }
+
+    /// What the end of a connection says of the client's intentions.
+    enum Departure: Hashable, Sendable {
+        /// Nothing: it was lost, or the server ended it.
+        case lost
+        /// A close frame that tells no reason, or one of its own: clients that give a connection up send such, too.
+        case closed
+        /// In order: by the protocol's farewell, a `DELETE`, or a close frame that says so.
+        case inOrder
     }
 
     /// Something that happened, in actual and in recorded time.

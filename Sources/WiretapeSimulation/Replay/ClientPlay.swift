@@ -89,6 +89,13 @@ package struct ClientPlay: Sendable {
         !hasEnded && talk.lines.contains { $0.ending != nil && !$0.isOptional }
     }
 
+    /// Longer than the server may be silent although something is still to come: all recorded gaps at half the speed, and
+    /// a grace.
+    package var longestSilence: UInt64 {
+        let last = talk.lines.last?.time ?? talk.opened
+        return 2 * (last > talk.opened ? last - talk.opened : 0) + 60_000_000_000
+    }
+
     /// The answer that the tape has to a question.
     func answer(to question: Int) -> Int? {
         talk.lines.indices.first {

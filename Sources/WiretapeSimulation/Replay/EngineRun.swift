@@ -145,6 +145,8 @@ package struct EngineRun: Sendable {
                 // After each loss: the handshake and the gap that went on, and a grace for what is not asked for again.
                 let losses = habits.cuts.count + scenario.faults.rules.count
                 bound += UInt64(losses + 1) * UInt64(Double(length) / speed) + UInt64(losses) * scenario.options.grace
+                // A client that is let in again waits for an end that it has missed.
+                bound += losses > 0 ? 2 * length + 60 * second : 0
                 bound += UInt64((losses + 1) * session.entries.count) * waits + scenario.options.patience + 20 * second
             }
             // What comes late, and what a client says after a grace.

@@ -106,6 +106,7 @@ extension ModelClient {
             guard phase == .ready || phase == .leaving else {
                 return violations.append("\(message.title) before the handshake")
             }
+            lastNews = now
             refused += play.hear(message, &ids, at: now, think: random.draw(in: habits.think))
             eventCount += 1
         }

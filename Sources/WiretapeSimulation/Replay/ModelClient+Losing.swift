@@ -84,7 +84,13 @@ extension ModelClient {
                 transmit(message.bytes, [saying], into: &out)
             }
         } else if !play.farewellSaid, play.awaitsEnding {
-            return
+            // It may have come while the client was gone: then the server has let it in, and says nothing more.
+            guard generation > 1 else { return }
+            let limit = lastNews.advanced(by: play.longestSilence)
+            guard limit <= now else {
+                dueAt = limit
+                return
+            }
         }
         guard !isPosting, outbox.isEmpty else { return }
         phase = .leaving

@@ -139,6 +139,7 @@ extension ModelClient {
     func becomeReady(into out: inout [ClientAction]) {
         phase = .ready
         tries = 0
+        lastNews = now
         settle()
         if generation > 1 { play.reconnect(habits, &random) }
         if habits.usesStatefulReconnect { memory = StatefulMemory(isBinary: isBinary) }

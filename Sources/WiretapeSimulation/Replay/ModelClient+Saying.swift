@@ -94,6 +94,7 @@ extension ModelClient {
     ) {
         guard !bytes.isEmpty, let slot = mainSlot else { return }
         lastSaid = now
+        if !sayings.isEmpty { lastNews = now }
         guard habits.transport == .ws else {
             outbox.append((bytes, sayings))
             return flushPosts(into: &out)

@@ -43,6 +43,8 @@ package final class ModelClient {
     var eventCount = 0
     var lastHeard = WireInstant.zero
     var lastSaid = WireInstant.zero
+    /// When this connection last brought or took something of the session.
+    var lastNews = WireInstant.zero
     /// When it connects, says the next line, or leaves.
     var dueAt: WireInstant?
     /// The line that `dueAt` is about.

@@ -121,7 +121,8 @@ import WiretapeCore
             play.expect(c, tick(1), "limit 2", tick(2), end)
             let d = try play.start()
             play.pass(ms: 100)
-            #expect(play.take(d) == (3...6).map(tick))
+            // The client has not had the whole of it.
+            #expect(play.take(d) == (2...6).map(tick))
             #expect(play.finish().sessions[0].attempts[0].ended?.by == "fault:\(rule)")
         }
         let polls = try Playbook([ticks], faults: ["truncate(20) + reset on Tick[2]"])

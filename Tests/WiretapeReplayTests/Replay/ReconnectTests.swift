@@ -54,14 +54,14 @@ import WiretapeCore
 
     private func token(_ play: Playbook) throws -> String { try #require(play.negotiate()) }
 
-    @Test func aSessionAtItsEndIsNeverResumed() throws {
+    @Test func aSessionAtItsEndGoesToNobodyWhileOneIsLeft() throws {
         let play = try Playbook(
             [TestTape.session(Self.ticks), TestTape.session(TestTape.handshake, number: 2)], speed: .instant)
         let c = try play.start()
         play.close(c)
         let d = try play.start()
         play.expect(d)
-        play.close(d)
+        play.close(d, .closeFrame(code: 1000, reason: ""))
         #expect(play.negotiate() == nil)
         #expect(
             play.take(play.refused) == [
@@ -185,7 +185,11 @@ import WiretapeCore
         play.pass(ms: 100)
         #expect(play.take(d).suffix(3) == [tick(2), tick(3), tick(4)])
         #expect(play.finish().sessions[0].assigned == .token)
+        // Behind the last message, too; not when the client has left in order.
         play.close(d)
+        let e = play.upgrade(token)
+        play.expect(e, "101")
+        play.close(e, .closeFrame(code: 1000, reason: ""))
         #expect(play.take(play.upgrade(token)) == ["404 No Connection with that ID"])
     }
 

@@ -64,7 +64,9 @@ import WiretapeCore
 
     @Test func theReportReadsLikeATimeline() throws {
         let tape = TestTape.session(TestTape.handshake + #"10 < {"type":1,"target":"Tick","arguments":[]}"#)
-        let play = try Playbook([tape], faults: ["respond(503) on connect[3]", "disconnect on Tick"])
+        let play = try Playbook([tape], faults: ["respond(503) on connect[3]", "disconnect on Tick"]) {
+            $0.onReconnect = .refuse
+        }
         let c = try play.start()
         play.pass(ms: 10)
         play.expect(c, "FIN")

@@ -25,7 +25,7 @@ import WiretapeSimulation
         Mutant(.twice, ["was sent twice"]),
         Mutant(.lost, ["was never sent", "passed"]),
         Mutant(.swapped, ["passed", "instead of", "was never sent"]),
-        Mutant(.late, [" ns instead of ", "was never sent"]),
+        Mutant(.late, [" ns instead of ", "was never sent", "passed"]),
         Mutant(.astray, ["nobody asked under that id", "is not on the tape there", "was sent twice"]),
         Mutant(.neverEnds, ["not over after", "is ready in session"]),
         Mutant(.otherEnd, ["ended with"]),

@@ -147,7 +147,8 @@ extension ReplayEngine {
     mutating func endTruncated(
         _ ending: Link.Ending?, on c: ConnectionID, of r: Int, into out: inout [ReplayAction]
     ) {
-        guard let ending else { return }
+        guard var ending else { return }
+        ending.isTruncated = true
         guard runs[r].link?.transport == .lp else { return cut(r, ending, following: true, into: &out) }
         answerPoll(of: r, into: &out)
         let ticket = ticket()

@@ -47,11 +47,8 @@ extension ReplayEngine {
         out.append(.reset(c))
         // Whose attempt it was can only be told by the address.
         guard let host = peers[c]?.address?.host else { return }
-        let r = runs.indices.first { r in
-            runs[r].link == nil && !runs[r].isOver && runs[r].lastEnd != nil
-                && runs[r].identities.contains { $0.hasPrefix(host + " ") }
-        }
-        guard let r else { return }
+        let mine = runs.indices.filter { runs[$0].identities.contains { $0.hasPrefix(host + " ") } }
+        guard let r = mine.first(where: { isAwaited($0) && runs[$0].lastEnd != nil }) ?? returning(mine) else { return }
         note(.init(request: "connect", time: elapsed), failed: name, of: r)
     }
 
@@ -62,7 +59,7 @@ extension ReplayEngine {
     ) -> Bool {
         guard let outage = currentOutage else { return false }
         let known = roster.clients[identity(head, c)]?.claims ?? []
-        let r = known.first { runs[$0].link == nil && !runs[$0].isOver }
+        let r = known.first(where: isAwaited) ?? returning(known)
         guard let status = outage.answer else {
             if let r { note(.init(request: "connect", time: elapsed), failed: outage.name, of: r) }
             peers[c]?.isOver = true
@@ -79,6 +76,9 @@ extension ReplayEngine {
         out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
         return true
     }
+
+    /// Something of the session is left, and its client has no connection.
+    private func isAwaited(_ r: Int) -> Bool { runs[r].link == nil && !runs[r].isOver }
 
     private mutating func note(_ step: Attempt.Step, failed name: String, of r: Int) {
         settleParked(of: r)

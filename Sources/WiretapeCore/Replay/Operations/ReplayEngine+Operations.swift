@@ -74,6 +74,10 @@ extension ReplayEngine {
             let tapeRun = roster.open(for: identity, isClosed: true)
             return .run(begin(one.session, in: tapeRun, identity, name: name, on: c))
         }
+        if let r = returned(identity, equal.map(\.session)) {
+            runs[r].assigned = .identity
+            return reconnection(of: r) == .refused ? .refused(r) : .run(r)
+        }
         if let again = repeated(equal, head, identity) {
             return .run(begin(again.session, in: again.tapeRun, identity, name: name, on: c))
         }
@@ -104,6 +108,13 @@ extension ReplayEngine {
             }
             if runs[r].failure != nil { return true }
             return !runs[r].isOver && (runs[r].generation > 0 || runs[r].attempts.last?.outcome != nil)
+        }
+    }
+
+    /// The client's run of one of those sessions that lost its connection when nothing of it was left.
+    private func returned(_ identity: String, _ sessions: [Int]) -> Int? {
+        (roster.clients[identity]?.claims ?? []).last { r in
+            runs[r].session.isOperation && sessions.contains(roster.claims[r].session) && mayReturn(to: r)
         }
     }
 

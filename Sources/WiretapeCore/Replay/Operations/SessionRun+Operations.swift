@@ -14,6 +14,22 @@ extension SessionRun {
         }
     }
 
+    /// A client asks once more for what was said to its end: an answer has one each time.
+    func endAgain() {
+        let ends = script.steps.indices.filter { script.steps[$0].role == nil && state[$0] == .done }
+        guard isPlayed, let first = ends.first else { return }
+        for end in ends { state[end] = .waiting }
+        sent.removeAll { ends.contains(Int($0)) }
+        rewindPositions(to: first)
+    }
+
+    /// Whether the answer was open when the connection was lost by a rule or the network. A client that ends its request has
+    /// no further use for the answer.
+    var lostItsAnswer: Bool {
+        guard let end = attempts.last?.ended else { return false }
+        return end.by.hasPrefix("fault:") || end.by == "client" && end.how == "reset"
+    }
+
     /// Whether all that the server has to say is out.
     private var isWhole: Bool {
         guard link?.stepsUnderWay.isEmpty == true else { return false }
