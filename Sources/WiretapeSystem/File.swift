@@ -100,6 +100,11 @@ package struct File: ~Copyable, Sendable {
 
     package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
+    /// Whether it is a program or a script that may be started.
+    package static func isExecutable(_ path: String) -> Bool {
+        unsafe access(path, X_OK) == 0 && !isDirectory(path)
+    }
+
     /// Puts `from` in the place of `to`, at once.
     package static func move(_ from: String, to: String) throws(FileError) {
         guard unsafe rename(from, to) == 0 else { throw FileError.last("rename", to) }

@@ -34,6 +34,7 @@ import wiretape
         var testDescription: String { "\(words) \(shell ?? "") → \(code)" }
     }
 
+    private static let alone = "--allow-unplayed"
     private static let never = "--fault 'reset after ReceiveMessage[99]'"
     private static let fired = "wiretape: rule 'reset after ReceiveMessage[99]' (--fault) never fired: "
     private static let other = "wiretape: diverged at client message 2 of session 1 (chat.tape.gz:"
@@ -80,13 +81,24 @@ import wiretape
             words: "chat.tape.gz --timeout 50ms", shell: "sleep 9", code: 124, word: "timeout",
             reason: "--timeout 50ms is over", reasons: ["--timeout 50ms is over"]),
         Row(
-            words: "chat.tape.gz --timeout 50ms \(never)", code: 124, word: "timeout", reason: "is over; ",
+            words: "chat.tape.gz \(alone) --timeout 50ms \(never)", code: 124, word: "timeout", reason: "is over; ",
             reasons: ["--timeout 50ms is over", fired]),
-        Row(words: "chat.tape.gz", code: 0, word: "pass", reason: "0 of 0", reasons: [], signal: SIGINT),
-        Row(words: "chat.tape.gz", code: 143, word: "stopped", reason: "signal 15; ", reasons: [], signal: SIGTERM),
         Row(
-            words: "chat.tape.gz \(never)", code: 5, word: "failed", reason: "never fired", reasons: [fired],
+            words: "chat.tape.gz", code: 2, word: "diverged", reason: "nobody came", reasons: ["nobody came"],
+            signal: SIGINT),
+        Row(
+            words: "chat.tape.gz", code: 2, word: "diverged", reason: "nobody came", reasons: ["nobody came"],
             signal: SIGTERM),
+        Row(words: "chat.tape.gz \(alone)", code: 0, word: "pass", reason: "0 of 0", reasons: [], signal: SIGINT),
+        Row(
+            words: "chat.tape.gz \(alone)", code: 143, word: "stopped", reason: "signal 15; ", reasons: [],
+            signal: SIGTERM),
+        Row(
+            words: "chat.tape.gz \(alone) \(never)", code: 5, word: "failed", reason: "never fired", reasons: [fired],
+            signal: SIGTERM),
+        Row(
+            words: "chat.tape.gz", shell: "true", code: 2, word: "diverged", reason: "nobody came",
+            reasons: ["nobody came"]),
     ]
 
     @Test(arguments: replays) func replay(_ row: Row) throws {

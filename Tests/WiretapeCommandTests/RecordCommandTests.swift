@@ -81,7 +81,7 @@ import WiretapeTape
         #expect(run.verdict.contains("exists already; --force overwrites it"))
         #expect(try String(contentsOfFile: scratch.path("a.tape"), encoding: .utf8) == "precious")
         let forced = try Binary.run(
-            "record", "--upstream", hub.url, "-o", scratch.path("a.tape"), "--force", "--", "/bin/true")
+            "record", "--upstream", hub.url, "-o", scratch.path("a.tape"), "--force", "--", client)
         #expect(forced.code == 0, "\(forced.err)")
     }
 

@@ -19,7 +19,16 @@ extension ReplayEngine {
         return ReplayReport(
             digest: digest.text, seed: seed, sessions: reports, unclaimed: unclaimed.map { sessions[$0].number },
             faults: firings, unfired: unfired, expectations: judgements(reports), divergences: divergences,
-            outsideDigest: outsideDigest, onDivergence: options.onDivergence, exchanges: exchangeReport)
+            outsideDigest: outsideDigest, onDivergence: options.onDivergence, exchanges: exchangeReport,
+            nobody: nobody)
+    }
+
+    /// What to say of a run that played nothing: no session was claimed, or, on a tape that has none, no request answered.
+    private var nobody: String? {
+        guard !options.allowsUnplayed, runs.isEmpty, !sessions.isEmpty || exchanges.played == 0 else { return nil }
+        let what = sessions.isEmpty ? "no request was answered" : "no session was claimed"
+        return ReplayReport.nobody(
+            at: tapeName, "\(what). It listens for \(everythingAsked); \(visitors.text)")
     }
 
     /// Whether what the session's client got depended on the moment at which it came back.

@@ -72,6 +72,13 @@ extension ReplayEngine {
 
     // MARK: What the tape has instead
 
+    /// The requests that the tape can answer.
+    var everythingAsked: String {
+        var paths: [String] = []
+        for route in table.routes where !paths.contains(route.path) { paths.append(route.path) }
+        return listed(paths.map(described) + exchanges.places)
+    }
+
     private func missText(_ head: RequestHead) -> String {
         let what = exchanges.isEmpty ? "no session" : "no session or exchange"
         if let text = subprotocolText(head) { return text }

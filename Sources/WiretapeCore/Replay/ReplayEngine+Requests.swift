@@ -6,6 +6,7 @@ extension ReplayEngine {
     ) {
         happened(at: now)
         guard let peer = peers[c], !peer.isOver, peer.run == nil else { return }
+        if runs.isEmpty { visitors.asked(c, head) }
         let start = out.count
         asking = c
         dispatch(c, head, body: body, into: &out)

@@ -118,6 +118,7 @@ extension ReplayEngine {
         let script = script(of: session)
         var played = recorded(session)
         played.writer.configure(options.codecSettings)
+        visitors.forget()
         runs.append(SessionRun(played, script: script, run: tapeRun + 1, at: now))
         let r = runs.count - 1
         let route = table.routeOf[session]

@@ -58,6 +58,7 @@ package struct ReplayEngine {
     var asking: ConnectionID?
     var prepared: [ReplayAction] = []
     var divergences: [String] = []
+    var visitors = Visitors()
     /// Sessions whose transport is not served: said once.
     var refusedSessions: [Int] = []
     /// Requests of the whole run, for draws about those of no session.
@@ -114,6 +115,7 @@ package struct ReplayEngine {
     ) {
         happened(at: now)
         peers[c] = Peer(address: from, name: name)
+        if runs.isEmpty { visitors.opened(c) }
         if !refuseInOutage(c, into: &out) { judgeAccept(c, into: &out) }
     }
 

@@ -34,6 +34,8 @@ package struct ReplayOptions: Hashable, Sendable {
     package var until = Until.signal
     package var routes: [Route] = []
     package var expectations: [Expectation] = []
+    /// A run in which nobody plays anything may pass.
+    package var allowsUnplayed = false
 
     package init() {}
 

@@ -4,6 +4,7 @@ extension ReplayReport {
     /// - Parameter suite: the name of the suite, for instance the tape's.
     package func junit(suite: String) -> String {
         var cases = failure.map { [Case(group: "run", name: "the run", failure: $0.reason)] } ?? []
+        cases += nobody.map { [Case(group: "run", name: "somebody plays the tape", failure: $0)] } ?? []
         cases += sessions.map(Self.testCase)
         cases += divergences.enumerated().map { n, text in
             Case(group: "divergence", name: "divergence \(n + 1)", failure: onDivergence == .ignore ? nil : text)

@@ -21,6 +21,8 @@ package struct ReplayReport: Hashable, Sendable {
     /// Under `ignore` no divergence speaks against a pass.
     package var onDivergence = ReplayOptions.OnDivergence.fail
     package var exchanges = Exchanges()
+    /// Nobody played the tape, which is no pass: what was listened for, and what came instead.
+    package var nobody: String?
     /// What kept the run from being played, or cut it short: a bad tape, a missing recording, a time-out.
     package var failure: Failure?
 
@@ -46,6 +48,11 @@ package struct ReplayReport: Hashable, Sendable {
         package var unexpected: [String] = []
 
         package init() {}
+    }
+
+    /// `nobody came to chat.tape: no session was claimed. …; no request came. Exit 2; --allow-unplayed permits it.`
+    package static func nobody(at tape: String, _ why: String) -> String {
+        "nobody came to \(tape): \(why). Exit 2; --allow-unplayed permits it."
     }
 
     /// Of a run in which nothing could be played yet.
@@ -134,7 +141,7 @@ package struct ReplayReport: Hashable, Sendable {
     /// failure before both.
     package var exitCode: Int32 {
         if let failure { return failure.exitCode }
-        if isDiverged { return 2 }
+        if isDiverged || nobody != nil { return 2 }
         if unfired.contains(where: { !$0.optional }) || expectations.contains(where: { !$0.met }) { return 5 }
         return 0
     }
@@ -148,6 +155,7 @@ package struct ReplayReport: Hashable, Sendable {
     /// One line for each thing that speaks against a pass, the most important first.
     package var reasons: [String] {
         (failure.map { [$0.reason] } ?? []) + (isDiverged ? divergedReasons : [])
+            + (nobody.map { [$0] } ?? [])
             + unfired.filter { !$0.optional }.map(\.text)
             + expectations.filter { !$0.met }.map(\.reason)
     }

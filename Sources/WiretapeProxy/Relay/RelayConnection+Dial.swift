@@ -81,6 +81,7 @@ extension RelayConnection {
         dial = nil
         setServer(nil)
         let list = tried.isEmpty ? why : tried.joined(separator: "; ")
+        node.failed("cannot reach \(url) (\(list))")
         let words = OwnAnswer.bytes(502, "cannot reach \(url) (\(list)). Is the server running?")
         if let held { return held.unreachable(words, at: node.loop.now) }
         finish(

@@ -34,6 +34,7 @@ extension RelayConnection {
                 let exchange = http.exchanges.first
                 let x = exchange?.x ?? 0
                 node.tap?.record(.response, id, flags: RecordFlags.toClient, x: x, at: since, info.raw.span)
+                if head.status >= 200 || head.status == 101 { node.answered() }
                 if head.status == 101 || (exchange?.isConnect == true && 200..<300 ~= head.status) {
                     return becomeTunnel(bytes, at: next, now)
                 }
@@ -66,6 +67,7 @@ extension RelayConnection {
                     resumes = true
                 }
             case .bad(let fault, _):
+                node.answered()
                 node.tap?.record(
                     .malformed, id, flags: RecordFlags.toClient, at: now,
                     MalformedRecord.encode(fault.reason, bytes.extracting(at..<min(bytes.count, at + 65536))).span)

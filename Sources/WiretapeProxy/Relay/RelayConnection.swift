@@ -109,9 +109,24 @@ final class RelayConnection {
 
     func receivedEnd(from side: RelaySide) {
         let now = node.loop.now
-        if let held { return held.receivedEnd(from: side, at: now) }
+        if let held {
+            if side.direction == .toClient, awaitsAnswer { node.endedUnanswered("closed the connection") }
+            return held.receivedEnd(from: side, at: now)
+        }
         record(gone: side.direction == .toServer ? .client : .server, .fin, at: now)
-        if side.direction == .toServer { clientEnded() } else { serverEnded(at: now) }
+        if side.direction == .toServer {
+            clientEnded()
+        } else {
+            if awaitsAnswer { node.endedUnanswered("closed the connection") }
+            serverEnded(at: now)
+        }
+    }
+
+    /// Whether the client waits for an answer of the server that has not begun.
+    private var awaitsAnswer: Bool {
+        guard let client, !client.hasEnded, !node.isStopping else { return false }
+        if let held { return held.awaitsAnswer }
+        return http?.exchanges.contains { !$0.isAnswered } ?? false
     }
 
     private func clientEnded() {
@@ -151,6 +166,12 @@ final class RelayConnection {
             if case .reset = how { return dialFailed("connection reset") }
         }
         guard side === client || side === server else { return }
+        switch how {
+        case .closed, .aborted: break
+        case .reset: if side === server, awaitsAnswer { node.endedUnanswered("reset the connection") }
+        case .failed(let why):
+            if side === server, awaitsAnswer { node.endedUnanswered("broke the connection (\(why))") }
+        }
         let party: TapeEvent.Party = side === client ? .client : .server
         let rest = other(side)
         if side === client { client = nil } else { server = nil }

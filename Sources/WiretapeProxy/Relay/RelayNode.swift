@@ -12,6 +12,9 @@ package final class RelayNode {
     /// Nil without rules: nothing is looked at.
     let faults: FaultControl?
     private let numbers: ConnectionNumbers
+    private let ledger: UpstreamLedger
+    /// Told to the ledger once: nothing is locked for an answer.
+    private var hasAnswered = false
     private var listener: (any Listener)?
     private var connections: [UInt32: RelayConnection] = [:]
     private var connecting: [UInt32: WireInstant] = [:]
@@ -25,12 +28,15 @@ package final class RelayNode {
     ///   - tap: nil to relay without recording.
     ///   - numbers: shared by all nodes of a run.
     ///   - faults: the rules of the run, shared by the loop's nodes; nil: none.
+    ///   - ledger: of the run; hears whether the upstream answers.
     ///   - connect: opens a stream to an address of the upstream, with TLS where it needs it.
     package init(
         _ loop: any Loop, upstream: Upstream, tap: Tap?, numbers: ConnectionNumbers, options: RelayOptions,
-        faults: FaultControl? = nil, connect: @escaping (Address, any StreamHandler) -> any ByteStream
+        faults: FaultControl? = nil, ledger: UpstreamLedger = UpstreamLedger(),
+        connect: @escaping (Address, any StreamHandler) -> any ByteStream
     ) {
         self.loop = loop
+        self.ledger = ledger
         self.tap = tap
         self.options = options
         self.faults = faults
@@ -115,6 +121,22 @@ package final class RelayNode {
         faults?.faults.gone(connection.id)
         if connections.isEmpty, whenEmpty != nil { timer?.arm(at: loop.now) }
     }
+
+    // MARK: Whether the upstream answers
+
+    /// The upstream has answered a request.
+    @inline(__always)
+    func answered() {
+        guard !hasAnswered else { return }
+        hasAnswered = true
+        ledger.answered()
+    }
+
+    /// The upstream did not answer a request.
+    func failed(_ why: String) { ledger.failed(why) }
+
+    /// The upstream ended a connection while a request awaited its answer.
+    func endedUnanswered(_ how: String) { ledger.failed("\(dialer.upstream.url) \(how) without an answer") }
 
     // MARK: Connecting takes only so long
 

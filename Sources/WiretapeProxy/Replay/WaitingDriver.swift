@@ -12,20 +12,31 @@ package struct WaitingDriver: ReplayDriver {
     }
 
     private(set) var inputs: [Input] = []
+    private var visitors = Visitors()
     private let seed: UInt64
+    private let tapeName: String
+    private let allowsUnplayed: Bool
 
-    /// - Parameter seed: what a report says that is asked for before the tape was read.
-    package init(seed: UInt64) { self.seed = seed }
+    /// - Parameters:
+    ///   - seed: what a report says that is asked for before the tape was read.
+    ///   - allowsUnplayed: whether such a run may pass.
+    package init(seed: UInt64, tapeName: String, allowsUnplayed: Bool) {
+        self.seed = seed
+        self.tapeName = tapeName
+        self.allowsUnplayed = allowsUnplayed
+    }
 
     package mutating func opened(
         _ c: ConnectionID, from: Address?, name: String?, at now: WireInstant, into out: inout [ReplayAction]
     ) {
+        visitors.opened(c)
         inputs.append(.opened(c, from, name: name, now))
     }
 
     package mutating func request(
         _ c: ConnectionID, _ head: RequestHead, body: [UInt8], at now: WireInstant, into out: inout [ReplayAction]
     ) {
+        visitors.asked(c, head)
         inputs.append(.request(c, head, body, now))
     }
 
@@ -53,7 +64,14 @@ package struct WaitingDriver: ReplayDriver {
     package var nextWake: WireInstant? { nil }
     package var shouldEnd: Bool { false }
 
-    package mutating func finish(at now: WireInstant) -> ReplayReport { ReplayReport.empty(seed: seed) }
+    package mutating func finish(at now: WireInstant) -> ReplayReport {
+        var report = ReplayReport.empty(seed: seed)
+        if !allowsUnplayed {
+            report.nobody = ReplayReport.nobody(
+                at: tapeName, "the run ended before the tape was read; \(visitors.text)")
+        }
+        return report
+    }
 
     /// Tells `driver` what has come.
     func tell(_ driver: inout any ReplayDriver, into out: inout [ReplayAction]) {

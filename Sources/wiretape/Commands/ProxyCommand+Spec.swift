@@ -13,5 +13,5 @@ extension ProxyCommand {
             ExampleSpec(
                 "wiretape proxy --upstream http://127.0.0.1:5000 --fault 'reset after ReceiveMessage[3]' -- ./client",
                 "Resets each client's connection once it has the third message."),
-        ], exitCodes: [.failure, .expectation, .timeout, .signal])
+        ], exitCodes: [.failure, .expectation, .timeout, .commandUnusable, .commandMissing, .signal])
 }

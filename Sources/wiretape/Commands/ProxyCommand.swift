@@ -12,20 +12,22 @@ package struct ProxyCommand: Command {
     }
 
     package func run() throws -> Int32 {
+        try CommandCheck.check(arguments.tail)
         let shell = try RunShell(arguments)
         defer { shell.close() }
         let addresses = try Listening.addresses(plan, on: shell.loop)
         let seed = plan.faults.seed ?? UInt64.random(in: 0..<1 << 53)
-        let relay = RelayRun(plan, shell, try UpstreamConnector(plan), seed: seed, writer: nil)
-        defer { relay.abandon() }
         let log = Log(arguments)
+        let relay = RelayRun(plan, shell, try UpstreamConnector(plan), seed: seed, writer: nil, log)
+        defer { relay.abandon() }
         let ready = ReadyLine(
             urls: try relay.start(addresses), seed: plan.faults.plan.rules.isEmpty ? nil : seed)
         ready.tell(arguments, log)
         let end = try shell.run(ready) { relay.stop() }
         relay.finish()
         let n = relay.connections
-        let own = Verdict(.done, 0, "\(n) \(n == 1 ? "connection" : "connections") relayed")
+        let troubles = relay.troubles.map { "; \($0)" } ?? ""
+        let own = Verdict(.done, 0, "\(n) \(n == 1 ? "connection" : "connections") relayed\(troubles)")
         return end.verdict(try relay.tell(own, log)).tell(arguments)
     }
 }

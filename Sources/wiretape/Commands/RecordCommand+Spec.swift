@@ -15,7 +15,7 @@ extension RecordCommand {
             ExampleSpec(
                 "wiretape record --upstream https://chat.example.com -o chat.tape.gz -- npm run client -- {url}",
                 "Records what one command does."),
-        ], exitCodes: [.failure, .expectation, .timeout, .signal])
+        ], exitCodes: [.failure, .expectation, .timeout, .commandUnusable, .commandMissing, .signal])
 
     static let tail = TailSpec(
         "A command to run against the listener. It finds WIRETAPE_URL and WIRETAPE_WS_URL in its environment, {url} in its "

@@ -20,6 +20,7 @@ package struct RecordCommand: Command {
     }
 
     package func run() throws -> Int32 {
+        try CommandCheck.check(arguments.tail)
         let log = Log(arguments)
         let shell = try RunShell(arguments)
         defer { shell.close() }
@@ -29,7 +30,7 @@ package struct RecordCommand: Command {
         let connector = try UpstreamConnector(plan)
         let writer = try openTape(log)
         let seed = plan.faults.seed ?? UInt64.random(in: 0..<1 << 53)
-        let relay = RelayRun(plan, shell, connector, seed: seed, writer: writer)
+        let relay = RelayRun(plan, shell, connector, seed: seed, writer: writer, log)
         defer { relay.abandon() }
         let ready = ReadyLine(
             urls: try relay.start(addresses), seed: plan.faults.plan.rules.isEmpty ? nil : seed)
@@ -40,6 +41,8 @@ package struct RecordCommand: Command {
             end = try shell.run(ready) { relay.stop() }
         } catch {
             _ = writer.finish()
+            // The command was never there: nothing was recorded.
+            try? File.remove(output)
             throw error
         }
         relay.finish()
@@ -48,7 +51,7 @@ package struct RecordCommand: Command {
         if arguments.has("canonical"), totals.failure == nil {
             try TapeCanon.write(output, to: .place, codecs: Codecs.all)
         }
-        return end.verdict(try relay.tell(verdict(totals), log)).tell(arguments)
+        return end.verdict(try relay.tell(verdict(totals, relay), log)).tell(arguments)
     }
 
     private func openTape(_ log: Log) throws(TapeError) -> TapeWriter {
@@ -69,7 +72,7 @@ package struct RecordCommand: Command {
             })
     }
 
-    private func verdict(_ totals: TapeTotals) -> Verdict {
+    private func verdict(_ totals: TapeTotals, _ relay: RelayRun) -> Verdict {
         var text =
             "\(Self.count(totals.events, "event")) of \(Self.count(totals.connections, "connection")) on \(output)"
         if totals.lost > 0 { text += "; \(Self.count(totals.lost, "event")) lost to overload" }
@@ -78,6 +81,12 @@ package struct RecordCommand: Command {
             return Verdict(.failed, ExitCode.failure.code, "\(failure); \(text)")
         }
         if let level = totals.level { text += "; compressed at level \(level) to keep up" }
+        // Who replays such a tape would test nothing.
+        guard relay.hasAnswers else {
+            let why = relay.troubles ?? (totals.connections == 0 ? "no client came" : "no request was passed on")
+            return Verdict(.failed, ExitCode.failure.code, "no request was answered by an upstream: \(why); \(text)")
+        }
+        if let troubles = relay.troubles { text += "; \(troubles)" }
         return Verdict(.done, 0, text)
     }
 

@@ -22,6 +22,7 @@ extension ReplayOptions {
         if let time = arguments.duration("grace") { grace = time }
         idleCap = arguments.duration("idle-cap")
         freshIDs = arguments.has("fresh-ids")
+        allowsUnplayed = arguments.has("allow-unplayed")
         for text in arguments.all("secret") {
             let (key, secret) = try Self.secret(parsing: text)
             secrets[key] = secret

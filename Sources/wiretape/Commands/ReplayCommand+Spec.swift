@@ -26,7 +26,10 @@ extension ReplayCommand {
             ExampleSpec(
                 "wiretape replay chat.tape.gz --fault 'reset after ReceiveMessage[3]' --expect 'delays(0s, 2s)' -- ./client",
                 "Resets the connection after the third message and judges the client's retries."),
-        ], exitCodes: [.failure, .diverged, .badFile, .expectation, .missing, .timeout, .signal])
+        ],
+        exitCodes: [
+            .failure, .diverged, .badFile, .expectation, .missing, .timeout, .commandUnusable, .commandMissing, .signal,
+        ])
 
     private static let listening = OptionGroup(
         "Listening",
@@ -150,6 +153,10 @@ extension ReplayCommand {
                 "expect", "POLICY", checked { _ = try Expectation.parse($0) }, repeatable: true,
                 "A policy that every client is held to: "
                     + Expectation.forms.map { "'\($0.example)'" }.joined(separator: ", ") + "."),
+            OptionSpec(
+                switch: "allow-unplayed",
+                "Let a run pass in which no client played anything. Without it that is a divergence: a test whose client "
+                    + "never came proves nothing."),
             OptionSpec(
                 "report", "PATH", .file,
                 "Write the report as JSON to a .json file, as JUnit XML to a .xml file, as text to a .txt file, all of them "

@@ -70,11 +70,15 @@ package struct ReplayCommand: Command {
     }
 
     private func play() throws -> Int32 {
+        try CommandCheck.check(arguments.tail)
         HeapMemory.returnLargeBlocks()
         // What is asked of the whole tape has to be known before anybody connects.
         let isWhole = try !options.names.isEmpty || options.causality == .tape || LoadedTape.isShort(path: path)
         let tape = isWhole ? try LoadedTape(path: path, ignore: options.ignore, log: log) : nil
-        let driver: any ReplayDriver = try tape.map { try engine($0) } ?? WaitingDriver(seed: seed)
+        let driver: any ReplayDriver =
+            try tape.map { try engine($0) }
+            ?? WaitingDriver(
+                seed: seed, tapeName: LoadedTape.name(path), allowsUnplayed: options.allowsUnplayed)
         let first = try tape.map { listeners.first($0.sessions) } ?? LoadedTape.firstSession(path: path)
         try target?.prepare()
         let actual = try target?.actualTape.map { try ActualTape(path: $0, of: LoadedTape.name(path)) }
@@ -100,9 +104,16 @@ package struct ReplayCommand: Command {
         defer { loading?.close() }
         // What our own goodbye does to the clients is not part of the run.
         var report: ReplayReport?
-        let end = try shell.run(ready) {
-            report = server.report()
-            server.stop { shell.workStopped() }
+        let end: RunEnd
+        do {
+            end = try shell.run(ready) {
+                report = server.report()
+                server.stop { shell.workStopped() }
+            }
+        } catch {
+            // The command could not be started: nothing has passed.
+            target?.actualTape.map { try? File.remove($0) }
+            throw error
         }
         try actual?.finish()
         if let failure { throw failure }

@@ -29,7 +29,7 @@ extension SweepCommand {
             ExampleSpec(
                 "wiretape sweep chat.tape.gz --shard 2/5 --known known.txt -- ./client {url}",
                 "The second of five parts, for a build farm, with failures that are known."),
-        ], exitCodes: [.failure, .badFile, .expectation, .missing, .signal])
+        ], exitCodes: [.failure, .badFile, .expectation, .missing, .commandUnusable, .commandMissing, .signal])
 
     private static let sweeping = OptionGroup(
         "Sweep",

@@ -33,6 +33,7 @@ package struct SweepCommand: Command {
     }
 
     package func run() throws -> Int32 {
+        try CommandCheck.check(command)
         let tape = try LoadedTape(path: path, ignore: [], log: log)
         let all = cases(tape.sessions)
         guard !all.isEmpty else {

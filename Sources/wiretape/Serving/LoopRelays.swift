@@ -14,13 +14,14 @@ final class LoopRelays {
     /// - Parameter failed: called once when the recording failed and the traffic must stop.
     init(
         _ loop: any Loop, _ upstreams: [Upstream], tap: Tap?, numbers: ConnectionNumbers, options: RelayOptions,
-        faults: FaultControl? = nil, connect: @escaping Connect, failed: @escaping () -> Void
+        faults: FaultControl? = nil, ledger: UpstreamLedger, connect: @escaping Connect, failed: @escaping () -> Void
     ) {
         self.tap = tap
         self.faults = faults
         nodes = upstreams.map { upstream in
             RelayNode(
-                loop, upstream: upstream, tap: tap, numbers: numbers, options: options, faults: faults
+                loop, upstream: upstream, tap: tap, numbers: numbers, options: options, faults: faults,
+                ledger: ledger
             ) { connect(upstream, $0, $1) }
         }
         tap?.onHold = { [unowned self] in for node in nodes { node.hold() } }

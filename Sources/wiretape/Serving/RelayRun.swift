@@ -11,6 +11,7 @@ final class RelayRun {
     private let shell: RunShell
     private let writer: TapeWriter?
     private let numbers = ConnectionNumbers()
+    private let ledger: UpstreamLedger
     private let connector: UpstreamConnector
     private var relays: LoopRelays?
     private var threads: [LoopThread] = []
@@ -31,7 +32,12 @@ final class RelayRun {
     /// - Parameters:
     ///   - seed: of the rules' draws.
     ///   - writer: of the tape; nil to relay without recording.
-    init(_ plan: RelayPlan, _ shell: RunShell, _ connector: UpstreamConnector, seed: UInt64, writer: TapeWriter?) {
+    ///   - log: what went wrong with upstreams is told there as it happens.
+    init(
+        _ plan: RelayPlan, _ shell: RunShell, _ connector: UpstreamConnector, seed: UInt64, writer: TapeWriter?,
+        _ log: Log
+    ) {
+        ledger = UpstreamLedger { log.error($0) }
         faults =
             plan.watches
             ? LiveFaults(
@@ -42,6 +48,12 @@ final class RelayRun {
         self.writer = writer
         self.connector = connector
     }
+
+    /// Whether an upstream has answered a request.
+    var hasAnswers: Bool { ledger.hasAnswered }
+
+    /// What went wrong with upstreams in one line; nil: nothing.
+    var troubles: String? { ledger.summary }
 
     /// Connections accepted so far.
     var connections: UInt32 { numbers.count }
@@ -54,7 +66,7 @@ final class RelayRun {
         let upstreams = plan.listens.map { plan.upstreams[$0.upstream] }
         let first = LoopRelays(
             shell.loop, upstreams, tap: writer.map { Tap(shell.loop, index: 0, sink: $0) }, numbers: numbers,
-            options: plan.options, faults: faults.map { FaultControl(shell.loop, $0) },
+            options: plan.options, faults: faults.map { FaultControl(shell.loop, $0) }, ledger: ledger,
             connect: connector.connect(on: shell.loop)
         ) { [unowned self] in shell.finish() }
         relays = first
@@ -72,10 +84,11 @@ final class RelayRun {
     private func startOther(_ thread: LoopThread, _ index: Int, _ upstreams: [Upstream], _ addresses: [Address]) throws
     {
         let (writer, numbers, options, connector, others) = (writer, numbers, plan.options, connector, others)
+        let ledger = ledger
         try thread.call { loop in
             let relays = LoopRelays(
                 loop, upstreams, tap: writer.map { Tap(loop, index: index, sink: $0) }, numbers: numbers,
-                options: options, connect: connector.connect(on: loop)
+                options: options, ledger: ledger, connect: connector.connect(on: loop)
             ) { others.update { $0.hasFailed = true } }
             loop.residents.append(relays)
             _ = try relays.listen(on: addresses, reusePort: true)

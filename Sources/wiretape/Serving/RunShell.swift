@@ -42,9 +42,13 @@ final class RunShell {
         if let timeout { timer?.arm(at: loop.now.advanced(by: timeout)) }
         if let tail {
             let words = tail.map { $0.replacing("{url}", with: ready.url) }
-            child = try ChildProcess(loop, words, environment: ready.environment) { [unowned self] in
-                child = nil
-                if end == nil { ended(.command(words[0], $0)) } else { finishIfDone() }
+            do throws(NetError) {
+                child = try ChildProcess(loop, words, environment: ready.environment) { [unowned self] in
+                    child = nil
+                    if end == nil { ended(.command(words[0], $0)) } else { finishIfDone() }
+                }
+            } catch {
+                throw CommandCheck.failure(error, words[0])
             }
         }
         while !isStopped || child != nil { loop.run() }

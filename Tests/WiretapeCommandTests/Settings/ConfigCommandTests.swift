@@ -70,7 +70,8 @@ import wiretape
         let missing = try run("", "record --output a/r.tape -- true")
         #expect(missing.code == 64 && missing.verdict.contains("--upstream"))
         try write("wiretape.yaml", "upstreams: { main: 'http://127.0.0.1:9' }\n")
-        #expect(try run("", "record --output a/r.tape -- true").code == 0)
+        // Nothing is recorded, and the tape is there.
+        #expect(try run("", "record --output a/r.tape -- true").code == 1)
         #expect(
             try TapeFiles.lines(scratch.path("a/r.tape"))[0].contains(#""upstreams":{"main":"http://127.0.0.1:9"}"#))
     }

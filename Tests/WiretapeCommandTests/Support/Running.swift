@@ -6,11 +6,15 @@ final class Running {
     let url: String
     private let errFile: URL
 
-    init(_ name: String, _ arguments: [String], in folder: URL) throws {
+    convenience init(_ name: String, _ arguments: [String], in folder: URL) throws {
+        try self.init(Binary.folder.appendingPathComponent(name), arguments, in: folder)
+    }
+
+    init(_ program: URL, _ arguments: [String], in folder: URL) throws {
         let pipe = Pipe()
         errFile = folder.appendingPathComponent("err-\(UUID().uuidString)")
         try Data().write(to: errFile)
-        process.executableURL = Binary.folder.appendingPathComponent(name)
+        process.executableURL = program
         process.arguments = arguments
         process.currentDirectoryURL = folder
         process.standardOutput = pipe

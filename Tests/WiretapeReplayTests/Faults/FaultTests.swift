@@ -186,8 +186,9 @@ import WiretapeCore
         let source = RuleSource(file: "plan.yaml", line: 4, column: 5)
         plan.append(try FaultRule(parsing: "reset after RecieveMessage[3]", from: source, name: "cut"))
         plan.append(try FaultRule(parsing: "reset after Nothing", from: source, optional: true))
-        var engine = ReplayEngine(
-            sessions: [tape], tapeName: "chat.tape", options: ReplayOptions(), faults: plan, seed: 1)
+        var options = ReplayOptions()
+        options.allowsUnplayed = true
+        var engine = ReplayEngine(sessions: [tape], tapeName: "chat.tape", options: options, faults: plan, seed: 1)
         let report = engine.finish(at: .zero)
         #expect(report.exitCode == 5 && report.verdict == .failed)
         #expect(report.reasons == [try Golden.text("never-fired")])

@@ -45,17 +45,18 @@ import WiretapeCore
     }
 
     @Test func aMissMayBeAStatusOrGoOn() throws {
-        let status = try Playbook([session("")]) { $0.onMiss = .status(204) }
+        // No session is claimed here, which is told apart from the miss.
+        let status = try Playbook([session("")]) { ($0.onMiss, $0.allowsUnplayed) = (.status(204), true) }
         let c = status.request("GET", "/favicon.ico")
         #expect(status.answers[c]?.status == 204 && status.answers[c]?.body == [])
         #expect(status.finish().verdict == .pass)
-        let through = try Playbook([session("")]) { $0.onMiss = .passthrough }
+        let through = try Playbook([session("")]) { ($0.onMiss, $0.allowsUnplayed) = (.passthrough, true) }
         #expect(through.take(through.request("GET", "/favicon.ico")) == ["through"])
         #expect(through.finish().verdict == .pass)
     }
 
     @Test func divergencesMayBeIgnored() throws {
-        let ignore = try Playbook([session("")]) { $0.onDivergence = .ignore }
+        let ignore = try Playbook([session("")]) { ($0.onDivergence, $0.allowsUnplayed) = (.ignore, true) }
         let c = ignore.request("GET", "/favicon.ico")
         #expect(ignore.answers[c]?.status == 404)
         #expect(ignore.finish().verdict == .pass)

@@ -25,6 +25,7 @@ extension HeldConnection {
                 http.responseSince = nil
                 start = next
                 at = next
+                if !info.isInterim || head.status == 101 { node.answered() }
                 if head.status == 101 || (http.isConnect && 200..<300 ~= head.status) {
                     return upgraded(head, info, bytes.extracting(next..<bytes.count), at: now)
                 }
@@ -47,6 +48,7 @@ extension HeldConnection {
                 at = next
                 answerEnded(trailers, at: now)
             case .bad(let fault, _):
+                node.answered()
                 node.tap?.record(
                     .malformed, connection.id, flags: toClientFlags, at: now,
                     MalformedRecord.encode(fault.reason, bytes.extracting(at..<min(bytes.count, at + 65536))).span)

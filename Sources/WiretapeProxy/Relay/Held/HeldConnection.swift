@@ -66,6 +66,9 @@ final class HeldConnection {
         http = HeldExchange()
     }
 
+    /// Whether a request was passed on whose answer has not begun.
+    var awaitsAnswer: Bool { http.live != nil && http.responseHead == nil && socket == nil && !isTunnel && !isOver }
+
     // MARK: What the streams tell
 
     func received(_ bytes: Span<UInt8>, from side: RelaySide, at now: WireInstant) {
