@@ -295,6 +295,9 @@ class Client:
             for first, payload in incoming.feed(data):
                 opcode = first & 15
                 if opcode == frames.CLOSE:
+                    if self.script.get("closes"):
+                        code = struct.unpack(">H", payload[:2])[0] if payload else None
+                        print(json.dumps({"chain": "socket", "code": code, "reason": payload[2:].decode()}), flush=True)
                     socket.writer.write(frames.frame(frames.CLOSE, payload, True))
                     socket.writer.close()
                     return

@@ -110,6 +110,8 @@ class Player:
             raise RuntimeError("the client's run ended before the script")
         running.cancel()
         await playing
+        # Its connection is closed in order.
+        await asyncio.wait({running}, timeout=5)
 
     async def play(self):
         await self.opened.wait()

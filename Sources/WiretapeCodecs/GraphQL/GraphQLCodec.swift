@@ -73,6 +73,9 @@ package struct GraphQLCodec: FrameCodec {
 
     package var obstacle: String? { nil }
 
+    /// subscriptions-transport-ws gives no code.
+    package static var farewellEnd: ClosingHandshake.Frame { .init(code: nil, reason: "") }
+
     package func anew() -> Self {
         var fresh = self
         fresh.operations = GraphQLOperations()

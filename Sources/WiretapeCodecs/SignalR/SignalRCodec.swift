@@ -105,6 +105,11 @@ package struct SignalRCodec: FrameCodec {
         return fresh
     }
 
+    /// ASP.NET Core says 1000 whatever the client said.
+    package static func closingAnswer(to frame: ClosingHandshake.Frame) -> ClosingHandshake.Frame {
+        ClosingHandshake.Frame(code: 1000, reason: "")
+    }
+
     package mutating func leaveRepetitions() { tellsRepetitions = false }
 
     package var keepalive: (payload: [UInt8], opcode: Opcode, every: UInt64)? {

@@ -71,7 +71,7 @@ extension ReplayEngine {
         runs[r].giveUpRepeats()
         runs[r].departure = .inOrder
         guard let transport = runs[r].link?.transport, let ids = runs[r].link?.ids else { return }
-        var verdict = FaultVerdict.close(code: 1000, reason: "")
+        var verdict = farewellEnd(of: r)
         for index in runs[r].script.farewellAnswers {
             if let message = runs[r].script.message(index) {
                 var bytes: [UInt8] = []
@@ -87,6 +87,18 @@ extension ReplayEngine {
         }
         let isTold = shut(r, verdict, into: &out)
         leave(r, by: "client", how: "close", isTold ? .gone : .over)
+    }
+
+    /// How the connection ends behind the client's farewell where the script does not say: as the recorded server ended it
+    /// when the client had closed it at once, else as servers of the protocol do.
+    private func farewellEnd(of r: Int) -> FaultVerdict {
+        switch runs[r].session.closings.all.first?.answer {
+        case .close(let code, let reason): return .close(code: code, reason: reason)
+        case .disconnect, .reset: return .disconnect
+        case nil:
+            let frame = runs[r].session.codec.type.farewellEnd
+            return .close(code: frame.code, reason: frame.reason)
+        }
     }
 
     mutating func fail(_ r: Int, _ text: String, reason: String, into out: inout [ReplayAction]) {

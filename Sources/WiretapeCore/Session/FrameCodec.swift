@@ -133,6 +133,10 @@ package protocol FrameCodec: CarrierCodec, LimitedCodec {
     var rules: (any ConnectionRules)? { get }
     /// Whether a client may end a chain whenever it likes: an end that the tape does not have is no divergence.
     static var allowsCancels: Bool { get }
+    /// What servers of the protocol answer to a client's close frame.
+    static func closingAnswer(to frame: ClosingHandshake.Frame) -> ClosingHandshake.Frame
+    /// The close frame with which servers of the protocol answer the client's farewell.
+    static var farewellEnd: ClosingHandshake.Frame { get }
     /// The WebSocket subprotocol that the session seen by this value speaks, for tapes that do not have the server's answer.
     var subprotocol: String? { get }
     /// The protocol's own error to a request that has no counterpart on the tape; empty when the message wants no answer.
@@ -191,5 +195,7 @@ extension FrameCodec {
     package var beginsWithKeepalive: Bool { false }
     package var rules: (any ConnectionRules)? { nil }
     package static var allowsCancels: Bool { false }
+    package static func closingAnswer(to frame: ClosingHandshake.Frame) -> ClosingHandshake.Frame { frame }
+    package static var farewellEnd: ClosingHandshake.Frame { .init(code: 1000, reason: "") }
     package var subprotocol: String? { nil }
 }

@@ -23,6 +23,8 @@ package struct RecordedSession: Sendable {
     package var refusal: ResponseHead?
     package var refusalBody: [UInt8] = []
     package var serverIDs: ServerIDs?
+    /// How its server answered close frames of the client.
+    package var closings = ClosingHandshakes()
     /// The tape's connections that carried it, in order.
     package var connections: [UInt32]
     /// Empty when the session has been compiled.

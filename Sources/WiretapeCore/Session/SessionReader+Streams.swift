@@ -49,6 +49,7 @@ extension SessionReader {
         } else {
             connections[place.connection]?.stream?.clientEnded = true
             connections[place.connection]?.stream?.clientClosed = true
+            connections[place.connection]?.stream?.closing = .init(code: code, reason: reason ?? "")
         }
     }
 
@@ -99,7 +100,8 @@ extension SessionReader {
     private mutating func serverEnded(_ ending: RecordedSession.Ending, at place: Place) {
         guard let stream = connections[place.connection]?.stream, !stream.serverEnded else { return }
         connections[place.connection]?.stream?.serverEnded = true
-        guard !stream.clientEnded, let index = session(for: place, first: [], .toClient) else { return }
+        guard !stream.clientEnded else { return answered(ending, to: stream.closing, at: place) }
+        guard let index = session(for: place, first: [], .toClient) else { return }
         // The server ends a connection that another one has replaced.
         if let event = stream.event, building[index].carrier.latest != event { return }
         building[index].conduct.went(on: place.connection, at: place.time)
@@ -114,6 +116,17 @@ extension SessionReader {
         } else {
             building[index - forgotten].conduct.went(on: place.connection, at: place.time)
         }
+    }
+
+    /// The server's answer to the client's close frame. An end of the transport alone is none when the client's came first.
+    private mutating func answered(
+        _ ending: RecordedSession.Ending, to closing: ClosingHandshake.Frame?, at place: Place
+    ) {
+        guard let closing, let index = connections[place.connection]?.stream?.session, index >= forgotten else {
+            return
+        }
+        if case .close = ending {} else if connections[place.connection]?.clientGone != false { return }
+        building[index - forgotten].session.closings.add(ClosingHandshake(asked: closing, answer: ending))
     }
 
     /// The stream of a connection. On a tape that does not tell how it opened, one is made up; nil when it is over.

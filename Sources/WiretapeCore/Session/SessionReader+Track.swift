@@ -55,6 +55,8 @@ extension SessionReader {
         var toServer = Assembly()
         var toClient = Assembly()
         var clientClosed = false
+        /// The client's close frame, until the server has answered it.
+        var closing: ClosingHandshake.Frame?
         /// A close frame or the end of the transport was seen from that side.
         var clientEnded = false
         var serverEnded = false

@@ -168,7 +168,7 @@ final class ReplayConnection: StreamHandler {
     }
 
     func close(_ code: UInt16?, _ reason: String) {
-        guard endpoint.isOpenWebSocket else {
+        guard endpoint.isOpenWebSocket || endpoint.owesClose else {
             disconnect()
             return
         }
@@ -442,6 +442,8 @@ final class ReplayConnection: StreamHandler {
         case .pong(let payload): server.note(id, .pong(.toServer, payload))
         case .ended(.closeFrame(let code, let reason)):
             server.note(id, .close(.toServer, code: code, reason: code == nil ? nil : reason))
+            // A rule may leave it without an answer.
+            setEnd()
         case .ended, .finish: break
         }
     }

@@ -44,6 +44,7 @@ final class PushConnection: StreamHandler {
             case .finish:
                 write()
                 stream.halfClose()
+            case .ended(.closeFrame(let code, let reason)): endpoint.close(code: code, reason: reason)
             case .refused, .ping, .pong, .ended: break
             }
         }

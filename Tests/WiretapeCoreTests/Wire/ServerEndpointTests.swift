@@ -20,6 +20,7 @@ struct ServerEndpointTests {
     private func run(
         _ pieces: [[UInt8]], fin: Bool = false,
         then: (inout ServerEndpoint, ServerEvent) -> Void = { endpoint, event in
+            if case .ended(.closeFrame(let code, _)) = event { return endpoint.close(code: code, reason: "good bye") }
             guard case .request(let head, _, let isUpgrade) = event else { return }
             if isUpgrade {
                 endpoint.upgrade([HeaderField("X", "y")], date: nil)
@@ -171,7 +172,32 @@ struct ServerEndpointTests {
                     .ping([1, 2]), .message(.text, [65, 66]), .pong([3]), .ended(.closeFrame(code: 4000, reason: "so")),
                     .finish,
                 ])
-            #expect(run.output == Self.accepted + [0x8a, 2, 1, 2] + [0x88, 2, 0x0f, 0xa0])
+            #expect(run.output == Self.accepted + [0x8a, 2, 1, 2] + [0x88, 10, 0x0f, 0xa0] + Array("good bye".utf8))
+        }
+    }
+
+    @Test func aCloseFrameIsAnsweredByTheOwnerOrNotAtAll() {
+        var bytes: [UInt8] = []
+        FrameWriter.appendClose(code: 1001, reason: "bye", mask: 7, into: &bytes)
+        let answers: [((inout ServerEndpoint) -> Void, [UInt8])] = [
+            ({ $0.close(code: nil, reason: "") }, [0x88, 0]), ({ $0.finish() }, []),
+        ]
+        for (answer, sent) in answers {
+            var endpoint = ServerEndpoint()
+            var events: [ServerEvent] = []
+            endpoint.received(Self.opening.span)
+            while let event = endpoint.next() { events.append(event) }
+            endpoint.upgrade([], date: nil)
+            _ = endpoint.takeOutput()
+            endpoint.received(bytes.span)
+            endpoint.receivedEnd()
+            while let event = endpoint.next() { events.append(event) }
+            #expect(events.last == .ended(.closeFrame(code: 1001, reason: "bye")))
+            #expect(endpoint.owesClose && endpoint.outputCount == 0)
+            endpoint.send(.text, [65].span)
+            answer(&endpoint)
+            #expect(endpoint.next() == .finish && endpoint.next() == nil && !endpoint.owesClose)
+            #expect(endpoint.takeOutput() == sent)
         }
     }
 

@@ -261,7 +261,7 @@ struct ReplayServerTests {
         stage.finish()
         #expect(events.allSatisfy { $0.connection == 1 })
         #expect(zip(events, events.dropFirst()).allSatisfy { $0.time <= $1.time })
-        guard events.count == 8, case .open = events[0].kind,
+        guard events.count == 9, case .open = events[0].kind,
             case .request(x: 1, let head, .none) = events[1].kind,
             case .response(x: 1, let answer, .none, interim: false, coding: nil, proxy: false) = events[2].kind
         else {
@@ -274,6 +274,7 @@ struct ReplayServerTests {
         #expect(rest.contains(.message(.toClient, .text, [0x68, 0x69], deflated: false, fragments: [])))
         #expect(rest.contains(.ping(.toServer, [0x70])))
         #expect(rest.contains(.close(.toServer, code: nil, reason: nil)))
+        #expect(rest.contains(.close(.toClient, code: nil, reason: nil)))
         #expect(rest.last == .gone(by: .server, how: .fin, why: nil))
     }
 }

@@ -13,6 +13,8 @@ final class ScriptedDriver: ReplayDriver {
     /// What to do at which time.
     var later: [(at: WireInstant, actions: [ReplayAction])] = []
     var shouldEnd = false
+    /// Close frames of clients go back as they came.
+    var answersCloses = true
 
     func opened(
         _ c: ConnectionID, from: Address?, name: String?, at now: WireInstant, into out: inout [ReplayAction]
@@ -44,6 +46,9 @@ final class ScriptedDriver: ReplayDriver {
 
     func clientClosed(_ c: ConnectionID, _ how: ClientEnd, at now: WireInstant, into out: inout [ReplayAction]) {
         heard.append("\(c) \(how)")
+        if answersCloses, case .closeFrame(let code, let reason) = how {
+            out.append(.closeFrame(c, code: code, reason: reason))
+        }
         onClosed(c, how, &out)
     }
 

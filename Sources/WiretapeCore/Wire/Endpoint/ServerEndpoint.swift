@@ -5,8 +5,8 @@ internal import WiretapeBytes
 /// said does not depend on how much came with one read.
 ///
 /// States: `http` (reads a request) ↔ `answering` (one request is told and not answered; what a pipelining client sent
-/// meanwhile waits) ↔ `streaming` (the answer's body goes on), then `webSocket` → `closing` (our close frame is out).
-/// Terminal: `over`; what still comes is dropped.
+/// meanwhile waits) ↔ `streaming` (the answer's body goes on), then `webSocket` → `closing` (our close frame is out) or
+/// `closeOwed` (the client's close frame is told and not answered). Terminal: `over`; what still comes is dropped.
 ///
 /// Unreachable for peers, and ignored: an answer when none is owed, a message before the upgrade. Violations of the peer
 /// are answered as the RFCs say: 400, 413, 414, 426, 431, 501, 505 and FIN, or close 1002, 1007, 1009 and FIN. Dropped by
@@ -15,7 +15,7 @@ package struct ServerEndpoint: ~Copyable {
     /// Most bytes of a request's body.
     package static let bodyLimit = 64 << 20
 
-    enum State { case http, answering, streaming, webSocket, closing, over }
+    enum State { case http, answering, streaming, webSocket, closing, closeOwed, over }
 
     private(set) var state = State.http
     private var scanner = HTTPScanner(.toServer)
@@ -67,7 +67,8 @@ package struct ServerEndpoint: ~Copyable {
     /// Whether messages can be sent.
     package var isOpenWebSocket: Bool { state == .webSocket }
 
-    private var isWebSocket: Bool { state == .webSocket || state == .closing }
+    /// Whether the client's close frame waits for its answer: ``close(code:reason:)``, or ``finish()`` without one.
+    package var owesClose: Bool { state == .closeOwed }
 
     /// Whether a request waits for its answer.
     package var owesAnswer: Bool { state == .answering }
@@ -109,9 +110,9 @@ package struct ServerEndpoint: ~Copyable {
             switch state {
             case .http: if hadInput { readHTTP() }
             case .webSocket, .closing: if hadInput { readFrames() }
-            case .answering, .streaming, .over: break
+            case .answering, .streaming, .closeOwed, .over: break
             }
-            let waits = state == .answering || state == .streaming || state == .over
+            let waits = state == .answering || state == .streaming || state == .closeOwed || state == .over
             guard due.isEmpty, !hadInput || waits else { continue }
             guard let clientEnd, !hasEnded else { return nil }
             end(clientEnd)
@@ -202,12 +203,12 @@ package struct ServerEndpoint: ~Copyable {
         }
     }
 
-    /// Begins the closing handshake with whatever code. Messages of the client are still told until its close frame, which
-    /// ends with `finish`.
+    /// Begins the closing handshake with whatever code: messages of the client are still told until its close frame, which
+    /// ends with `finish`. Or answers the client's close frame, and `finish` follows.
     package mutating func close(code: UInt16?, reason: String) {
-        guard state == .webSocket else { return }
+        guard state == .webSocket || state == .closeOwed else { return }
         FrameWriter.appendClose(code: code, reason: reason, into: &output)
-        state = .closing
+        if state == .closeOwed { finish() } else { state = .closing }
     }
 
     /// Lets go of the request that is owed an answer, and of everything after it: none of it is read here any more.
@@ -321,9 +322,8 @@ package struct ServerEndpoint: ~Copyable {
             at = next
             due.append(.pong(payload))
         case .close(let code, let reason, _):
-            if state == .webSocket { FrameWriter.appendClose(code: code, into: &output) }
             end(.closeFrame(code: code, reason: reason))
-            finish()
+            if state == .webSocket { state = .closeOwed } else { finish() }
         case .violation(let code, let reason):
             if state == .webSocket { FrameWriter.appendClose(code: code, reason: reason, into: &output) }
             end(.rst("protocol violation: \(reason)"))

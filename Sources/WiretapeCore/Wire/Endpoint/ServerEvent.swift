@@ -11,7 +11,8 @@ package enum ServerEvent: Hashable, Sendable {
     /// Answered with a pong already.
     case ping([UInt8])
     case pong([UInt8])
-    /// The client ended its side, or must be treated as if it had. Told once.
+    /// The client ended its side, or must be treated as if it had. Told once. A close frame that answers none of ours wants
+    /// an answer: ``ServerEndpoint/close(code:reason:)`` or ``ServerEndpoint/finish()``.
     case ended(ClientEnd)
     /// Send FIN after what ``ServerEndpoint/takeOutput()`` gives, and wait for the client's FIN for a while.
     case finish
