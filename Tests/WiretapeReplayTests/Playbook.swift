@@ -21,15 +21,19 @@ final class Playbook {
     var agent = "test"
     /// The name of the listener that they come to.
     var listener: String?
+    /// And the upstream that it stands for.
+    var upstream: String?
 
     convenience init(
-        _ exchanges: [RecordedExchange], faults: [String] = [], _ change: (inout ReplayOptions) -> Void = { _ in }
+        _ exchanges: [RecordedExchange], upstreams: [String] = [], faults: [String] = [],
+        _ change: (inout ReplayOptions) -> Void = { _ in }
     ) throws {
-        try self.init([], exchanges: exchanges, faults: faults, change)
+        try self.init([], exchanges: exchanges, upstreams: upstreams, faults: faults, change)
     }
 
     init(
-        _ sessions: [RecordedSession], exchanges: [RecordedExchange] = [], speed: ReplayOptions.Speed = .factor(1),
+        _ sessions: [RecordedSession], exchanges: [RecordedExchange] = [], upstreams: [String] = [],
+        speed: ReplayOptions.Speed = .factor(1),
         faults: [String] = [], plan: FaultPlan = FaultPlan(),
         seed: UInt64 = 1, _ change: (inout ReplayOptions) -> Void = { _ in }
     ) throws {
@@ -39,7 +43,8 @@ final class Playbook {
         var plan = plan
         for fault in faults { plan.append(try FaultRule(parsing: fault, from: RuleSource(file: "--fault"))) }
         engine = ReplayEngine(
-            sessions: sessions, exchanges: exchanges, tapeName: "chat.tape", options: options, faults: plan, seed: seed)
+            sessions: sessions, exchanges: exchanges, upstreams: Upstreams(upstreams), tapeName: "chat.tape",
+            options: options, faults: plan, seed: seed)
     }
 
     // MARK: Clients
@@ -50,7 +55,9 @@ final class Playbook {
     ) -> ConnectionID {
         last += 1
         var out: [ReplayAction] = []
-        engine.opened(last, from: Address(host: host, port: 5000), name: listener, at: now, into: &out)
+        engine.opened(
+            last, from: Address(host: host, port: 5000), name: listener, upstream: upstream, at: now,
+            into: &out)
         perform(&out)
         ask(last, method, target, headers, body: body)
         return last
@@ -174,7 +181,7 @@ final class Playbook {
                 got[c, default: []].append(
                     "\(answer.status) \(String(decoding: answer.body, as: UTF8.self).trimmingBlanks())")
                 answers[c] = answer
-            case .upgrade(let c, let headers, let accept):
+            case .upgrade(let c, let headers, let accept, _):
                 got[c, default: []].append(accept == nil ? "101" : "101 wrong")
                 upgrades[c] = headers
             case .raw(let c, let bytes, let ticket):
@@ -188,7 +195,7 @@ final class Playbook {
             case .stall(let c, let reads, let writes):
                 got[c, default: []].append("stall\(reads ? " in" : "")\(writes ? " out" : "")")
             case .mute(let c, let isMuted): got[c, default: []].append(isMuted ? "mute" : "unmute")
-            case .send(let c, _, let bytes, let ticket):
+            case .send(let c, _, let bytes, let ticket, _):
                 got[c, default: []] += String(decoding: bytes, as: UTF8.self).split(separator: "\u{1e}").map(
                     String.init)
                 frames[c, default: 0] += 1

@@ -3,6 +3,7 @@ struct ExchangeBook: Sendable {
     let recorded: [RecordedExchange]
     /// Those whose applications make errands.
     private let codecs: [CodecEntry]
+    private let upstreams: Upstreams
     /// Worked out with the first request: most tapes are never asked for it.
     private var index: Index?
     /// Answers whose recorded delay has not passed.
@@ -12,9 +13,10 @@ struct ExchangeBook: Sendable {
     /// What came and is not on the tape, for the report.
     var unexpected: [String] = []
 
-    init(_ recorded: [RecordedExchange], _ codecs: [CodecEntry] = []) {
+    init(_ recorded: [RecordedExchange], _ codecs: [CodecEntry] = [], _ upstreams: Upstreams = Upstreams()) {
         self.recorded = recorded
         self.codecs = codecs
+        self.upstreams = upstreams
     }
 
     var isEmpty: Bool { recorded.isEmpty }
@@ -54,33 +56,46 @@ struct ExchangeBook: Sendable {
         }
     }
 
-    /// Recorded methods and paths in the order of their first request, at most 16.
-    var places: [String] {
+    /// The methods and paths recorded at an upstream, in the order of their first request, at most 16.
+    func places(at upstream: String?) -> [String] {
         var places: [String] = []
         for exchange in recorded where places.count < 16 {
+            guard upstream == nil || self.upstream(of: exchange) == upstream else { continue }
             let place = "\(exchange.request.method) \(exchange.request.path)"
             if !places.contains(place) { places.append(place) }
         }
         return places
     }
 
+    /// The upstream whose listeners serve an exchange; nil: every listener.
+    func upstream(of exchange: RecordedExchange) -> String? { upstreams.home(of: exchange.upstream) }
+
+    /// The book's place of a method and path: those of different upstreams are different ones.
+    private static func located(_ place: String, at upstream: String?) -> String {
+        upstream.map { "\($0) \(place)" } ?? place
+    }
+
     // MARK: Finding
 
     /// - Parameters:
     ///   - path: the request's, as it is on the tape.
+    ///   - upstream: that of the listener which was asked.
     ///   - recordedID: the recorded id of a session for a live one.
     mutating func find(
-        _ head: RequestHead, at path: String, body: [UInt8], _ options: ReplayOptions, played: (Int) -> Int,
-        recordedID: (String) -> String
+        _ head: RequestHead, at path: String, body: [UInt8], upstream: String? = nil, _ options: ReplayOptions,
+        played: (Int) -> Int, recordedID: (String) -> String
     ) -> Found {
         let index = made(options)
-        var place = "\(head.method) \(path)"
+        let upstream = upstream ?? upstreams.names.first
+        var place = ExchangeBook.located("\(head.method) \(path)", at: upstream)
         if options.match != .off, let (errand, _) = errand(StreamOpening(request: head, requestBody: body)) {
             let key = ExchangeBook.key(errand, recordedID(errand.session), place: place)
             let any = ExchangeBook.key(errand, nil, place: place)
             if let list = index.byKey[key] ?? index.byErrand[any] { return .list(list) }
         }
-        if head.method == "HEAD", index.byPlace[place] == nil { place = "GET \(path)" }
+        if head.method == "HEAD", index.byPlace[place] == nil {
+            place = ExchangeBook.located("GET \(path)", at: upstream)
+        }
         guard let there = index.byPlace[place] else { return .nothing }
         for redacted in index.redacted[place] ?? [] {
             let key = ExchangeBook.key(head, place: place, path: path, body: body, redacted: redacted, options)
@@ -104,7 +119,7 @@ struct ExchangeBook: Sendable {
         var made = Index()
         for (i, exchange) in recorded.enumerated() {
             let head = exchange.request
-            let place = "\(head.method) \(head.path)"
+            let place = ExchangeBook.located("\(head.method) \(head.path)", at: upstream(of: exchange))
             made.byPlace[place, default: []].append(i)
             let redacted = StableQuery(recorded: head).redacted
             if !(made.redacted[place] ?? []).contains(redacted) { made.redacted[place, default: []].append(redacted) }
@@ -145,7 +160,7 @@ struct ExchangeBook: Sendable {
         _ head: RequestHead, place: String, path: String, body: [UInt8], redacted: [String], _ options: ReplayOptions
     ) -> ExchangeKey {
         guard options.match != .off else { return ExchangeKey(place: place, query: [], body: .none) }
-        let rules = options.ignore.filter { [path, place, "*"].contains($0.label) }
+        let rules = options.ignore.filter { [path, "\(head.method) \(path)", "*"].contains($0.label) }
         let items = StableQuery.stable(head).filter { item in
             !redacted.contains(item.name.lowercased()) && !rules.contains { $0.pointer == "?\(item.name)" }
         }

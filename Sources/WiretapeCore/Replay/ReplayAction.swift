@@ -10,10 +10,11 @@ package enum ReplayAction: Hashable, Sendable {
     /// The body's proper end; the connection goes on.
     case endStream(ConnectionID)
     /// Answers an upgrade with 101 and these further headers (subprotocol, CORS); the accept key is the server's business.
-    /// `accept`: instead of the right key.
-    case upgrade(ConnectionID, headers: [HeaderField], accept: String? = nil)
+    /// `accept`: instead of the right key. `deflate`: what the headers agree on.
+    case upgrade(ConnectionID, headers: [HeaderField], accept: String? = nil, deflate: DeflateParameters? = nil)
     /// One WebSocket message. ``ReplayEngine/handedOver(_:ticket:at:into:)`` follows when the kernel has all of it.
-    case send(ConnectionID, Opcode, [UInt8], ticket: UInt64)
+    /// `deflated`: compressed where the upgrade agreed on that.
+    case send(ConnectionID, Opcode, [UInt8], ticket: UInt64, deflated: Bool = false)
     /// These bytes as they are: a damaged frame or chunk, or something that is no answer. A request that is owed an answer
     /// has it by that. With a ticket `handedOver` follows.
     case raw(ConnectionID, [UInt8], ticket: UInt64? = nil)

@@ -13,9 +13,12 @@ extension ReplayEngine {
     }
 
     /// As `deliver`, for what the protocol does not count: keepalives, acknowledgements, repetitions.
-    /// - Parameter damage: of the header; the frame, the chunk or the body's length is told wrong.
+    /// - Parameters:
+    ///   - damage: of the header; the frame, the chunk or the body's length is told wrong.
+    ///   - isPlain: never compressed, since it is cut at a place of its bytes.
     mutating func pass(
-        _ payload: [UInt8], _ opcode: Opcode, steps: [Int] = [], damage: Corruption? = nil, to r: Int,
+        _ payload: [UInt8], _ opcode: Opcode, steps: [Int] = [], damage: Corruption? = nil, isPlain: Bool = false,
+        to r: Int,
         into out: inout [ReplayAction]
     ) {
         guard let transport = runs[r].link?.transport else { return }
@@ -35,7 +38,8 @@ extension ReplayEngine {
             if let damage {
                 out.append(.raw(connection, damage.frame(opcode, payload, mask: nil), ticket: ticket))
             } else {
-                out.append(.send(connection, opcode, payload, ticket: ticket))
+                let deflated = !isPlain && isDeflated(steps, count: payload.count, of: r)
+                out.append(.send(connection, opcode, payload, ticket: ticket, deflated: deflated))
             }
         case .http where isGathered:
             var piece: [UInt8] = []

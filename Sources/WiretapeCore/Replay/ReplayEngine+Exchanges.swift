@@ -9,7 +9,8 @@ extension ReplayEngine {
         let tapeRun = ownRun(identity)
         let counts = tapeRun.map { roster.tapeRuns[$0].exchanges } ?? [:]
         switch exchanges.find(
-            head, at: mapped(head.path), body: body, options, played: { counts[$0, default: 0] },
+            head, at: mapped(head.path), body: body, upstream: upstream(of: c), options,
+            played: { counts[$0, default: 0] },
             recordedID: { recordedIDs[$0] ?? $0 })
         {
         case .nothing: return false
@@ -132,7 +133,8 @@ extension ReplayEngine {
         report.unexpected = exchanges.unexpected
         report.unplayed = unplayed.prefix(1_000).map { i in
             let exchange = exchanges.recorded[i]
-            return "\(exchange.request.method) \(exchange.request.path) (\(tapeName):\(exchange.line))"
+            let at = exchanges.upstream(of: exchange).map { " at \($0)" } ?? ""
+            return "\(exchange.request.method) \(exchange.request.path)\(at) (\(tapeName):\(exchange.line))"
         }
         return report
     }

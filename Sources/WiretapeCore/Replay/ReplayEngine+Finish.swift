@@ -64,7 +64,8 @@ extension ReplayEngine {
             abandoned: run.state.indices.count {
                 run.state[$0] == .abandoned && run.script.steps[$0].direction == .toClient
             }, unreached: unreached, operation: run.session.part,
-            others: sources(of: roster.claims[r].session).dropFirst().map { sessions[$0].number })
+            others: sources(of: roster.claims[r].session).dropFirst().map { sessions[$0].number },
+            upstream: table.upstream(of: roster.claims[r].session))
     }
 
     /// The rules that never acted, with what is near.

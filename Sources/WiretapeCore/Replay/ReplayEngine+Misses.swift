@@ -8,9 +8,10 @@ extension ReplayEngine {
     mutating func unknownName(
         _ name: String, _ c: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
     ) {
-        let hint = NearestName.hint(name, among: table.names)
+        let names = table.names(at: upstream(of: c))
+        let hint = NearestName.hint(name, among: names)
         let text =
-            "no session of \(tapeName) is named '\(name)'. It has: \(listed(table.names))\(hint.isEmpty ? "." : hint)"
+            "no session of \(tapeName)\(atUpstream) is named '\(name)'. It has: \(listed(names))\(hint.isEmpty ? "." : hint)"
         miss(c, head, text, into: &out)
     }
 
@@ -76,16 +77,21 @@ extension ReplayEngine {
     var everythingAsked: String {
         var paths: [String] = []
         for route in table.routes where !paths.contains(route.path) { paths.append(route.path) }
-        return listed(paths.map(described) + exchanges.places)
+        return listed(paths.map(described) + exchanges.places(at: nil))
     }
+
+    /// Which upstream the listener stands for, where there are several.
+    private var atUpstream: String { here.map { " at upstream '\($0)'" } ?? "" }
 
     private func missText(_ head: RequestHead) -> String {
         let what = exchanges.isEmpty ? "no session" : "no session or exchange"
         if let text = subprotocolText(head) { return text }
-        var text = "\(what) on \(tapeName) for \(head.method) \(head.path)."
+        var text = "\(what) on \(tapeName)\(atUpstream) for \(head.method) \(head.path)."
         var paths: [String] = []
-        for route in table.routes where !paths.contains(route.path) { paths.append(route.path) }
-        let plain = exchanges.places
+        for (i, route) in table.routes.enumerated() where table.isServed(i, at: here) && !paths.contains(route.path) {
+            paths.append(route.path)
+        }
+        let plain = exchanges.places(at: here)
         guard !paths.isEmpty || !plain.isEmpty else { return text + " It has none at all." }
         text += " It has: \(listed(paths.map(described) + plain))."
         guard let asked = codecs.first?.type.route(head), asked.hasPrefix("/"), !paths.contains(asked),
@@ -99,15 +105,17 @@ extension ReplayEngine {
     private func subprotocolText(_ head: RequestHead) -> String? {
         let offered = head.offeredSubprotocols
         guard !offered.isEmpty, let codec = codecs.first(where: { $0.type.kind(head) == .upgrade }) else { return nil }
-        let recorded = table.subprotocols(at: mapped(codec.type.route(head)))
+        let recorded = table.subprotocols(at: mapped(codec.type.route(head)), upstream: here)
         guard !recorded.isEmpty, !recorded.contains(where: offered.contains) else { return nil }
-        return "no session on \(tapeName) for \(head.method) \(head.path) in a subprotocol that the client offers "
+        return
+            "no session on \(tapeName)\(atUpstream) for \(head.method) \(head.path) in a subprotocol that the client offers "
             + "(\(offered.joined(separator: ", "))). It has: \(recorded.joined(separator: ", "))."
     }
 
     /// `POST /chat/negotiate, GET /chat (2 sessions)`.
     private func described(_ path: String) -> String {
-        let served = table.routes.filter { $0.path == path }.flatMap(\.sessions).sorted()
+        let routes = table.routes.indices.filter { table.routes[$0].path == path && table.isServed($0, at: here) }
+        let served = routes.flatMap { table.routes[$0].sessions }.sorted()
         let asked = served.lazy.compactMap { recorded($0).negotiate?.request }.first
         let count = served.count == 1 ? "" : " (\(served.count) sessions)"
         let opening = recorded(served[0]).opening.request.method

@@ -28,7 +28,7 @@ extension ReplayEngine {
 
     /// Sessions of the claim's route that begin so, in recorded order.
     private mutating func likely(_ key: UInt64, isHandshake: Bool, _ claim: Roster.Claim) -> [Int] {
-        let named = claim.name.flatMap { table.named[$0] }
+        let named = claim.name.flatMap { table.sessions(named: $0, among: [claim.route]) }
         let all: [Int]
         if isHandshake {
             all = table.routes[claim.route].sessions.filter { overture(of: $0).handshake == key }

@@ -2,7 +2,7 @@ extension ReplayEngine {
     /// A recorded attempt that the server refused is played once, to the request that was refused. A client that names it
     /// in another one goes on in the next session: it is not the client that was refused, or it tries again.
     mutating func passOn(_ key: String, _ kind: ExchangeKind, _ c: ConnectionID) {
-        guard [.upgrade, .stream, .poll].contains(kind), let r = tokens[key]?.run, runs[r].session.refusal != nil
+        guard [.upgrade, .stream, .poll].contains(kind), let r = token(key, on: c)?.run, runs[r].session.refusal != nil
         else { return }
         let session = runs[r].session
         let wasRefused = runs[r].attempts.contains { $0.ended?.by == "server" }

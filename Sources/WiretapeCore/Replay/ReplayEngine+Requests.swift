@@ -22,7 +22,7 @@ extension ReplayEngine {
         if answerInOutage(c, head, into: &out) || redirectAgain(c, head, into: &out) { return }
         if let answer = preflight(head) { return out.append(.respond(c, answer, thenClose: false)) }
         mergeOperations(for: head)
-        guard let codec = codec(for: head) else { return plain(c, head, body, into: &out) }
+        guard let codec = codec(for: head, on: c) else { return plain(c, head, body, into: &out) }
         if codec.type.isTracked(head) { return track(c, head, body, codec, into: &out) }
         let kind = codec.type.kind(head)
         switch kind {
@@ -35,8 +35,10 @@ extension ReplayEngine {
                 return refuse(c, head, .missingID, codec, into: &out)
             }
             passOn(key, kind, c)
-            guard let token = tokens[key], !token.isDead else {
-                if let r = tokens[key]?.run, tries(kind, of: r) { return tryAgain(c, head, kind, of: r, into: &out) }
+            guard let token = token(key, on: c), !token.isDead else {
+                if let r = self.token(key, on: c)?.run, tries(kind, of: r) {
+                    return tryAgain(c, head, kind, of: r, into: &out)
+                }
                 return refuse(c, head, .unknownID, codec, into: &out)
             }
             switch kind {
@@ -78,10 +80,10 @@ extension ReplayEngine {
     }
 
     /// Whose request it is: of the session that it names, else of one on its route.
-    private func codec(for head: RequestHead) -> CodecEntry? {
+    private func codec(for head: RequestHead, on c: ConnectionID) -> CodecEntry? {
         for codec in codecs {
             guard let key = codec.type.sessionKey(StreamOpening(request: head)) else { continue }
-            if tokens[key] != nil { return codec }
+            if token(key, on: c) != nil { return codec }
         }
         return codecs.first { !candidates(for: head, $0).isEmpty }
     }

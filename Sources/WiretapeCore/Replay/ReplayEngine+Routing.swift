@@ -8,7 +8,7 @@ extension ReplayEngine {
     ) -> Int? {
         let routes = candidates(for: head, codec)
         let name = name(head, c)
-        if let name, !table.names.isEmpty, table.named[name] == nil {
+        if let name, isUnknown(name, on: c) {
             unknownName(name, c, head, into: &out)
             return nil
         }
@@ -55,7 +55,7 @@ extension ReplayEngine {
 
     /// The routes whose path, stable query and subprotocol agree with the request.
     func candidates(for head: RequestHead, _ codec: CodecEntry) -> [Int] {
-        table.routes(for: head, at: mapped(codec.type.route(head)), codec)
+        table.routes(for: head, at: mapped(codec.type.route(head)), codec, upstream: here)
     }
 
     /// `--route` applied to a path: the longest rule that is the path or a folder above it.
@@ -105,7 +105,7 @@ extension ReplayEngine {
     ) -> (session: Int, tapeRun: Int)? {
         guard options.whenExhausted != .refuse, runs.count < Roster.claimLimit else { return nil }
         let all = routes.flatMap { table.routes[$0].sessions }.filter { s in
-            guard let name, let named = table.named[name] else { return true }
+            guard let name, let named = table.sessions(named: name, among: routes) else { return true }
             return named.contains(s)
         }
         guard let session = options.whenExhausted == .last ? all.max() : all.min() else { return nil }
@@ -129,7 +129,7 @@ extension ReplayEngine {
                 isTentative: !isOnly, connection: c), of: identity)
         hold(session, as: r, in: tapeRun)
         runs[r].identities = [identity]
-        if let name, table.named[name] != nil { runs[r].assigned = .identity }
+        if let name, table.sessions(named: name, among: [route]) != nil { runs[r].assigned = .identity }
         return r
     }
 

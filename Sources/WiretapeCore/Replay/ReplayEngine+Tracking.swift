@@ -5,7 +5,7 @@ extension ReplayEngine {
     ) {
         let kind = codec.type.kind(head)
         let key = codec.type.sessionKey(StreamOpening(request: head))
-        let known = key.flatMap { tokens[$0] }.flatMap { $0.isDead ? nil : $0.run }
+        let known = key.flatMap { token($0, on: c) }.flatMap { $0.isDead ? nil : $0.run }
         switch kind {
         case .poll, .stream, .upgrade:
             guard let key, let r = known else { return begin(c, head, key, codec, into: &out) }
@@ -33,7 +33,9 @@ extension ReplayEngine {
         guard case .goesOn(let after) = open(transport, codec.type.kind(head), c, head, of: r, into: &out) else {
             return
         }
-        let id = key ?? mint(for: runs[r].session, codec).token
+        // An id that another upstream knows stays that one's.
+        let own = key.flatMap { tokens[$0] == nil || token($0, on: c) != nil ? $0 : nil }
+        let id = own ?? mint(for: runs[r].session, codec).token
         tokens[id] = SessionToken(run: r)
         var link = link(transport, c, head, id, of: r)
         link.polls.since = now
@@ -95,7 +97,7 @@ extension ReplayEngine {
         case .lp: break
         case .ws:
             let headers = upgradeHeaders(head, of: r, after)
-            out.append(.upgrade(c, headers: headers, accept: ReplayEngine.accept(after)))
+            out.append(acceptance(of: head, on: c, for: r, headers: headers, after))
         default: out.append(.beginStream(c, withCORS(answer(.stream, head, of: r), for: head)))
         }
         greet(greeting, fate, on: c, of: r, into: &out)

@@ -6,7 +6,7 @@ extension ReplayEngine {
         let r: Int
         if let key {
             passOn(key, .upgrade, c)
-            guard let token = tokens[key], !token.isDead else {
+            guard let token = token(key, on: c), !token.isDead else {
                 return refuse(c, head, .unknownID, codec, into: &out)
             }
             r = token.run
@@ -27,7 +27,7 @@ extension ReplayEngine {
         let opening = StreamOpening(request: head, response: ResponseHead(status: 101, headers: right))
         let link = Link(.ws, on: c, token: key, opening, codec, at: now)
         attach(link, c, head, .upgrade, to: r, into: &out)
-        out.append(.upgrade(c, headers: headers, accept: ReplayEngine.accept(after)))
+        out.append(acceptance(of: head, on: c, for: r, headers: headers, after))
         if cutAfterOpening(after, of: r, into: &out) { return }
         advance(r, into: &out)
     }
@@ -90,7 +90,7 @@ extension ReplayEngine {
         runs[r].connected()
         peers[c]?.run = r
         remember(identity(head, c), of: r)
-        out.append(.upgrade(c, headers: upgradeHeaders(head, of: r, hit), accept: ReplayEngine.accept(hit)))
+        out.append(acceptance(of: head, on: c, for: r, headers: upgradeHeaders(head, of: r, hit), hit))
         for (i, payload) in first.enumerated() {
             pass(payload.payload, payload.opcode, steps: i == first.count - 1 ? again : [], to: r, into: &out)
         }

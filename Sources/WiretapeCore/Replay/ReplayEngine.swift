@@ -11,6 +11,8 @@ package struct ReplayEngine {
     package let faults: FaultPlan
     package let seed: UInt64
     let sessions: [RecordedSession]
+    /// Those of the tape that have listeners of their own.
+    let upstreams: Upstreams
     /// The codecs of the tape in the order of its sessions, and what its sessions' requests look like.
     let codecs: [CodecEntry]
     var table: RouteTable
@@ -75,6 +77,8 @@ package struct ReplayEngine {
         var address: Address?
         /// That of the listener.
         var name: String?
+        /// The upstream that the listener stands for.
+        var upstream: String?
         /// Index into `runs` while it is a WebSocket or an event stream of it, or holds a poll of it.
         var run: Int?
         /// Whose body it carried last, of those that were polled for.
@@ -87,10 +91,11 @@ package struct ReplayEngine {
     }
 
     package init(
-        sessions: [RecordedSession], exchanges: [RecordedExchange] = [], tapeName: String, options: ReplayOptions,
-        faults: FaultPlan, seed: UInt64
+        sessions: [RecordedSession], exchanges: [RecordedExchange] = [], upstreams: Upstreams = Upstreams(),
+        tapeName: String, options: ReplayOptions, faults: FaultPlan, seed: UInt64
     ) {
         self.sessions = sessions
+        self.upstreams = upstreams
         self.tapeName = tapeName
         self.options = options
         self.faults = faults
@@ -100,8 +105,8 @@ package struct ReplayEngine {
             codecs.append(session.codec)
         }
         self.codecs = codecs
-        table = RouteTable(sessions)
-        self.exchanges = ExchangeBook(exchanges, codecs)
+        table = RouteTable(sessions, upstreams)
+        self.exchanges = ExchangeBook(exchanges, codecs, upstreams)
         faultEngine = FaultEngine(faults, seed: seed, hasServer: false)
         var times: [RuleFilters.Since] = []
         for time in faultEngine.times where !times.contains(time) { times.append(time) }
@@ -109,12 +114,15 @@ package struct ReplayEngine {
     }
 
     /// A client connection was accepted.
-    /// - Parameter name: that of the listener, by which its clients go.
+    /// - Parameters:
+    ///   - name: that of the listener, by which its clients go.
+    ///   - upstream: the one that the listener stands for, of a tape with several.
     package mutating func opened(
-        _ c: ConnectionID, from: Address?, name: String? = nil, at now: WireInstant, into out: inout [ReplayAction]
+        _ c: ConnectionID, from: Address?, name: String? = nil, upstream: String? = nil, at now: WireInstant,
+        into out: inout [ReplayAction]
     ) {
         happened(at: now)
-        peers[c] = Peer(address: from, name: name)
+        peers[c] = Peer(address: from, name: name, upstream: upstream)
         if runs.isEmpty { visitors.opened(c) }
         if !refuseInOutage(c, into: &out) { judgeAccept(c, into: &out) }
     }

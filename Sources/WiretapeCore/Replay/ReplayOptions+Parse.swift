@@ -83,6 +83,12 @@ extension ReplayOptions.Causality {
     }
 }
 
+extension ReplayOptions.Deflate {
+    package init(parsing text: String) throws(OptionError) {
+        self = try choose(text, "--deflate", [("tape", .tape), ("off", .off)])
+    }
+}
+
 extension ReplayOptions.Keepalive {
     package init(parsing text: String) throws(OptionError) {
         switch text {

@@ -29,6 +29,7 @@ package struct ReplayOptions: Hashable, Sendable {
     /// Secrets of applications by their public key.
     package var secrets: [String: String] = [:]
     package var causality = Causality.session
+    package var deflate = Deflate.tape
     /// The clock is handed in and moves only when it is told to: what depends on time is the same in every run.
     package var hasManualClock = false
     package var until = Until.signal
@@ -83,6 +84,9 @@ package struct ReplayOptions: Hashable, Sendable {
     }
 
     package enum Causality: Hashable, Sendable { case session, tape }
+
+    /// Whether WebSockets are compressed that were so on the tape.
+    package enum Deflate: Hashable, Sendable { case tape, off }
 
     package enum Keepalive: Hashable, Sendable {
         /// The protocol's own schedule.

@@ -23,7 +23,7 @@ extension ReplayReport.Session {
                 .init("session", .number(session)), .init("run", .number(run)), .init("client", .string(client)),
                 .init("assigned", .string(assigned.rawValue)), .init("protocol", .string(protocolID)),
                 .init("transports", .strings(transports.map(\.rawValue))),
-            ] + (traffic?.members ?? played) + [
+            ] + (upstream.map { [.init("upstream", .string($0))] } ?? []) + (traffic?.members ?? played) + [
                 .init("abandoned", .number(abandoned)), .init("attempts", .array(attempts.map(\.json))),
             ] + (unreached > 0 ? [.init("unreached", .number(unreached))] : [])
                 + (operation.map { [.init("operation", .number($0))] } ?? [])

@@ -130,7 +130,8 @@ extension ReplayReport.Session {
     }
 
     var carried: String {
-        transports.isEmpty ? protocolID : "\(protocolID) over \(transports.map(\.rawValue).joined(separator: ", "))"
+        let over = transports.isEmpty ? "" : " over \(transports.map(\.rawValue).joined(separator: ", "))"
+        return "\(protocolID)\(over)\(upstream.map { " at \($0)" } ?? "")"
     }
 
     /// `14 client messages matched, finished`.

@@ -91,6 +91,8 @@ package struct ReplayReport: Hashable, Sendable {
         package var traffic: Traffic? = nil
         /// Further recorded sessions that were served as one with it.
         package var others: [Int] = []
+        /// The upstream that it was recorded at, of a tape with several.
+        package var upstream: String? = nil
     }
 
     package struct Traffic: Hashable, Sendable {

@@ -56,7 +56,7 @@ struct Roster: Sendable {
     /// The next session of these routes that is free in a run, in recorded order.
     mutating func free(in tapeRun: Int, _ routes: [Int], _ table: RouteTable, name: String?) -> Int? {
         if tapeRuns[tapeRun].isClosed { return nil }
-        if let name, let named = table.named[name] {
+        if let name, let named = table.sessions(named: name, among: routes) {
             return named.first { routes.contains(table.routeOf[$0]) && tapeRuns[tapeRun].holders[$0] == nil }
         }
         var found: Int?
@@ -72,7 +72,7 @@ struct Roster: Sendable {
 
     /// The first run from which a client that shares its runs with all others may take a session.
     mutating func shared(_ routes: [Int], _ table: RouteTable, name: String?) -> (session: Int, tapeRun: Int)? {
-        let isNamed = name.map { table.named[$0] != nil } ?? false
+        let isNamed = name.map { table.sessions(named: $0, among: routes) != nil } ?? false
         let first = isNamed ? 0 : routes.map { firstFree[$0, default: 0] }.min() ?? 0
         for tapeRun in first..<max(first, tapeRuns.count) {
             if let session = free(in: tapeRun, routes, table, name: name) { return (session, tapeRun) }

@@ -8,20 +8,28 @@ struct RouteTable: Sendable {
     /// Whether a session begins with a negotiation that sends the client elsewhere.
     private(set) var hasRedirects = false
     /// Indices of sessions by their given name.
-    private(set) var named: [String: [Int]] = [:]
+    private var named: [Label: [Int]] = [:]
     /// The given names in the order of their first session.
-    private(set) var names: [String] = []
+    private var labels: [Label] = []
+    private let upstreams: Upstreams
+
+    /// A given name among the sessions of an upstream.
+    private struct Label: Hashable, Sendable {
+        var upstream: String?
+        var name: String
+    }
 
     private var known: [SessionRoute.Look: Int] = [:]
 
-    init(_ sessions: [RecordedSession]) {
+    init(_ sessions: [RecordedSession], _ upstreams: Upstreams = Upstreams()) {
+        self.upstreams = upstreams
         for session in sessions { add(session) }
     }
 
     /// The next session.
     mutating func add(_ session: RecordedSession) {
         let i = routeOf.count
-        let look = SessionRoute.look(of: session)
+        let look = SessionRoute.look(of: session, upstreams)
         let at = known[look] ?? routes.count
         if at == routes.count {
             known[look] = at
@@ -35,8 +43,9 @@ struct RouteTable: Sendable {
         routes[at].sessions.append(i)
         routeOf.append(at)
         guard let name = session.name else { return }
-        if named[name] == nil { names.append(name) }
-        named[name, default: []].append(i)
+        let label = Label(upstream: look.upstream, name: name)
+        if named[label] == nil { labels.append(label) }
+        named[label, default: []].append(i)
     }
 
     /// The next session, which is not to be had by asking for its route: a part of another one there.
@@ -45,16 +54,54 @@ struct RouteTable: Sendable {
         placeOf.append(placeOf[source])
     }
 
+    // MARK: Upstreams and names
+
+    /// The upstream whose listeners serve a session.
+    func upstream(of session: Int) -> String? { routes[routeOf[session]].look.upstream }
+
+    /// The routes that clients of an upstream's listeners are served; nil: of any.
+    func isServed(_ route: Int, at upstream: String?) -> Bool {
+        upstream == nil || routes[route].look.upstream == upstream
+    }
+
+    /// The given names of sessions there.
+    func names(at upstream: String?) -> [String] {
+        var names: [String] = []
+        for label in labels where upstream == nil || label.upstream == upstream {
+            if !names.contains(label.name) { names.append(label.name) }
+        }
+        return names
+    }
+
+    /// The sessions of that name there; nil when there is none.
+    func sessions(named name: String, at upstream: String?) -> [Int]? {
+        if upstream != nil || upstreams.names.isEmpty { return named[Label(upstream: upstream, name: name)] }
+        let all = upstreams.names.flatMap { named[Label(upstream: $0, name: name)] ?? [] }
+        return all.isEmpty ? nil : all.sorted()
+    }
+
+    /// Those of the upstream that the first of these routes belongs to.
+    func sessions(named name: String, among routes: [Int]) -> [Int]? {
+        guard let first = routes.first else { return nil }
+        return sessions(named: name, at: self.routes[first].look.upstream)
+    }
+
+    // MARK: Finding
+
     /// The routes that a request of that protocol may mean, in the order of their first sessions.
-    /// - Parameter path: the codec's route of the request, as it is on the tape.
-    func routes(for head: RequestHead, at path: String, _ codec: CodecEntry) -> [Int] {
+    /// - Parameters:
+    ///   - path: the codec's route of the request, as it is on the tape.
+    ///   - upstream: that of the listener; nil: any.
+    func routes(
+        for head: RequestHead, at path: String, _ codec: CodecEntry, upstream: String? = nil
+    ) -> [Int] {
         guard let onPath = byPath[path] else { return [] }
         let kind = codec.type.kind(head)
         let items = StableQuery.stable(head, codec.type.volatileQuery)
         let offered = head.offeredSubprotocols
         return onPath.filter { route in
             let look = routes[route].look
-            guard look.codec == codec.id else { return false }
+            guard look.codec == codec.id, isServed(route, at: upstream) else { return false }
             if kind != .operation, look.isOperation { return false }
             let places = kind == .negotiate ? look.negotiations : [look.opening]
             guard places.contains(where: { $0.path == path && $0.query.agrees(with: items) }) else { return false }
@@ -64,9 +111,9 @@ struct RouteTable: Sendable {
     }
 
     /// The subprotocols of the WebSockets on that path, in the order of their first sessions.
-    func subprotocols(at path: String) -> [String] {
+    func subprotocols(at path: String, upstream: String? = nil) -> [String] {
         var names: [String] = []
-        for route in byPath[path] ?? [] {
+        for route in byPath[path] ?? [] where isServed(route, at: upstream) {
             if let name = routes[route].look.subprotocol, !names.contains(name) { names.append(name) }
         }
         return names

@@ -21,6 +21,8 @@ struct Script: Sendable {
 
         var direction: Direction { flags & 1 == 0 ? .toClient : .toServer }
         var optional: Bool { flags & 2 != 0 }
+        /// Its WebSocket message was compressed.
+        var isDeflated: Bool { flags & 4 != 0 }
         /// Nil for messages of no chain.
         var group: Int? { groupIndex < 0 ? nil : Int(groupIndex) }
         var place: ChainPlace? { group.map { ChainPlace(group: $0, slot: Int(slot)) } }
@@ -237,6 +239,7 @@ extension Script {
             build.toClient += 1
             step.ordinal = build.toClient
         }
+        if entry.isDeflated { step.flags |= 4 }
         return step
     }
 

@@ -2,6 +2,8 @@
 struct SessionRoute: Sendable {
     /// What the requests look like.
     struct Look: Hashable, Sendable {
+        /// The upstream whose listeners serve it; nil: every listener.
+        var upstream: String?
         var codec: String
         var subprotocol: String?
         /// Whether a server has answered that: a client that offers none is served where none did.
@@ -30,7 +32,7 @@ struct SessionRoute: Sendable {
         self.path = path
     }
 
-    static func look(of session: RecordedSession) -> Look {
+    static func look(of session: RecordedSession, _ upstreams: Upstreams) -> Look {
         let type = session.codec.type
         let place = { (request: RequestHead, path: String) in
             Place(path: path, query: StableQuery(recorded: request, volatile: type.volatileQuery))
@@ -40,7 +42,7 @@ struct SessionRoute: Sendable {
         let own = { (request: RequestHead) in isRedirected ? type.route(request) : session.route }
         let opening = place(session.opening.request, own(session.opening.request))
         return Look(
-            codec: session.codec.id,
+            upstream: upstreams.home(of: session.upstream), codec: session.codec.id,
             subprotocol: session.subprotocol, isAnswered: session.opening.response != nil,
             isOperation: session.isOperation,
             negotiations: session.redirects.map { place($0.request, type.route($0.request)) }

@@ -15,7 +15,7 @@ struct ColdEntries: Sendable {
             guard number != last else { continue }
             last = number
             guard let found = source.event(UInt64(number)),
-                case .message(let direction, let opcode, let payload, _, _) = found.event.kind
+                case .message(let direction, let opcode, let payload, let deflated, _) = found.event.kind
             else { continue }
             let shift = offset ?? part.start - min(part.start, found.event.time)
             offset = shift
@@ -29,7 +29,7 @@ struct ColdEntries: Sendable {
                 entries.append(
                     RecordedSession.Entry(
                         event: UInt64(number), line: found.line, time: found.event.time + shift,
-                        connection: found.event.connection, frame: i + 1, .message(message)))
+                        connection: found.event.connection, frame: i + 1, isDeflated: deflated, .message(message)))
             }
         }
         for ending in part.endings where ending.after == part.events.count { entries.append(ending.entry) }

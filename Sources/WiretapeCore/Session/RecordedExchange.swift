@@ -13,10 +13,13 @@ package struct RecordedExchange: Hashable, Sendable {
     package var responseBody: [UInt8]
     /// The body is longer than what is kept of it: it cannot be played.
     package var isCut: Bool
+    /// The name of the server that it was asked of.
+    package var upstream: String?
 
     package init(
         event: UInt64, line: Int, time: UInt64, answered: UInt64, connection: UInt32, request: RequestHead,
-        requestBody: [UInt8] = [], response: ResponseHead, responseBody: [UInt8] = [], isCut: Bool = false
+        requestBody: [UInt8] = [], response: ResponseHead, responseBody: [UInt8] = [], isCut: Bool = false,
+        upstream: String? = nil
     ) {
         self.event = event
         self.line = line
@@ -28,6 +31,7 @@ package struct RecordedExchange: Hashable, Sendable {
         self.response = response
         self.responseBody = responseBody
         self.isCut = isCut
+        self.upstream = upstream
     }
 
     var opening: StreamOpening {

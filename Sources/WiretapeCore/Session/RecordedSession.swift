@@ -23,6 +23,8 @@ package struct RecordedSession: Sendable {
     package var refusal: ResponseHead?
     package var refusalBody: [UInt8] = []
     package var serverIDs: ServerIDs?
+    /// Which messages its server compressed.
+    package var deflateHabit = DeflateHabit()
     /// How its server answered close frames of the client.
     package var closings = ClosingHandshakes()
     /// The tape's connections that carried it, in order.
@@ -69,6 +71,9 @@ package struct RecordedSession: Sendable {
         self.opened = opened
     }
 
+    /// The name of the server that its first request was made to, where the tape tells.
+    package var upstream: String? { (redirects.first ?? negotiate ?? opening).upstream }
+
     /// The same without its entries.
     var bare: RecordedSession {
         var bare = self
@@ -96,17 +101,21 @@ package struct RecordedSession: Sendable {
         package var connection: UInt32
         /// Messages of one frame share this number: the frame's ordinal in the session.
         package var frame: Int
+        /// Its WebSocket message was compressed.
+        package var isDeflated: Bool
         package var what: What
 
         /// - Parameter line: by default that of a tape without comments, whose header is line 1.
         package init(
-            event: UInt64, line: Int? = nil, time: UInt64, connection: UInt32, frame: Int, _ what: What
+            event: UInt64, line: Int? = nil, time: UInt64, connection: UInt32, frame: Int, isDeflated: Bool = false,
+            _ what: What
         ) {
             self.event = event
             self.line = line ?? Int(clamping: event) + 1
             self.time = time
             self.connection = connection
             self.frame = frame
+            self.isDeflated = isDeflated
             self.what = what
         }
     }

@@ -6,6 +6,7 @@ extension SessionReader {
     ) {
         var exchange = Exchange(
             opening: StreamOpening(request: head), event: place.event, line: place.line, time: place.time)
+        exchange.opening.upstream = connections[place.connection]?.upstream
         exchange.names = names(of: exchange.opening)
         if let count = connections[place.connection]?.exchanges.count, count >= SessionReader.exchangeLimit {
             // Nobody sends so many requests without waiting.
@@ -173,7 +174,8 @@ extension SessionReader {
                 exchange: RecordedExchange(
                     event: exchange.event, line: exchange.line, time: exchange.time, answered: exchange.answered,
                     connection: place.connection, request: opening.request, requestBody: opening.requestBody,
-                    response: response, responseBody: opening.responseBody, isCut: exchange.isCut),
+                    response: response, responseBody: opening.responseBody, isCut: exchange.isCut,
+                    upstream: opening.upstream),
                 names: exchange.names.map(\.key)))
     }
 }

@@ -96,7 +96,7 @@ extension SessionReader {
         building[index].session.entries.append(
             RecordedSession.Entry(
                 event: place.event, line: place.line, time: place.time, connection: place.connection,
-                frame: building[index].frames, what))
+                frame: building[index].frames, isDeflated: place.isDeflated, what))
     }
 
     /// Whether a session has begun.

@@ -6,6 +6,8 @@ extension SessionReader {
         var time: UInt64
         var connection: UInt32
         var isUnframed: Bool
+        /// Of a WebSocket message: it was compressed.
+        var isDeflated = false
     }
 
     /// The name of a session to a codec.

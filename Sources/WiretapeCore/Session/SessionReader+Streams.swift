@@ -6,6 +6,7 @@ extension SessionReader {
     ) {
         guard let index = session(for: place, first: payload, direction) else { return }
         let payload = place.isUnframed ? building[index].session.codec.type.framed(payload) : payload
+        if direction == .toClient, place.isDeflated { building[index].session.deflateHabit.compressed(payload.count) }
         building[index].frames += 1
         var messages: [Message] = []
         building[index].codec.decode(payload.span, opcode, direction, into: &messages)
@@ -30,6 +31,8 @@ extension SessionReader {
         connections[place.connection]?.stream = stream
         guard isWhole else { return }
         guard assembly.isTooLong else {
+            var place = place
+            place.isDeflated = isDeflated(assembly.bytes.count, direction, at: place)
             return data(direction, opcode, assembly.bytes, at: place, into: &out)
         }
         guard let index = session(for: place, first: assembly.bytes, direction) else { return }
@@ -37,6 +40,13 @@ extension SessionReader {
         let reason = "longer than \(SessionReader.messageLimit >> 20) MiB"
         let message = Message.opaque(assembly.bytes, direction, opcode: opcode, reason: reason)
         emit([message], assembly.bytes, index, isOpen: isOpen(direction, at: place), at: place, into: &out)
+    }
+
+    /// Pieces do not tell whether their message was compressed.
+    private func isDeflated(_ count: Int, _ direction: Direction, at place: Place) -> Bool {
+        guard direction == .toClient, let index = connections[place.connection]?.stream?.session, index >= forgotten
+        else { return false }
+        return building[index - forgotten].session.deflateHabit.compresses(count)
     }
 
     private func isOpen(_ direction: Direction, at place: Place) -> Bool {

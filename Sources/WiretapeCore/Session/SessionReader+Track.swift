@@ -3,6 +3,8 @@ extension SessionReader {
     struct Track: Sendable {
         /// A name given to its session.
         var name: String?
+        /// The server that it led to.
+        var upstream: String?
         /// Requests that have no whole answer yet.
         var exchanges: [UInt32: Exchange] = [:]
         /// Once it is a WebSocket.

@@ -83,14 +83,14 @@ package struct SessionReader: Sendable {
     ) {
         let (sum, overflow) = event.time.addingReportingOverflow(takeOffset)
         lastTime = max(lastTime, overflow ? .max : sum)
-        let place = Place(
+        var place = Place(
             event: number, line: line.flatMap { $0 > 0 ? $0 : nil } ?? Int(clamping: number) + 1, time: lastTime,
             connection: event.connection, isUnframed: isUnframed)
         switch event.kind {
         case .open(let open):
             latestOpened = max(latestOpened, place.connection)
             forget(connections.removeValue(forKey: place.connection))
-            connections[place.connection] = Track(name: open.session)
+            connections[place.connection] = Track(name: open.session, upstream: open.upstream)
         case .request(let x, let head, let body):
             request(x, head, body, at: place, into: &out)
         case .response(let x, let head, let body, let interim, _, let proxy):
@@ -99,7 +99,8 @@ package struct SessionReader: Sendable {
             chunk(x, direction, bytes, at: place, into: &out)
         case .end(let x, let direction, _):
             end(x, direction, at: place, into: &out)
-        case .message(let direction, let opcode, let bytes, _, _):
+        case .message(let direction, let opcode, let bytes, let deflated, _):
+            place.isDeflated = deflated
             data(direction, opcode, bytes, at: place, into: &out)
         case .part(let direction, let opcode, let n, let bytes, let last):
             part(direction, opcode, n, bytes, last: last, at: place, into: &out)

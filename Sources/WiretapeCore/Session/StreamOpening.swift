@@ -8,6 +8,8 @@ package struct StreamOpening: Hashable, Sendable {
     package var responseBody: [UInt8]
     /// The first payload from the client, for protocols that can only be told by that; empty when there was none.
     package var firstPayload: [UInt8]
+    /// The name of the server that it was asked of, where a tape tells.
+    package var upstream: String?
 
     package init(
         request: RequestHead, response: ResponseHead? = nil, requestBody: [UInt8] = [], responseBody: [UInt8] = [],

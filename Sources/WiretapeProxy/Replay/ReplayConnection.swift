@@ -151,18 +151,18 @@ final class ReplayConnection: StreamHandler {
         server.touch(self)
     }
 
-    func upgrade(_ headers: [HeaderField], _ accept: String?) {
+    func upgrade(_ headers: [HeaderField], _ accept: String?, _ deflate: DeflateParameters?) {
         guard endpoint.owesAnswer else { return }
-        if let sent = endpoint.upgrade(headers, accept: accept, date: server.date()) {
+        if let sent = endpoint.upgrade(headers, accept: accept, deflate: deflate, date: server.date()) {
             noteAnswer(HTTPAnswer(status: sent.status, reason: sent.reason, headers: sent.headers))
         }
         server.touch(self)
     }
 
-    func send(_ opcode: Opcode, _ payload: [UInt8], _ ticket: UInt64) {
+    func send(_ opcode: Opcode, _ payload: [UInt8], _ ticket: UInt64, deflated: Bool) {
         guard endpoint.isOpenWebSocket else { return }
-        server.note(id, .message(.toClient, opcode, payload, deflated: false, fragments: []))
-        endpoint.send(opcode, payload.span)
+        let isDeflated = endpoint.send(opcode, payload.span, deflated: deflated)
+        server.note(id, .message(.toClient, opcode, payload, deflated: isDeflated, fragments: []))
         expectWritten(ticket)
         server.touch(self)
     }
@@ -436,8 +436,8 @@ final class ReplayConnection: StreamHandler {
                 server.note(id, .request(x: exchange, head, .none))
             }
             noteAnswer(answer)
-        case .message(let opcode, let payload):
-            server.note(id, .message(.toServer, opcode, payload, deflated: false, fragments: []))
+        case .message(let opcode, let payload, let deflated):
+            server.note(id, .message(.toServer, opcode, payload, deflated: deflated, fragments: []))
         case .ping(let payload): server.note(id, .ping(.toServer, payload))
         case .pong(let payload): server.note(id, .pong(.toServer, payload))
         case .ended(.closeFrame(let code, let reason)):

@@ -4,7 +4,8 @@ package import WiretapeCore
 /// is the engine's.
 package protocol ReplayDriver {
     mutating func opened(
-        _ c: ConnectionID, from: Address?, name: String?, at now: WireInstant, into out: inout [ReplayAction])
+        _ c: ConnectionID, from: Address?, name: String?, upstream: String?, at now: WireInstant,
+        into out: inout [ReplayAction])
     mutating func request(
         _ c: ConnectionID, _ head: RequestHead, body: [UInt8], at now: WireInstant, into out: inout [ReplayAction])
     mutating func message(

@@ -52,10 +52,16 @@ package final class ReplayServer {
     }
 
     /// Accepts clients at `address`; port 0 picks one. May be called for several addresses.
-    /// - Parameter name: what the listener's clients go by.
+    /// - Parameters:
+    ///   - name: what the listener's clients go by.
+    ///   - upstream: the one of the tape that it stands for.
     /// - Returns: where it listens, with the real port.
-    package func listen(on address: Address, name: String? = nil) throws(NetError) -> Address {
-        let listener = try loop.listen(on: address, reusePort: false) { [unowned self] in accept($0, name: name) }
+    package func listen(
+        on address: Address, name: String? = nil, upstream: String? = nil
+    ) throws(NetError) -> Address {
+        let listener = try loop.listen(on: address, reusePort: false) { [unowned self] in
+            accept($0, name: name, upstream: upstream)
+        }
         listeners.append(listener)
         arm()
         return listener.address
@@ -112,14 +118,14 @@ package final class ReplayServer {
         timer?.arm(at: connections.isEmpty ? loop.now : loop.now.advanced(by: grace))
     }
 
-    private func accept(_ stream: any ByteStream, name: String?) -> any StreamHandler {
+    private func accept(_ stream: any ByteStream, name: String?, upstream: String?) -> any StreamHandler {
         let connection = ReplayConnection(self, nextID, stream)
         connections[nextID] = connection
         nextID += 1
         let to = listeners.count == 1 ? listeners[0].address.description : nil
-        note(connection.id, .open(.init(from: stream.peer?.description, to: to, session: name)))
+        note(connection.id, .open(.init(from: stream.peer?.description, to: to, upstream: upstream, session: name)))
         stream.isReading = true
-        driver.opened(connection.id, from: stream.peer, name: name, at: now, into: &actions)
+        driver.opened(connection.id, from: stream.peer, name: name, upstream: upstream, at: now, into: &actions)
         // What is to be done at once would come from within the loop's call: it is done at the end of it.
         if actions.isEmpty { arm() } else { pump() }
         return connection
@@ -193,7 +199,7 @@ package final class ReplayServer {
     private func feed(_ c: ConnectionID, _ event: ServerEvent) {
         switch event {
         case .request(let head, let body, _): driver.request(c, head, body: body, at: now, into: &actions)
-        case .message(let opcode, let payload):
+        case .message(let opcode, let payload, _):
             driver.message(c, opcode, payload.span, at: now, into: &actions)
         case .ping: driver.controlFrame(c, isPing: true, at: now)
         case .pong: driver.controlFrame(c, isPing: false, at: now)
@@ -210,14 +216,15 @@ package final class ReplayServer {
         case .piece(let c, let bytes, let ticket): connections[c]?.piece(bytes, ticket)
         case .endStream(let c): connections[c]?.endStream()
         case .passThrough(let c): connections[c]?.passThrough()
-        case .upgrade(let c, let headers, let accept): connections[c]?.upgrade(headers, accept)
+        case .upgrade(let c, let headers, let accept, let deflate): connections[c]?.upgrade(headers, accept, deflate)
         case .raw(let c, let bytes, let ticket): connections[c]?.raw(bytes, ticket)
         case .limit(let c, let count): connections[c]?.limit(count)
         case .pace(let c, let pace): connections[c]?.pace(pace)
         case .hold(let c, let time): connections[c]?.hold(clock.loopDuration(time))
         case .stall(let c, let reads, let writes): connections[c]?.stall(reads: reads, writes: writes)
         case .mute(let c, let isMuted): connections[c]?.mute(isMuted)
-        case .send(let c, let opcode, let payload, let ticket): connections[c]?.send(opcode, payload, ticket)
+        case .send(let c, let opcode, let payload, let ticket, let deflated):
+            connections[c]?.send(opcode, payload, ticket, deflated: deflated)
         case .closeFrame(let c, let code, let reason): connections[c]?.close(code, reason)
         case .disconnect(let c): connections[c]?.disconnect()
         case .reset(let c): connections[c]?.reset()

@@ -6,7 +6,7 @@ package import WiretapeCore
 /// Its clients can only have asked something, or gone: nothing else is said before the first answer.
 package struct WaitingDriver: ReplayDriver {
     enum Input {
-        case opened(ConnectionID, Address?, name: String?, WireInstant)
+        case opened(ConnectionID, Address?, name: String?, upstream: String?, WireInstant)
         case request(ConnectionID, RequestHead, [UInt8], WireInstant)
         case closed(ConnectionID, ClientEnd, WireInstant)
     }
@@ -27,10 +27,11 @@ package struct WaitingDriver: ReplayDriver {
     }
 
     package mutating func opened(
-        _ c: ConnectionID, from: Address?, name: String?, at now: WireInstant, into out: inout [ReplayAction]
+        _ c: ConnectionID, from: Address?, name: String?, upstream: String?, at now: WireInstant,
+        into out: inout [ReplayAction]
     ) {
         visitors.opened(c)
-        inputs.append(.opened(c, from, name: name, now))
+        inputs.append(.opened(c, from, name: name, upstream: upstream, now))
     }
 
     package mutating func request(
@@ -77,8 +78,8 @@ package struct WaitingDriver: ReplayDriver {
     func tell(_ driver: inout any ReplayDriver, into out: inout [ReplayAction]) {
         for input in inputs {
             switch input {
-            case .opened(let c, let from, let name, let now):
-                driver.opened(c, from: from, name: name, at: now, into: &out)
+            case .opened(let c, let from, let name, let upstream, let now):
+                driver.opened(c, from: from, name: name, upstream: upstream, at: now, into: &out)
             case .request(let c, let head, let body, let now): driver.request(c, head, body: body, at: now, into: &out)
             case .closed(let c, let how, let now): driver.clientClosed(c, how, at: now, into: &out)
             }

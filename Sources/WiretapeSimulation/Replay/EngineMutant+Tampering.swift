@@ -28,7 +28,7 @@ extension EngineMutant {
         _ out: inout [ReplayAction]
     ) {
         switch (fault, action) {
-        case (.early, .send(let c, let opcode, _, let ticket)):
+        case (.early, .send(let c, let opcode, _, let ticket, _)):
             out.append(action)
             guard let message = facts(c).waiting else { return }
             out.append(.send(c, opcode, message.bytes, ticket: ticket))
@@ -36,17 +36,17 @@ extension EngineMutant {
         case (.lost, .send) where isPayload(action): break
         case (.late, .send) where isPayload(action): delay(action)
         case (.swapped, .send) where isPayload(action): held = action
-        case (.endsEarly, .send(let c, _, _, _)) where isPayload(action): out += [action, .disconnect(c)]
+        case (.endsEarly, .send(let c, _, _, _, _)) where isPayload(action): out += [action, .disconnect(c)]
         case (.neverEnds, _) where isTapesEnd(action, facts): break
         case (.otherEnd, .closeFrame(let c, _, let reason)) where isTapesEnd(action, facts):
             out.append(.closeFrame(c, code: 4_711, reason: reason))
         case (.silent, .respond): break
         case (.answersTwice, .respond): out += [action, action]
         case (.spins, .send), (.restless, .send): out.append(action)
-        case (.resends, .send(let c, _, let bytes, _)), (.forgets, .send(let c, _, let bytes, _)):
+        case (.resends, .send(let c, _, let bytes, _, _)), (.forgets, .send(let c, _, let bytes, _, _)):
             guard isPush(bytes) else { return out.append(action) }
             guard comesBack(action, facts(c), &out) else { return }
-        case (_, .send(let c, let opcode, let bytes, let ticket)):
+        case (_, .send(let c, let opcode, let bytes, let ticket, _)):
             guard let (to, other) = changed(bytes, to: c, facts) else { return out.append(action) }
             out.append(.send(to, opcode, other, ticket: ticket))
         default: return out.append(action)
@@ -73,7 +73,7 @@ extension EngineMutant {
     /// A push on a client's second connection or later.
     /// - Returns: whether it is the occasion.
     private mutating func comesBack(_ action: ReplayAction, _ facts: Facts, _ out: inout [ReplayAction]) -> Bool {
-        guard case .send(let c, let opcode, let bytes, let ticket) = action else { return false }
+        guard case .send(let c, let opcode, let bytes, let ticket, _) = action else { return false }
         defer { pushed[facts.client] = bytes }
         guard facts.generation > 1 else {
             out.append(action)
@@ -96,7 +96,7 @@ extension EngineMutant {
 
     /// One message of the script: not the protocol's own, and no handshake.
     private func isPayload(_ action: ReplayAction) -> Bool {
-        guard case .send(_, _, let bytes, _) = action else { return false }
+        guard case .send(_, _, let bytes, _, _) = action else { return false }
         return isPayload(bytes)
     }
 
@@ -108,7 +108,7 @@ extension EngineMutant {
     }
 
     private func connection(_ action: ReplayAction) -> ConnectionID? {
-        if case .send(let c, _, _, _) = action { c } else { nil }
+        if case .send(let c, _, _, _, _) = action { c } else { nil }
     }
 
     private func isTapesEnd(_ action: ReplayAction, _ facts: (ConnectionID) -> Facts) -> Bool {

@@ -46,7 +46,7 @@ extension EngineStage {
             if text.hasPrefix("wiretape: diverged") || text.hasPrefix("wiretape: still waiting") { divergences += 1 }
             return
         case .respond(let c, let answer, let thenClose, let ticket): respond(c, answer, thenClose, ticket)
-        case .upgrade(let c, _, _):
+        case .upgrade(let c, _, _, _):
             guard settle(c, "an upgrade") else { return }
             wires[Int(c)].isUpgraded = true
             wires[Int(c)].session = session(of: c)
@@ -67,7 +67,7 @@ extension EngineStage {
             wires[Int(c)].isStreaming = false
             let line = ended(c, nil)
             send(c, .streamEnded(slot: wires[Int(c)].slot), ending: line)
-        case .send(let c, let opcode, let bytes, let ticket):
+        case .send(let c, let opcode, let bytes, let ticket, _):
             guard isUsable(c, wires[Int(c)].isUpgraded, "a message") else { return }
             send(c, .message(slot: wires[Int(c)].slot, opcode, bytes), ticket, judged(c, bytes, opcode))
         case .closeFrame(let c, let code, let reason):

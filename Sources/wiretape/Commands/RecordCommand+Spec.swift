@@ -19,7 +19,7 @@ extension RecordCommand {
 
     static let tail = TailSpec(
         "A command to run against the listener. It finds WIRETAPE_URL and WIRETAPE_WS_URL in its environment, {url} in its "
-            + "arguments is replaced, and the run ends with it.")
+            + "arguments is replaced, and the run ends with it. Each listener is WIRETAPE_URL_NAME and {url:NAME}.")
 
     private static let tape = OptionGroup(
         "Tape",

@@ -15,6 +15,7 @@ extension ReplayOptions {
         if let time = arguments.duration("patience") { patience = time }
         if let text = arguments.value("on-miss") { onMiss = try OnMiss(parsing: text) }
         if let text = arguments.value("causality") { causality = try Causality(parsing: text) }
+        if let text = arguments.value("deflate") { deflate = try Deflate(parsing: text) }
         if let text = arguments.value("transports") { transports = try Self.transports(parsing: text) }
         if let text = arguments.value("session") { names = try Self.names(parsing: text) }
         if let text = arguments.value("time-scale") { timeScale = try Self.timeScale(parsing: text) }

@@ -14,7 +14,8 @@ extension ReplayCommand {
         groups: [listening, requests, script, matching, .faults, judging, .run],
         tail: TailSpec(
             "A command to run against the replay. It finds WIRETAPE_URL and WIRETAPE_WS_URL in its environment, {url} in "
-                + "its arguments is replaced, and the run ends with it."),
+                + "its arguments is replaced, and the run ends with it. Each listener is WIRETAPE_URL_NAME and {url:NAME}."
+        ),
         examples: [
             ExampleSpec("wiretape replay chat.tape.gz", "Serves the tape until it is interrupted."),
             ExampleSpec(
@@ -36,8 +37,8 @@ extension ReplayCommand {
         [
             OptionSpec(
                 "listen", "ADDRESS", ListenValue.kind, repeatable: true,
-                "Where clients connect: HOST:PORT or http://HOST:PORT; port 0 picks a free one. "
-                    + "(default: 127.0.0.1:0)"),
+                "Where clients connect: HOST:PORT or http://HOST:PORT; port 0 picks a free one. Of a tape with several "
+                    + "upstreams the n-th is for the n-th, NAME=ADDRESS for that one. (default: 127.0.0.1:0)"),
             OptionSpec(
                 "session", "NAMES", checked { _ = try ReplayOptions.names(parsing: $0) },
                 "Names of sessions (alice,bob): each has a listener of its own, in the order of --listen. Clients of one "
@@ -57,6 +58,10 @@ extension ReplayCommand {
                 },
                 default: "ws,sse,lp,stream,multipart,http",
                 "What is served at most, whatever was recorded."),
+            OptionSpec(
+                "deflate", "HOW", checked(["tape", "off"]) { _ = try ReplayOptions.Deflate(parsing: $0) },
+                default: "tape",
+                "Compress WebSockets: tape (as recorded, with clients that offer what allows it) or off."),
             OptionSpec(
                 switch: "fresh-ids", "Make all ids of the server anew, also where the recorded ones could be kept."),
             OptionSpec(

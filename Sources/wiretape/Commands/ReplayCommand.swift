@@ -8,7 +8,6 @@ internal import WiretapeTape
 package struct ReplayCommand: Command {
     private let arguments: ParsedArguments
     private let path: String
-    private let listeners: ReplayListeners
     private let options: ReplayOptions
     private let upstream: Upstream?
     private let faults: FaultArguments
@@ -22,7 +21,6 @@ package struct ReplayCommand: Command {
         log = Log(arguments)
         do throws(OptionError) {
             options = try ReplayOptions(arguments)
-            listeners = try ReplayListeners(arguments, names: options.names)
             upstream = try arguments.value("upstream").map { text throws(OptionError) in
                 try UpstreamValue.parse(text).upstream
             }
@@ -72,16 +70,21 @@ package struct ReplayCommand: Command {
     private func play() throws -> Int32 {
         try CommandCheck.check(arguments.tail)
         HeapMemory.returnLargeBlocks()
+        let upstreams = try LoadedTape.upstreams(path: path)
+        let listeners = try listeners(upstreams)
         // What is asked of the whole tape has to be known before anybody connects.
         let isWhole = try !options.names.isEmpty || options.causality == .tape || LoadedTape.isShort(path: path)
         let tape = isWhole ? try LoadedTape(path: path, ignore: options.ignore, log: log) : nil
-        let driver: any ReplayDriver =
-            try tape.map { try engine($0) }
-            ?? WaitingDriver(
-                seed: seed, tapeName: LoadedTape.name(path), allowsUnplayed: options.allowsUnplayed)
-        let first = try tape.map { listeners.first($0.sessions) } ?? LoadedTape.firstSession(path: path)
+        let make = { (tape: LoadedTape) in
+            try listeners.check(tape)
+            return try engine(tape, upstreams)
+        }
+        let waiting = WaitingDriver(
+            seed: seed, tapeName: LoadedTape.name(path), allowsUnplayed: options.allowsUnplayed)
+        let driver: any ReplayDriver = if let tape { try make(tape) } else { waiting }
+        let first = try tape.map { listeners.first($0.sessions, upstreams) } ?? LoadedTape.firstSession(path: path)
         try target?.prepare()
-        let actual = try target?.actualTape.map { try ActualTape(path: $0, of: LoadedTape.name(path)) }
+        let actual = try target?.actualTape.map { try ActualTape(path: $0, of: LoadedTape.name(path), upstreams) }
         let shell = try RunShell(arguments)
         defer { shell.close() }
         let connector = try UpstreamConnector(upstream.map { [$0] } ?? []).connect(on: shell.loop)
@@ -97,7 +100,7 @@ package struct ReplayCommand: Command {
         var failure: (any Error)?
         let loading =
             tape == nil
-            ? try load(server, on: shell.loop) { error in
+            ? try load(server, on: shell.loop, make) { error in
                 failure = error
                 shell.finish()
             } : nil
@@ -120,11 +123,26 @@ package struct ReplayCommand: Command {
         return try tell(report ?? server.report(), end)
     }
 
-    private func engine(_ tape: LoadedTape) throws -> ReplayEngine {
+    /// - Throws: when the command line does not fit the tape's upstreams.
+    private func listeners(_ upstreams: Upstreams) throws(UsageError) -> ReplayListeners {
+        do throws(OptionError) {
+            let listeners = try ReplayListeners(arguments.all("listen"), names: options.names, upstreams: upstreams)
+            try CommandWords.check(arguments.tail, names: listeners.titles)
+            guard upstream == nil || upstreams.names.isEmpty else {
+                throw OptionError(
+                    "--upstream: \(LoadedTape.name(path)) has the upstreams \(upstreams.names.joined(separator: ", ")), "
+                        + "and requests can be passed on for a tape with one only")
+            }
+            return listeners
+        } catch {
+            throw arguments.error(error.message)
+        }
+    }
+
+    private func engine(_ tape: LoadedTape, _ upstreams: Upstreams) throws -> ReplayEngine {
         guard !tape.sessions.isEmpty || !tape.exchanges.isEmpty else {
             throw Failure("\(tape.name) has no session that could be played", .missing)
         }
-        try listeners.check(tape)
         do {
             try options.check(names: tape.sessions.map(\.name), tape: tape.name)
         } catch {
@@ -133,14 +151,15 @@ package struct ReplayCommand: Command {
         if let problem = faults.plan.impossible(in: tape.sessions).first { throw arguments.error(problem.description) }
         for error in faults.plan.unknownNames(in: tape.sessions, tapeName: tape.name) { log.warning(error.description) }
         return ReplayEngine(
-            sessions: tape.sessions, exchanges: tape.exchanges, tapeName: tape.name, options: options,
-            faults: faults.plan, seed: seed)
+            sessions: tape.sessions, exchanges: tape.exchanges, upstreams: upstreams, tapeName: tape.name,
+            options: options, faults: faults.plan, seed: seed)
     }
 
     /// Reads the tape behind the listeners.
     /// - Returns: the timer that looks for the result.
     private func load(
-        _ server: ReplayServer, on loop: any Loop, failed: @escaping (any Error) -> Void
+        _ server: ReplayServer, on loop: any Loop, _ make: @escaping (LoadedTape) throws -> ReplayEngine,
+        failed: @escaping (any Error) -> Void
     ) throws -> any LoopTimer {
         let loading = try TapeLoading(path: path, ignore: options.ignore, log: log)
         var timer: (any LoopTimer)?
@@ -151,7 +170,7 @@ package struct ReplayCommand: Command {
             timer?.close()
             timer = nil
             do {
-                server.begin(try engine(try result.get()))
+                server.begin(try make(try result.get()))
             } catch {
                 failed(error)
             }

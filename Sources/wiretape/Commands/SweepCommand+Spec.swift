@@ -63,7 +63,8 @@ extension SweepCommand {
             "speed", "idle-cap", "time-scale", "keepalive", "server-limits", "match", "ignore", "on-divergence",
             "on-reconnect",
             "patience",
-            "grace", "route", "on-miss", "upstream", "transports", "clients", "when-exhausted", "fresh-ids", "expect",
+            "grace", "route", "on-miss", "upstream", "transports", "clients", "when-exhausted", "deflate", "fresh-ids",
+            "expect",
             "fault", "seed",
         ].compactMap { name in
             ReplayCommand.spec.groups.lazy.flatMap(\.options).first { $0.name == name && $0.missing == nil }

@@ -28,7 +28,7 @@ extension OptionGroup {
             OptionSpec(
                 "listen", "ADDRESS", ListenValue.kind, repeatable: true,
                 "Where clients connect: HOST:PORT or http://HOST:PORT; port 0 picks a free one. The n-th is for the "
-                    + "n-th upstream. (default: 127.0.0.1:0)"),
+                    + "n-th upstream, NAME=ADDRESS for that one. (default: 127.0.0.1:0)"),
             OptionSpec(switch: "keep-host", "Pass on the client's Host header instead of the upstream's name."),
             OptionSpec(
                 "upstream-ca", "FILE", .file, "Trust the certificates in this PEM file too, beside the system's."),

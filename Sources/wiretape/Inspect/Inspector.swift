@@ -5,9 +5,13 @@ package import WiretapeCore
 package struct Inspector: Sendable {
     private var reader: SessionReader
     private var decoded: [DecodedMessage] = []
+    /// The upstreams of open connections, on a tape with several.
+    private var upstreams: [UInt32: String] = [:]
+    private let hasUpstreams: Bool
 
     package init(header: TapeHeader? = nil) {
         reader = SessionReader(codecs: Codecs.all, header: header, keepsEntries: false)
+        hasUpstreams = !Upstreams(header?.upstreams.map(\.name) ?? []).names.isEmpty
     }
 
     /// Appends the rows of one event: usually one, several when it completed several messages. A request or answer keeps
@@ -24,12 +28,14 @@ package struct Inspector: Sendable {
         case .response: isHead = true
         default: break
         }
+        follow(event)
         if decoded.isEmpty || isHead {
             let (kind, direction, text) = Inspector.describe(event.kind)
+            let place = request == nil ? nil : upstreams[event.connection].map { ", at \($0)" }
             rows.append(
                 InspectRow(
                     event: number, time: event.time, connection: event.connection, direction: direction, kind: kind,
-                    text: Summary.line(text), request: request))
+                    text: Summary.line(text + (place ?? "")), request: request))
         }
         for message in decoded {
             rows.append(
@@ -38,6 +44,16 @@ package struct Inspector: Sendable {
                     direction: message.message.direction,
                     kind: message.message.role == .keepalive ? .keepalive : .message, text: message.message.title,
                     message: message))
+        }
+    }
+
+    /// Which upstream a connection leads to, while it is open.
+    private mutating func follow(_ event: TapeEvent) {
+        guard hasUpstreams else { return }
+        if case .open(let open) = event.kind {
+            upstreams[event.connection] = open.upstream
+        } else if case .gone = event.kind {
+            upstreams[event.connection] = nil
         }
     }
 }

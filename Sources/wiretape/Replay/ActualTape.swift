@@ -10,12 +10,13 @@ final class ActualTape {
     private var lines: [UInt8] = []
     private var failure: (any Error)?
 
-    init(path: String, of tape: String) throws {
+    init(path: String, of tape: String, _ upstreams: Upstreams) throws {
         file = try File.creating(path, overwrite: true)
+        let names = upstreams.names.isEmpty ? ["main"] : upstreams.names
         packer.appendHeader(
             TapeHeader(
                 started: SystemClock.rfc3339(SystemClock.wall), tool: "wiretape/\(Tool.version)", mode: "reverse",
-                upstreams: [("main", "replay:\(tape)")], redaction: "none"))
+                upstreams: names.map { ($0, "replay:\(tape)") }, redaction: "none"))
     }
 
     func append(_ event: TapeEvent) {

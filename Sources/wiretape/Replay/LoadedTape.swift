@@ -41,6 +41,11 @@ struct LoadedTape {
         }
     }
 
+    /// The upstreams that a tape names, of which each has a listener where there are several.
+    static func upstreams(path: String) throws -> Upstreams {
+        Upstreams(try TapeReader(path: path).header.upstreams.map(\.name))
+    }
+
     static func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
     /// The first session of a tape, as far as its beginning tells; nil when it does not.

@@ -2,22 +2,66 @@ internal import WiretapeCore
 internal import WiretapeNet
 internal import WiretapeProxy
 
-/// Where the clients of a replay connect: the listeners of `--listen`, of which the n-th has the n-th name of `--session`.
-/// Names beyond them get a free port each on the first one's host.
+/// Where the clients of a replay connect: the listeners of `--listen`. Of a tape with several upstreams the n-th is for the
+/// n-th of them; with `--session` it has the n-th name. With both each upstream has a listener for each name:
+/// `api.alice`, `api.bob`, `hub.alice`, `hub.bob`. What has no address gets a free port on the first one's host.
 struct ReplayListeners {
-    private let origins: [Origin]
+    private struct Door {
+        /// What its clients go by, and whose requests they make.
+        var name: String?
+        var upstream: String?
+        /// In `urls`, and in `{url:NAME}`.
+        var title: String
+        var origin: Origin
+    }
+
+    private let doors: [Door]
     private let names: [String]
 
-    init(_ arguments: ParsedArguments, names: [String]) throws(OptionError) {
-        var origins: [Origin] = []
-        for text in arguments.all("listen") { origins.append(try ListenValue.parse(text)) }
-        if origins.isEmpty { origins.append(Origin(scheme: "http", host: "127.0.0.1", port: 0, rest: "")) }
-        var free = origins[0]
-        free.port = 0
-        while origins.count < names.count { origins.append(free) }
-        self.origins = origins
+    init(_ listen: [String], names: [String], upstreams: Upstreams) throws(OptionError) {
         self.names = names
+        guard !upstreams.names.isEmpty else {
+            doors = try ReplayListeners.doors(listen, names: names)
+            return
+        }
+        var doors: [Door] = []
+        for upstream in upstreams.names {
+            if names.isEmpty {
+                doors.append(Door(upstream: upstream, title: upstream, origin: ListenValue.free))
+            } else {
+                doors += names.map {
+                    Door(name: $0, upstream: upstream, title: "\(upstream).\($0)", origin: ListenValue.free)
+                }
+            }
+        }
+        let what = names.isEmpty ? "upstreams of the tape" : "upstreams and names"
+        let origins = try ListenValue.assign(listen, to: doors.map(\.title), what)
+        for (i, origin) in origins.enumerated() { doors[i].origin = origin }
+        self.doors = doors
     }
+
+    /// Those of a tape with one upstream.
+    private static func doors(_ listen: [String], names: [String]) throws(OptionError) -> [Door] {
+        guard names.isEmpty || listen.count <= names.count else {
+            // Those beyond the names are for clients that name themselves.
+            let origins = try listen.map(ListenValue.parseUnnamed)
+            return origins.enumerated().map { i, origin in
+                let name = i < names.count ? names[i] : nil
+                return Door(name: name, title: name ?? "listener-\(i + 1)", origin: origin)
+            }
+        }
+        guard names.isEmpty else {
+            let origins = try ListenValue.assign(listen, to: names, "names of --session")
+            return zip(names, origins).map { Door(name: $0, title: $0, origin: $1) }
+        }
+        let origins = try listen.map(ListenValue.parseUnnamed)
+        return (origins.isEmpty ? [ListenValue.free] : origins).enumerated().map { i, origin in
+            Door(title: i == 0 ? "main" : "listener-\(i + 1)", origin: origin)
+        }
+    }
+
+    /// What they are called in `urls`.
+    var titles: [String] { doors.map(\.title) }
 
     /// - Throws: when a name is not on the tape.
     func check(_ tape: LoadedTape) throws(Failure) {
@@ -40,17 +84,18 @@ struct ReplayListeners {
     /// Opens all of them.
     /// - Returns: what each is called and where clients reach it.
     func open(_ server: ReplayServer, on loop: UVLoop) throws -> [(name: String, url: String)] {
-        var urls: [(name: String, url: String)] = []
-        for (i, origin) in origins.enumerated() {
-            let name = i < names.count ? names[i] : nil
-            let address = try server.listen(on: Listening.address(origin, on: loop), name: name)
-            urls.append((name ?? (i == 0 ? "main" : "listener-\(i + 1)"), Listening.url(address)))
+        try doors.map { door in
+            let address = try server.listen(
+                on: Listening.address(door.origin, on: loop), name: door.name, upstream: door.upstream)
+            return (door.title, Listening.url(address))
         }
-        return urls
     }
 
     /// The session that clients of the first listener get first.
-    func first(_ sessions: [RecordedSession]) -> RecordedSession? {
-        sessions.first { $0.name == names.first } ?? sessions.first
+    func first(_ sessions: [RecordedSession], _ upstreams: Upstreams) -> RecordedSession? {
+        let served = sessions.filter {
+            doors[0].upstream == nil || upstreams.home(of: $0.upstream) == doors[0].upstream
+        }
+        return served.first { $0.name == names.first } ?? served.first
     }
 }

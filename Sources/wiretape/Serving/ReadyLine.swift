@@ -36,7 +36,12 @@ package struct ReadyLine: Sendable {
     /// What a started command finds in its environment. There is no control API yet: its variable is empty, so that a
     /// script that insists on all three (`set -u`) runs.
     package var environment: [(name: String, value: String)] {
-        [("WIRETAPE_URL", url), ("WIRETAPE_WS_URL", webSocketURL), ("WIRETAPE_CONTROL", "")]
+        var found = [("WIRETAPE_URL", url), ("WIRETAPE_WS_URL", webSocketURL), ("WIRETAPE_CONTROL", "")]
+        for (name, url) in urls {
+            let variable = CommandWords.variable(name)
+            if !found.contains(where: { $0.0 == variable }) { found.append((variable, url)) }
+        }
+        return found
     }
 
     /// Tells people on standard error and, with `--json`, machines on standard output.

@@ -24,18 +24,15 @@ struct RelayPlan {
             let values = try arguments.all("upstream").map(UpstreamValue.parse)
             upstreams = values.map(\.upstream)
             listens = []
-            let asked = try arguments.all("listen").map(ListenValue.parse)
-            let free = Origin(scheme: "http", host: "127.0.0.1", port: 0, rest: "")
+            let asked = arguments.all("listen")
             if upstreams.count == 1 {
-                listens = (asked.isEmpty ? [free] : asked).map { (0, $0) }
+                listens = try asked.map(ListenValue.parseUnnamed).map { (0, $0) }
+                if listens.isEmpty { listens = [(0, ListenValue.free)] }
             } else {
-                for index in upstreams.indices { listens.append((index, index < asked.count ? asked[index] : free)) }
-                if asked.count > upstreams.count {
-                    throw OptionError(
-                        "--listen is given \(asked.count) times for \(upstreams.count) upstreams; the n-th is for the n-th"
-                    )
-                }
+                let origins = try ListenValue.assign(asked, to: upstreams.map(\.name), "upstreams")
+                for (index, origin) in origins.enumerated() { listens.append((index, origin)) }
             }
+            try CommandWords.check(arguments.tail, names: upstreams.map(\.name))
         } catch {
             throw arguments.error("\(error)")
         }

@@ -41,7 +41,7 @@ final class RunShell {
         timer = loop.timer { [unowned self] in timerFired() }
         if let timeout { timer?.arm(at: loop.now.advanced(by: timeout)) }
         if let tail {
-            let words = tail.map { $0.replacing("{url}", with: ready.url) }
+            let words = CommandWords.filled(tail, ready.urls)
             do throws(NetError) {
                 child = try ChildProcess(loop, words, environment: ready.environment) { [unowned self] in
                     child = nil

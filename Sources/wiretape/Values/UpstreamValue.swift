@@ -8,23 +8,27 @@ package struct UpstreamValue: Hashable, Sendable {
     package var origin: Origin
 
     package static func parse(_ text: String) throws(OptionError) -> UpstreamValue {
-        var name = "main"
-        var url = text
-        if let equals = text.firstIndex(of: "="), !text[..<equals].contains(where: { "/:?".contains($0) }) {
-            name = String(text[..<equals])
-            url = String(text[equals...].dropFirst())
-            let isWord = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-.".contains($0)) }
-            if name.isEmpty || !isWord {
-                throw Origin.fail(text, "has the name '\(name)', and names are letters, digits, '-', '_' and '.'")
-            }
-        }
+        let (name, url) = try split(text)
         let origin = try Origin.parse(url)
         if origin.port == 0 { throw Origin.fail(text, "has port 0, and a server listens on another") }
         if !["", "/"].contains(origin.rest) {
             throw Origin.fail(
                 text, "has '\(origin.rest)' behind the origin; paths are passed on as the client writes them")
         }
-        return UpstreamValue(name: name, origin: origin)
+        return UpstreamValue(name: name ?? "main", origin: origin)
+    }
+
+    /// `NAME=REST`, or a text without a name.
+    static func split(_ text: String) throws(OptionError) -> (name: String?, rest: String) {
+        guard let equals = text.firstIndex(of: "="), !text[..<equals].contains(where: { "/:?".contains($0) }) else {
+            return (nil, text)
+        }
+        let name = String(text[..<equals])
+        let isWord = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-.".contains($0)) }
+        if name.isEmpty || !isWord {
+            throw Origin.fail(text, "has the name '\(name)', and names are letters, digits, '-', '_' and '.'")
+        }
+        return (name, String(text[equals...].dropFirst()))
     }
 
     /// For relays, which speak HTTP until the client asks for an upgrade: ws is http.

@@ -42,9 +42,36 @@ import wiretape
         ("localhost", "% names no port; write HOST:PORT, with port 0 to get a free one"),
         (":8080", "% names no host; 127.0.0.1 is this machine only"),
         ("https://127.0.0.1:0", "% asks for TLS, which listeners do not have yet; write http://…"),
-        ("127.0.0.1:80/x", "% has '/x' behind the port"),
+        ("127.0.0.1:80/x", "% has '/x' behind the port"), ("hub=127.0.0.1:80", "http://127.0.0.1:80"),
+        ("=127.0.0.1:80", "% has the name '', and names are letters, digits, '-', '_' and '.'"),
     ])
     func listeners(_ text: String, _ meaning: String) {
         #expect(words { try ListenValue.parse(text) } == meaning.replacing("%", with: "'\(text)'"))
+    }
+
+    @Test(arguments: [
+        (["127.0.0.1:1", "127.0.0.1:2"], "1 2 0"), (["hub=127.0.0.1:1", "127.0.0.1:2"], "2 1 0"),
+        (["push=127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"], "2 3 1"), ([], "0 0 0"),
+        (["hbu=127.0.0.1:1"], "--listen hbu=127.0.0.1:1: there is no 'hbu' among the upstreams; did you mean 'hub'?"),
+        (["hub=127.0.0.1:1", "hub=127.0.0.1:2"], "--listen hub=127.0.0.1:2: 'hub' has an address already"),
+        (
+            ["hub=127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3", "127.0.0.1:4"],
+            "--listen is given 4 times for 3 upstreams; the n-th is for the n-th"
+        ),
+    ])
+    func addressesOfNamedListeners(_ texts: [String], _ meaning: String) {
+        let got: String
+        do throws(OptionError) {
+            let origins = try ListenValue.assign(texts, to: ["api", "hub", "push"], "upstreams")
+            got = origins.map { "\($0.port)" }.joined(separator: " ")
+        } catch {
+            got = error.message
+        }
+        #expect(got == meaning)
+    }
+
+    @Test func variablesOfNames() {
+        #expect(CommandWords.variable("chat-api.v2") == "WIRETAPE_URL_CHAT_API_V2")
+        #expect(CommandWords.variable("größe") == "WIRETAPE_URL_GR_SSE")
     }
 }

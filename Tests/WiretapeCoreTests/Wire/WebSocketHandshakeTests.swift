@@ -72,12 +72,54 @@ struct DeflateParametersTests {
     }
 
     @Test func offersInOrder() {
-        let offers = DeflateParameters.offers([
+        let offers = DeflateOffer.all(in: [
             "permessage-deflate; client_max_window_bits; server_max_window_bits=10, permessage-deflate; nonsense",
             "permessage-deflate",
         ])
-        var first = DeflateParameters()
+        var first = DeflateOffer()
         first.serverMaxWindowBits = 10
-        #expect(offers == [first, nil, DeflateParameters()])
+        first.clientMaxWindowBits = .open
+        #expect(offers == [first, nil, DeflateOffer()])
+    }
+
+    /// What a server that answered the second to its recorded client answers to a client that offers the first.
+    @Test(arguments: [
+        ("", "", ""), ("; client_max_window_bits", "", ""),
+        (
+            "; client_max_window_bits", "; server_max_window_bits=12; client_max_window_bits=12",
+            "; server_max_window_bits=12; client_max_window_bits=12"
+        ),
+        (
+            "; client_max_window_bits=10; server_max_window_bits=9",
+            "; server_max_window_bits=12; client_max_window_bits=12",
+            "; server_max_window_bits=9; client_max_window_bits=10"
+        ),
+        ("; client_max_window_bits=10; server_max_window_bits=9", "", "; server_max_window_bits=9"),
+        ("; server_no_context_takeover; client_no_context_takeover", "", "; server_no_context_takeover"),
+        (
+            "", "; server_no_context_takeover; client_no_context_takeover",
+            "; server_no_context_takeover; client_no_context_takeover"
+        ),
+        ("; server_max_window_bits=15", "; server_max_window_bits=15", "; server_max_window_bits=15"),
+        ("; server_max_window_bits=8", "", "; server_max_window_bits=8"),
+    ])
+    func anotherClientGetsTheRecordedAnswer(offered: String, recorded: String, answer: String) {
+        let got = DeflateOffer.agreement(
+            offered: ["permessage-deflate\(offered)"], recorded: ["permessage-deflate\(recorded)"])
+        #expect(got?.text == "permessage-deflate\(answer)")
+    }
+
+    @Test func offersThatDoNotAllowTheRecordedAnswer() {
+        let recorded = ["permessage-deflate; client_max_window_bits=10"]
+        #expect(DeflateOffer.agreement(offered: ["permessage-deflate"], recorded: recorded) == nil)
+        #expect(DeflateOffer.agreement(offered: [], recorded: recorded) == nil)
+        #expect(DeflateOffer.agreement(offered: ["x-webkit-deflate-frame"], recorded: recorded) == nil)
+        #expect(
+            DeflateOffer.agreement(offered: ["permessage-deflate; nonsense"], recorded: ["permessage-deflate"]) == nil)
+        #expect(DeflateOffer.agreement(offered: ["permessage-deflate"], recorded: []) == nil)
+        #expect(DeflateOffer.agreement(offered: ["permessage-deflate"], recorded: ["permessage-deflate; x"]) == nil)
+        // The next offer may allow it.
+        let second = ["permessage-deflate", "permessage-deflate; client_max_window_bits"]
+        #expect(DeflateOffer.agreement(offered: second, recorded: recorded)?.text == recorded[0])
     }
 }

@@ -17,7 +17,8 @@ final class ScriptedDriver: ReplayDriver {
     var answersCloses = true
 
     func opened(
-        _ c: ConnectionID, from: Address?, name: String?, at now: WireInstant, into out: inout [ReplayAction]
+        _ c: ConnectionID, from: Address?, name: String?, upstream: String?, at now: WireInstant,
+        into out: inout [ReplayAction]
     ) {
         heard.append("\(c) opened")
         onOpened(c, &out)

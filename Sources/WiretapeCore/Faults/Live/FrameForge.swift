@@ -7,7 +7,7 @@ internal import WiretapeBytes
 package struct FrameForge: ~Copyable {
     private let direction: Direction
     private let deflate: DeflateParameters?
-    private var deflater: Deflater?
+    private var deflater: MessageDeflater?
     /// The sender's compression does not go through any more.
     private(set) package var isRemaking = false
     /// Draws masking keys.
@@ -74,11 +74,8 @@ package struct FrameForge: ~Copyable {
     }
 
     private mutating func pack(_ payload: [UInt8]) -> [UInt8]? {
-        // zlib cannot write for a window of 256 bytes.
-        guard let deflate, isRemaking, deflate.windowBits(direction) > 8 else { return nil }
-        if deflater == nil { deflater = Deflater(windowBits: deflate.windowBits(direction)) }
-        var packed: [UInt8] = []
-        guard deflater?.append(payload.span, flush: .message, into: &packed) == true else { return nil }
-        return packed
+        guard let deflate, isRemaking else { return nil }
+        if deflater == nil { deflater = MessageDeflater(direction, deflate) }
+        return deflater?.pack(payload.span)
     }
 }

@@ -58,7 +58,8 @@ extension ReplayEngine {
                 let until = now.advanced(by: fate.delay)
                 runs[r].link?.faults.later.append(.init(until: until, bytes: bytes, opcode: opcode))
             } else {
-                pass(bytes, opcode, damage: copy == 0 ? damage : nil, to: r, into: &out)
+                let isCut = fate.truncated != nil
+                pass(bytes, opcode, damage: copy == 0 ? damage : nil, isPlain: isCut, to: r, into: &out)
             }
         }
         if fate.delay > 0 { runs[r].noteChange() }

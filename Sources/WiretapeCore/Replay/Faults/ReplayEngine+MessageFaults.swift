@@ -88,7 +88,8 @@ extension ReplayEngine {
             runs[r].noteChange()
             return
         }
-        pass(batch.bytes, batch.opcode, steps: [step], damage: damage, to: r, into: &out)
+        let isCut = fate.truncated != nil
+        pass(batch.bytes, batch.opcode, steps: [step], damage: damage, isPlain: isCut, to: r, into: &out)
         for _ in 0..<fate.copies { pass(batch.bytes, batch.opcode, damage: damage, to: r, into: &out) }
         letPass(1, of: r, into: &out)
     }

@@ -12,7 +12,7 @@ extension ReplayEngine {
         var messages: [Message] = []
         reader.decode(payload.span, .text, .toServer, into: &messages)
         guard messages.count == 1, let message = messages.first, message.role == .request else { return false }
-        if let name = name(head, c), !table.names.isEmpty, table.named[name] == nil {
+        if let name = name(head, c), isUnknown(name, on: c) {
             unknownName(name, c, head, into: &out)
             return true
         }
@@ -47,7 +47,7 @@ extension ReplayEngine {
         let book = book()
         let routes = candidates(for: head, codec)
         let name = name(head, c)
-        let named = name.flatMap { table.named[$0] }
+        let named = name.flatMap { table.sessions(named: $0, at: upstream(of: c)) }
         let key = Script.key(message, at: nil, ignore: options.ignore)
         var equal = within(book.equal(to: key), routes, named)
         if options.match == .off, equal.isEmpty { equal = within(book.all, routes, named) }

@@ -43,7 +43,8 @@ extension ReplayEngine {
             var order: [String] = []
             var sources: [String: [Int]] = [:]
             for (i, session) in sessions.enumerated() {
-                guard session.isOperation, session.codec.id == codec.id, session.route == path, session.refusal == nil
+                guard session.isOperation, session.codec.id == codec.id, session.route == path, session.refusal == nil,
+                    table.isServed(table.routeOf[i], at: here)
                 else { continue }
                 let request = session.opening.request
                 let client = "\(request.credential ?? "") \(request.headers.first("User-Agent") ?? "")"

@@ -20,6 +20,8 @@ package struct ServerEndpoint: ~Copyable {
     private(set) var state = State.http
     private var scanner = HTTPScanner(.toServer)
     private var assembler = MessageAssembler(.toServer)
+    /// Of a WebSocket whose messages may be compressed.
+    private var deflater: MessageDeflater?
     private var output: [UInt8] = []
     /// Bytes of the client, read up to `at`.
     private var input: [UInt8] = []
@@ -164,10 +166,12 @@ package struct ServerEndpoint: ~Copyable {
 
     /// Answers 101 and is a WebSocket from now on. To a request that is no opening of a WebSocket it answers 426.
     /// - Returns: the head of the answer, as sent.
-    /// - Parameter accept: instead of the right key.
+    /// - Parameters:
+    ///   - accept: instead of the right key.
+    ///   - deflate: what the headers agree on.
     @discardableResult
     package mutating func upgrade(
-        _ headers: [HeaderField], accept: String? = nil, date: String?
+        _ headers: [HeaderField], accept: String? = nil, deflate: DeflateParameters? = nil, date: String?
     ) -> ResponseHead? {
         guard state == .answering else { return nil }
         guard let acceptKey else {
@@ -182,15 +186,28 @@ package struct ServerEndpoint: ~Copyable {
         let answer = ResponseHead(status: 101, reason: statusText(101), headers: fields + headers)
         HTTPHeadWriter.append(answer, into: &output)
         head = nil
+        if let deflate {
+            assembler = MessageAssembler(.toServer, deflate: deflate)
+            deflater = MessageDeflater(.toClient, deflate)
+        }
         state = .webSocket
         if hasEnded { finish() }
         return answer
     }
 
     /// One WebSocket message.
-    package mutating func send(_ opcode: Opcode, _ payload: Span<UInt8>) {
-        guard state == .webSocket else { return }
-        FrameWriter.append(opcode: opcode == .text ? 1 : 2, payload: payload, into: &output)
+    /// - Parameter deflated: compressed where that was agreed on.
+    /// - Returns: whether it was.
+    @discardableResult
+    package mutating func send(_ opcode: Opcode, _ payload: Span<UInt8>, deflated: Bool = false) -> Bool {
+        guard state == .webSocket else { return false }
+        let code: UInt8 = opcode == .text ? 1 : 2
+        if deflated, let packed = deflater?.pack(payload) {
+            FrameWriter.append(opcode: code, rsv1: true, payload: packed.span, into: &output)
+            return true
+        }
+        FrameWriter.append(opcode: code, payload: payload, into: &output)
+        return false
     }
 
     /// These bytes as they are, whatever they are to HTTP or to frames. A request that is owed an answer has it.
@@ -311,9 +328,9 @@ package struct ServerEndpoint: ~Copyable {
         case .more:
             self.input = []
             at = 0
-        case .message(let opcode, let payload, _, _, let next):
+        case .message(let opcode, let payload, let deflated, _, let next):
             at = next
-            due.append(.message(opcode, payload))
+            due.append(.message(opcode, payload, deflated: deflated))
         case .ping(let payload, let next):
             at = next
             due.append(.ping(payload))

@@ -6,8 +6,8 @@ package enum ServerEvent: Hashable, Sendable {
     /// A request that was answered without anybody's help: bad HTTP, too large a body, a bad opening of a WebSocket. The
     /// head is nil when it could not be read.
     case refused(RequestHead?, HTTPAnswer)
-    /// A whole WebSocket message.
-    case message(Opcode, [UInt8])
+    /// A whole WebSocket message, inflated.
+    case message(Opcode, [UInt8], deflated: Bool = false)
     /// Answered with a pong already.
     case ping([UInt8])
     case pong([UInt8])
