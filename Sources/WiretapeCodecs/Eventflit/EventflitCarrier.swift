@@ -14,11 +14,13 @@ struct EventflitCarrier: Hashable, Sendable {
     var session: String?
     var call: Call?
     var route: String
+    var client: EventflitClient
 
     var isHTTP: Bool { session != nil }
 
     init(_ request: RequestHead) {
         let path = request.path
+        client = EventflitClient(request)
         route = path
         let parts = path.split(separator: "/").map(String.init)
         if parts.count >= 5, let call = Call(rawValue: parts[parts.count - 1]), parts[parts.count - 5] == "app",

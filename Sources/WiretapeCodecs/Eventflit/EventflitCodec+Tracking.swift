@@ -11,12 +11,17 @@ extension EventflitCodec {
 
     package func serving(_ opening: StreamOpening) -> Self {
         var other = EventflitCodec(opening)
-        other.dialect = dialect
+        // A client that is the recorded one speaks as that did, whatever it is called.
+        let isSame = other.carrier.client == carrier.client
+        other.dialect = isSame ? dialect : other.carrier.client.dialect ?? dialect
+        other.recordedDialect = other.dialect == dialect ? nil : dialect
         other.socketID = socketID
         other.activityTimeout = activityTimeout
         other.settings = settings
         return other
     }
+
+    package var translation: String? { recordedDialect.map { "\(dialect): instead of \($0):" } }
 
     /// A stream's head has its `o` already.
     package func greeting(_ request: RequestHead, id: String) -> [(payload: [UInt8], opcode: Opcode)] {

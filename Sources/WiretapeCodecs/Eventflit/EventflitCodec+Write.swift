@@ -13,6 +13,11 @@ extension EventflitCodec {
         }
         var text = JSONText(message.bytes)
         if message.role == .handshake { announce(in: &text) }
+        if recordedDialect != nil, let name = message.label.flatMap({ EventflitEvent($0).name(in: dialect) }) {
+            var event: [UInt8] = []
+            JSONValue.writeString(name, into: &event)
+            try? text.set("/event", to: event)
+        }
         if let chain = message.chain, chain.origin == .toServer {
             let live = ids.live(chain)
             if live != chain.id { Self.rename(chain.id, to: live, in: &text, message) }

@@ -11,8 +11,10 @@ package struct EventflitCodec: FrameCodec {
 
     /// How messages stand in their payloads.
     let carrier: EventflitCarrier
-    /// `eventflit` or `pusher`: that of the protocol's latest event; `pusher` before the first.
-    var dialect = EventflitEvent.pusher
+    /// `eventflit` or `pusher`: that of the protocol's latest event; before the first what the opening tells.
+    var dialect: String
+    /// Of a value that writes for a client: what the recorded session spoke, when the client speaks something else.
+    var recordedDialect: String?
     /// Of the latest connection_established.
     var socketID: String?
     /// In seconds, as the server announced it.
@@ -24,7 +26,10 @@ package struct EventflitCodec: FrameCodec {
     /// The server ended the session with a SockJS frame, which no WebSocket carries.
     var hasCloseFrame = false
 
-    package init(_ opening: StreamOpening) { carrier = EventflitCarrier(opening.request) }
+    package init(_ opening: StreamOpening) {
+        carrier = EventflitCarrier(opening.request)
+        dialect = carrier.client.dialect ?? EventflitEvent.pusher
+    }
 
     package static var chainsAreNames: Bool { true }
 

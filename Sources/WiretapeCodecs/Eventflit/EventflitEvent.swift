@@ -1,7 +1,8 @@
 /// The name of an event: the protocol's own (`pusher:subscribe`, `eventflit_internal:member_added`) or an application's.
 struct EventflitEvent: Hashable, Sendable {
     static let pusher = "pusher"
-    private static let dialects = [pusher, "eventflit"]
+    static let eventflit = "eventflit"
+    static let dialects = [pusher, eventflit]
     static let clientPrefix = "client-"
 
     /// As on the wire.
@@ -19,5 +20,11 @@ struct EventflitEvent: Hashable, Sendable {
             self.dialect = dialect
             own = String(name[name.index(after: colon)...])
         }
+    }
+
+    /// The name of the protocol's own event in another dialect; nil when it is the same there.
+    func name(in dialect: String) -> String? {
+        guard let own, let old = self.dialect, old != dialect else { return nil }
+        return name.hasPrefix(old + "_internal:") ? "\(dialect)_internal:\(own)" : "\(dialect):\(own)"
     }
 }

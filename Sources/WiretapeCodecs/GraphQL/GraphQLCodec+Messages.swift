@@ -30,6 +30,8 @@ extension GraphQLCodec {
             }
             return self.request(operation, frame, try frame.chain())
         case ("complete", .toServer): return cancel(frame, try frame.chain())
+        // The older dialects' farewell, which some clients say here, too.
+        case ("connection_terminate", .toServer): return frame.message(.close, summary: "")
         case ("next", .toClient): return result(frame, try frame.chain())
         case ("error", .toClient): return failure(frame, try frame.chain())
         case ("complete", .toClient): return completion(frame, try frame.chain())
@@ -60,8 +62,9 @@ extension GraphQLCodec {
     func result(_ frame: GraphQLFrame, _ chain: Chain) -> Message {
         let operation = operations[chain]
         let payload = frame.field("payload") ?? .null
+        let isOnly = operation?.hasSingleResult == true && !GraphQLCodec.isIncremental(payload)
         return frame.message(
-            operation?.hasSingleResult == true ? .reply : .push, as: "next", label: operation?.label, chain: chain,
+            isOnly ? .reply : .push, as: "next", label: operation?.label, chain: chain,
             meaning: .object([.init("payload", payload)]),
             summary: GraphQLCodec.line(operation?.label, GraphQLCodec.summary(of: payload)))
     }

@@ -8,7 +8,7 @@ extension GraphQLCodec {
         _ message: Message, ids: IDMap, on transport: Transport, into out: inout [UInt8]
     ) -> Opcode {
         guard message.role != .opaque, let chain = message.chain else {
-            out.append(copying: message.bytes.span)
+            if let renamed = renamed(message) { out += renamed } else { out.append(copying: message.bytes.span) }
             return message.opcode
         }
         guard isNative(message, id: ids.live(chain), on: transport) else {

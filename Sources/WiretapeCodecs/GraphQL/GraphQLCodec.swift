@@ -20,6 +20,10 @@ package struct GraphQLCodec: FrameCodec {
     let isHTTP: Bool
     /// Over HTTP: the operation of the exchange has come to its end.
     var isAnswered = false
+    /// Of a value that writes for a client: what the recorded session spoke, when the client speaks something else.
+    var recordedDialect: GraphQLDialect?
+    /// What a part of a multipart answer is to the client that this value writes for.
+    var partForm = GraphQLForm.part
     /// AWS AppSync: payloads of its own within ``GraphQLDialect/legacy``.
     var isAppSync: Bool
 

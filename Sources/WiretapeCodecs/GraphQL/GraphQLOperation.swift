@@ -16,6 +16,8 @@ struct GraphQLOperation: Hashable, Sendable {
     var query: String?
     /// The hash of a persisted query (`extensions.persistedQuery.sha256Hash`), when there is no query.
     var hash: String?
+    /// The document has `@defer` or `@stream`.
+    var asksForPieces = false
     /// Empty when absent or null.
     var variables: [JSONValue.Member]
 
@@ -32,6 +34,7 @@ struct GraphQLOperation: Hashable, Sendable {
             return
         }
         query = document.canonicalText
+        asksForPieces = document.asksForPieces
         guard let operation = document.operation(named: name) else { return }
         kind = operation.kind
         name = name ?? operation.name
@@ -44,7 +47,7 @@ struct GraphQLOperation: Hashable, Sendable {
     /// What rules name it by: its name, or the first field of an operation without one.
     var label: String? { name ?? field }
 
-    /// Whether at most one result answers it.
+    /// Whether at most one result answers it, as long as its server does not deliver in pieces.
     var hasSingleResult: Bool { kind == .query || kind == .mutation }
 
     /// Kind, name, document and variables at the places where they stand in a WebSocket message.

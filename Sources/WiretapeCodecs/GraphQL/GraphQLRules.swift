@@ -8,7 +8,7 @@ struct GraphQLRules: ConnectionRules {
 
     mutating func heard(_ message: Message) -> RuleBreach? {
         switch message.role {
-        case .opaque: return RuleBreach(4400, "Invalid message received")
+        case .opaque, .close: return RuleBreach(4400, "Invalid message received")
         case .handshake:
             if isOpened { return RuleBreach(4429, "Too many initialisation requests") }
             isOpened = true

@@ -152,6 +152,7 @@ struct ExchangeBook: Sendable {
 
     private static func key(_ errand: Errand, _ session: String?, place: String) -> ExchangeKey {
         let asked = JSONValue.array([errand.meaning, session.map(JSONValue.string) ?? .null])
+        let place = errand.path.map { "\(place.prefix { $0 != " " }) \($0)" } ?? place
         return ExchangeKey(place: place, query: [], body: .json(asked.canonicalText))
     }
 

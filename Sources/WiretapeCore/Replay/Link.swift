@@ -13,6 +13,8 @@ struct Link: Sendable {
     var codec: any FrameCodec
     /// Writes the session's messages for this client.
     var writer: any FrameCodec
+    /// Of a multipart answer: how it is written.
+    var multipart: MultipartAnswer?
     /// Of a single answer: its head, and its body so far.
     var answer: HTTPAnswer?
     /// What the protocol keeps for a connection that goes on without a new handshake.

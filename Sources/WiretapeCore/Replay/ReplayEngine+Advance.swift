@@ -84,7 +84,11 @@ extension ReplayEngine {
         }
         let isShared = runs[r].session.codec.type.sharesFrames
         if !isShared || batch.frame != Int(runs[r].script.steps[step].frame) { flush(&batch, of: r, into: &out) }
-        append(step, message, of: r, &batch)
+        if writer(of: r).has(message) {
+            append(step, message, of: r, &batch)
+        } else {
+            letPass(1, of: r, into: &out)
+        }
         runs[r].sent(step, at: now, due: due)
         noteReady(message, of: r)
         return true

@@ -48,7 +48,11 @@ extension ReplayEngine {
         case .sse, .stream, .multipart, .http:
             guard let connection else { return }
             var piece: [UInt8] = []
-            runs[r].session.codec.type.frame(payload.span, on: transport, into: &piece)
+            if runs[r].link?.multipart != nil {
+                runs[r].link?.addPart(payload.span, runs[r].session.codec.type, into: &piece)
+            } else {
+                runs[r].session.codec.type.frame(payload.span, on: transport, into: &piece)
+            }
             if damage == .length {
                 let length = String(piece.count + 1, radix: 16)
                 out.append(.raw(connection, Array("\(length)\r\n".utf8) + piece + [13, 10], ticket: ticket))

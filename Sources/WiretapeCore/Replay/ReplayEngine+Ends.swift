@@ -9,7 +9,10 @@ extension ReplayEngine {
     mutating func end(_ r: Int, with ending: RecordedSession.Ending, into out: inout [ReplayAction]) {
         let verdict: FaultVerdict
         switch ending {
-        case .close(let code, let reason): verdict = .close(code: code, reason: reason)
+        case .close(let code?, let reason):
+            let close = writer(of: r).translated(RuleBreach(code, reason))
+            verdict = .close(code: close.code, reason: close.reason)
+        case .close(nil, let reason): verdict = .close(code: nil, reason: reason)
         case .disconnect: verdict = .disconnect
         case .reset: verdict = .reset
         }

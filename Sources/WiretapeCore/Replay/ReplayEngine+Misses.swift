@@ -101,7 +101,7 @@ extension ReplayEngine {
         return text + " Accept with --route '\(asked)=\(near)'."
     }
 
-    /// The tape has WebSockets there, and the client does not speak as they do: nothing is translated silently.
+    /// The tape has WebSockets there, and the client speaks nothing that they could be translated into.
     private func subprotocolText(_ head: RequestHead) -> String? {
         let offered = head.offeredSubprotocols
         guard !offered.isEmpty, let codec = codecs.first(where: { $0.type.kind(head) == .upgrade }) else { return nil }

@@ -175,6 +175,10 @@ extension ReplayEngine {
         if !runs[r].transports.contains(link.transport) { runs[r].transports.append(link.transport) }
         runs[r].attach(link, at: now, options)
         runs[r].link?.codec.configure(options.codecSettings)
+        if let other = runs[r].link?.writer.translation {
+            let name = "session \(runs[r].session.number)"
+            out.append(.log("wiretape: \(name): the client speaks \(other), and the session is translated"))
+        }
         varyGreeting(of: r)
         watch(r)
         let hasHandshake = runs[r].session.codec.type.hasHandshake(on: link.transport)

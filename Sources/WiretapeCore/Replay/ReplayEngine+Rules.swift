@@ -1,12 +1,13 @@
-// The rules of the protocol's server. Where the recorded server itself ended the session so, the tape tells when and how.
+// The rules of the protocol's server. Where the recorded server itself ended the session so, the tape tells when and how;
+// where it took what breaks them, they are not played.
 
 extension ReplayEngine {
     /// Lets the rules of the connection hear a message of the client.
     /// - Returns: false when it broke one: the connection is over.
     mutating func keepRules(_ message: Message, of r: Int, into out: inout [ReplayAction]) -> Bool {
-        guard let breach = runs[r].link?.rules?.heard(message), !runs[r].script.hasEnding(code: breach.code) else {
-            return true
-        }
+        guard let breach = runs[r].link?.rules?.heard(message), !runs[r].script.hasEnding(code: breach.code),
+            !runs[r].leniency.allows(breach, at: message)
+        else { return true }
         breakOff(r, breach, "at \(message.title)", into: &out)
         return false
     }

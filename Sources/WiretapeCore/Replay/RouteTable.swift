@@ -88,7 +88,8 @@ struct RouteTable: Sendable {
 
     // MARK: Finding
 
-    /// The routes that a request of that protocol may mean, in the order of their first sessions.
+    /// The routes that a request of that protocol may mean, in the order of their first sessions: those that were
+    /// recorded in a subprotocol that the client offers, else those that can be served in one.
     /// - Parameters:
     ///   - path: the codec's route of the request, as it is on the tape.
     ///   - upstream: that of the listener; nil: any.
@@ -99,15 +100,20 @@ struct RouteTable: Sendable {
         let kind = codec.type.kind(head)
         let items = StableQuery.stable(head, codec.type.volatileQuery)
         let offered = head.offeredSubprotocols
-        return onPath.filter { route in
+        let found = onPath.filter { route in
             let look = routes[route].look
             guard look.codec == codec.id, isServed(route, at: upstream) else { return false }
             if kind != .operation, look.isOperation { return false }
             let places = kind == .negotiate ? look.negotiations : [look.opening]
             guard places.contains(where: { $0.path == path && $0.query.agrees(with: items) }) else { return false }
-            guard kind == .upgrade, let chosen = look.subprotocol else { return true }
-            return offered.contains(chosen) || (offered.isEmpty && !look.isAnswered)
+            return true
         }
+        guard kind == .upgrade else { return found }
+        let own = found.filter { route in
+            guard let chosen = routes[route].look.subprotocol else { return true }
+            return offered.contains(chosen) || (offered.isEmpty && !routes[route].look.isAnswered)
+        }
+        return own.isEmpty ? found.filter { routes[$0].look.others.contains(where: offered.contains) } : own
     }
 
     /// The subprotocols of the WebSockets on that path, in the order of their first sessions.

@@ -6,6 +6,8 @@ struct SessionRoute: Sendable {
         var upstream: String?
         var codec: String
         var subprotocol: String?
+        /// Those of other dialects in which its sessions can be served.
+        var others: [String] = []
         /// Whether a server has answered that: a client that offers none is served where none did.
         var isAnswered: Bool
         /// Its sessions are single exchanges.
@@ -43,7 +45,9 @@ struct SessionRoute: Sendable {
         let opening = place(session.opening.request, own(session.opening.request))
         return Look(
             upstream: upstreams.home(of: session.upstream), codec: session.codec.id,
-            subprotocol: session.subprotocol, isAnswered: session.opening.response != nil,
+            subprotocol: session.subprotocol,
+            others: session.subprotocol == nil ? [] : session.writer.otherSubprotocols,
+            isAnswered: session.opening.response != nil,
             isOperation: session.isOperation,
             negotiations: session.redirects.map { place($0.request, type.route($0.request)) }
                 + [session.negotiate.map { place($0.request, own($0.request)) } ?? opening],

@@ -26,7 +26,7 @@ extension SessionRun {
             link?.nextKeepalive = nil
             return nil
         }
-        let due = link?.nextKeepalive ?? ready.advanced(by: session.writer.beginsWithKeepalive ? 0 : every)
+        let due = link?.nextKeepalive ?? ready.advanced(by: link?.writer.beginsWithKeepalive == true ? 0 : every)
         guard due <= now else {
             link?.nextKeepalive = due
             return nil

@@ -27,6 +27,8 @@ final class SessionRun: CountsAttempts {
     var awaitsUpgrade = false
     /// What the client sent between its negotiation and its connection: some clients do not wait.
     var early: [EarlySend] = []
+    /// What the recorded server took that its protocol's servers do not.
+    private(set) lazy var leniency = RecordedLeniency(script, session.writer.rules)
     /// Transports that a fault took away.
     var blocked: [Transport] = []
     /// Client messages that a fault dropped, by their steps: the client may send them again.

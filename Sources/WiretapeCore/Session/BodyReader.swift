@@ -29,6 +29,9 @@ package struct BodyReader: Sendable {
     /// The body itself says that nothing more follows (the closing delimiter of a multipart body).
     var isOver: Bool { if case .parts(let reader) = kind { reader.isOver } else { false } }
 
+    /// How a multipart body is written, as far as it was read.
+    package var multipart: MultipartWriter? { if case .parts(let reader) = kind { reader.writer } else { nil } }
+
     /// What was found. `next` is where the following call starts.
     package enum Outcome {
         /// All bytes are taken; more are needed.
@@ -58,7 +61,10 @@ package struct BodyReader: Sendable {
             kind = .bytes
             defer { kind = .parts(reader) }
             switch reader.feed(bytes.span, from: from) {
-            case .more, .end: return .more
+            case .more: return .more
+            case .end(let next):
+                _ = reader.feed(bytes.span, from: next)
+                return .more
             case .part(let part, let next): return .payload(part.body, next: next)
             case .tooLong(let next): return .tooLong(next: next)
             }

@@ -14,7 +14,8 @@ package enum CarrierAnswer: Hashable, Sendable {
     case pollSuperseded
     /// The head of an event stream and its first bytes.
     case stream
-    /// The head of the answer to an operation over that transport, and the first bytes of a streamed one.
+    /// The head of the answer to an operation over that transport, and the first bytes of a streamed one but for those of a
+    /// multipart body, whose boundary the head names.
     /// - Parameter recorded: its head on the tape, when it came over the same transport.
     case operation(Transport, recorded: ResponseHead?)
     /// Messages of the client were taken.

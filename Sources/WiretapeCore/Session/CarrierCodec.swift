@@ -13,6 +13,16 @@ package protocol CarrierCodec: Sendable {
     mutating func carried(by opening: StreamOpening)
     /// The id of the session as far as its messages have told it.
     var sessionID: String? { get }
+    /// The WebSocket subprotocols besides the recorded one in which the session that this value has seen can be served:
+    /// dialects of the same protocol, the preferred one first.
+    var otherSubprotocols: [String] { get }
+    /// What the client that this value writes for speaks, when that is another dialect of the protocol than the recorded
+    /// one: a name for people.
+    var translation: String? { get }
+    /// Whether that dialect has the message; one that it has not is left out.
+    func has(_ message: Message) -> Bool
+    /// The close frame that means the same in that dialect.
+    func translated(_ close: RuleBreach) -> RuleBreach
     /// The same session for a live client that opens a connection so: what it writes, that client wants.
     func serving(_ opening: StreamOpening) -> Self
     /// What the server says first on a connection that this request opens, payload by payload.
@@ -21,6 +31,8 @@ package protocol CarrierCodec: Sendable {
     func answer(_ what: CarrierAnswer, to request: RequestHead, in place: CarrierPlace) -> HTTPAnswer
     /// How many of the last messages the request says that its client has not got.
     func missed(_ request: RequestHead, in place: CarrierPlace) -> Int
+    /// Appends one payload of an operation's multipart answer: a part, or the end of the body.
+    static func part(_ payload: Span<UInt8>, of answer: inout MultipartAnswer, into out: inout [UInt8])
     /// Whether messages that shared a frame on the tape share one at replay.
     static var sharesFrames: Bool { get }
     /// Whether all payloads that are due may share the answer to one poll.
@@ -46,12 +58,19 @@ extension FrameCodec {
     package static var scriptsHandshake: Bool { !hasTrackingIDs }
     package mutating func carried(by opening: StreamOpening) {}
     package var sessionID: String? { nil }
+    package var otherSubprotocols: [String] { [] }
+    package var translation: String? { nil }
+    package func has(_ message: Message) -> Bool { true }
+    package func translated(_ close: RuleBreach) -> RuleBreach { close }
     package func serving(_ opening: StreamOpening) -> Self { self }
     package func greeting(_ request: RequestHead, id: String) -> [(payload: [UInt8], opcode: Opcode)] { [] }
     package func answer(_ what: CarrierAnswer, to request: RequestHead, in place: CarrierPlace) -> HTTPAnswer {
         Self.answer(what, to: request)
     }
     package func missed(_ request: RequestHead, in place: CarrierPlace) -> Int { 0 }
+    package static func part(_ payload: Span<UInt8>, of answer: inout MultipartAnswer, into out: inout [UInt8]) {
+        answer.part(payload, isLast: false, into: &out)
+    }
     package static var sharesFrames: Bool { true }
     package var joinsPayloads: Bool { true }
 }

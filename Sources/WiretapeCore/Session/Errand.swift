@@ -5,9 +5,12 @@ package struct Errand: Hashable, Sendable {
     package var meaning: JSONValue
     /// The server's id of the session that it is made for.
     package var session: String
+    /// The path, where clients of the protocol's dialects ask at paths of their own: one for all of them. Nil: as asked.
+    package var path: String?
 
-    package init(meaning: JSONValue, session: String) {
+    package init(meaning: JSONValue, session: String, path: String? = nil) {
         self.meaning = meaning
         self.session = session
+        self.path = path
     }
 }

@@ -41,6 +41,8 @@ package struct RecordedSession: Sendable {
     var names: [String: Int] = [:]
     /// It is one exchange: one message of the client and what the server answers to that.
     package var isOperation = false
+    /// Of an operation with a multipart answer: how its server writes one. Nil before the first part.
+    package var multipart: MultipartWriter?
     /// Of a part of a session that is offered to clients by itself: the how manyth request of the session it is.
     var part: Int?
     /// A given name (`open.session`).

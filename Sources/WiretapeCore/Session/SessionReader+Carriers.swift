@@ -176,6 +176,7 @@ extension SessionReader {
         guard let exchange = connections[place.connection]?.exchanges[x],
             let index = session(of: name, exchange.opening, first: [], at: place)
         else { return }
+        if name.kind == .operation, building[index].session.multipart == nil { noteMultipart(exchange, index) }
         carried(index, by: exchange.opening, exchange.event)
         deliver(payload ?? [], .toClient, isCut: payload == nil, opcode: .text, to: index, at: place, into: &out)
     }
@@ -208,7 +209,7 @@ extension SessionReader {
     /// The client has left its request.
     mutating func left(_ exchange: Exchange, at place: Place, into out: inout [DecodedMessage]) {
         if let name = known(exchange.names), name.kind == .operation {
-            return operationLeft(name, at: place, into: &out)
+            return operationLeft(exchange, name, at: place, into: &out)
         }
         guard exchange.framing != nil, let name = known(exchange.names), let index = session(named: name.key),
             building[index].carrier.latest == exchange.event

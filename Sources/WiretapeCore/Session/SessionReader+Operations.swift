@@ -45,6 +45,7 @@ extension SessionReader {
     ) {
         guard let index = session(named: name.key) else { return }
         byKey[name.key] = nil
+        noteMultipart(exchange, index)
         if exchange.framing == nil {
             guard let body = readable(exchange, in: index, at: place) else {
                 return refuse(exchange, index)
@@ -83,6 +84,11 @@ extension SessionReader {
         deliver(end, direction, isCut: false, opcode: .text, to: index, at: place, into: &out)
     }
 
+    /// How the server writes its multipart answer, as far as it was read.
+    mutating func noteMultipart(_ exchange: Exchange, _ index: Int) {
+        if let writer = exchange.body?.multipart { building[index].session.multipart = writer }
+    }
+
     /// The connection ended before the answer was whole.
     mutating func operationLost(
         _ exchange: Exchange, _ name: Name, _ ending: RecordedSession.Ending, at place: Place,
@@ -90,13 +96,17 @@ extension SessionReader {
     ) {
         guard let index = session(named: name.key) else { return }
         byKey[name.key] = nil
+        noteMultipart(exchange, index)
         if exchange.body?.isOver ?? false { endChain(of: index, .toClient, at: place, into: &out) }
         ended(index, ending, at: place)
     }
 
     /// The client has left its request.
-    mutating func operationLeft(_ name: Name, at place: Place, into out: inout [DecodedMessage]) {
+    mutating func operationLeft(
+        _ exchange: Exchange, _ name: Name, at place: Place, into out: inout [DecodedMessage]
+    ) {
         guard let index = session(named: name.key), !building[index].clientEnded else { return }
+        noteMultipart(exchange, index)
         endChain(of: index, .toServer, at: place, into: &out)
         building[index].clientEnded = true
     }

@@ -127,13 +127,13 @@ import WiretapeCore
         #expect(play.play.finish().verdict == .pass)
     }
 
-    @Test func noDialectIsTranslated() throws {
+    @Test func noOtherProtocolIsTranslated() throws {
         let play = try GraphQLPlay(Self.tape)
-        let c = play.upgrade("graphql-ws, chat")
+        let c = play.upgrade("graphql, chat")
         play.expect(
             c,
             [
-                "404 no session on chat.tape for GET /graphql in a subprotocol that the client offers (graphql-ws, chat). "
+                "404 no session on chat.tape for GET /graphql in a subprotocol that the client offers (graphql, chat). "
                     + "It has: graphql-transport-ws.\n"
             ])
         #expect(play.play.finish().verdict == .diverged)
@@ -142,7 +142,7 @@ import WiretapeCore
     /// A tape without heads is served in the dialect of its messages.
     @Test func tapesWithoutHeads() throws {
         let play = try GraphQLPlay(Self.tape, chosen: nil)
-        #expect(play.play.take(play.upgrade("graphql-ws")).first?.hasPrefix("404") == true)
+        #expect(play.play.take(play.upgrade("chat")).first?.hasPrefix("404") == true)
         let none = try GraphQLPlay(Self.tape, chosen: nil)
         none.expect(none.upgrade(nil), ["101"])
     }

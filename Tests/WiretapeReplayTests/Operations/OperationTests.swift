@@ -27,26 +27,18 @@ import WiretapeCore
         #expect(report.sessions[0].attempts[0].steps.map(\.request) == ["operation"])
     }
 
+    /// A client that cannot read what its server writes is to fail in the replay, too.
     @Test(arguments: [
-        (
-            #"multipart/mixed;boundary="graphql";subscriptionSpec=1.0"#, "multipart/mixed;subscriptionSpec=1.0",
-            #"boundary="graphql";subscriptionSpec=1.0"#
-        ),
-        (
-            #"multipart/mixed;boundary="graphql";subscriptionSpec="1.0""#, OperationTape.accept["multipart"]!,
-            "boundary=graphql;subscriptionSpec=1.0"
-        ),
-        (
-            "multipart/mixed; boundary=-", "multipart/mixed;subscriptionSpec=\"1.0\"",
-            "boundary=graphql;subscriptionSpec=1.0"
-        ),
+        (#"multipart/mixed;boundary="graphql";subscriptionSpec=1.0"#, OperationTape.accept["multipart"]!),
+        ("multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/json", "multipart/mixed"),
+        (#"multipart/mixed; boundary="graphql"; subscriptionSpec="1.0""#, "multipart/mixed;subscriptionSpec=1.0"),
     ])
-    func theBoundaryIsWhatTheClientCanRead(_ recorded: String, _ accept: String, _ wanted: String) throws {
+    func theHeadIsTheRecordedOne(_ recorded: String, _ accept: String) throws {
         var sessions = OperationTape.sessions(OperationTape.multipart)
         sessions[0].opening.response?.headers = [HeaderField("Content-Type", recorded)]
         let play = try Playbook(sessions)
         let c = play.operate(accept, Self.tick)
-        #expect(play.answers[c]?.headers.first("Content-Type") == "multipart/mixed;\(wanted)")
+        #expect(play.answers[c]?.headers.first("Content-Type") == recorded)
     }
 
     @Test func anEventStreamEndsAfterComplete() throws {

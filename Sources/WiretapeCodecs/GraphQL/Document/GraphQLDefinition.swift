@@ -31,6 +31,12 @@ struct GraphQLDefinition: Hashable, Sendable {
         return nil
     }
 
+    func hasDirective(_ names: Set<String>) -> Bool {
+        zip(tokens, tokens.dropFirst()).contains { mark, name in
+            mark == .mark("@") && name.name.map(names.contains) == true
+        }
+    }
+
     /// The tokens with blanks between words only, and without plain `__typename` fields.
     var canonicalText: String {
         var text = ""

@@ -40,6 +40,9 @@ struct GraphQLDocument: Hashable, Sendable {
         return operations.first { $0.name == name }
     }
 
+    /// Whether a part of the result may come later: `@defer` or `@stream`.
+    var asksForPieces: Bool { (operations + fragments).contains { $0.hasDirective(["defer", "stream"]) } }
+
     /// Equal for documents that differ in white space, commas, comments, the spelling of strings, the order of their
     /// definitions, and the `__typename` that clients add to selections.
     var canonicalText: String {

@@ -21,10 +21,12 @@ extension GraphQLCodec {
     ) -> HTTPAnswer {
         switch transport {
         case .multipart:
+            // As it was recorded, whatever the client can read of it: a client that cannot read its server is to fail.
+            if let type = recorded?.headers.first("Content-Type") {
+                return HTTPAnswer(status: recorded?.status ?? 200, headers: [HeaderField("Content-Type", type)])
+            }
             return HTTPAnswer(
-                status: 200,
-                headers: [HeaderField("Content-Type", multipartType(recorded, request)), cacheControl],
-                body: multipart.opening)
+                status: 200, headers: [HeaderField("Content-Type", multipartType(request)), cacheControl])
         case .sse: return HTTPAnswer(status: 200, headers: eventsType, body: Array(":\n\n".utf8))
         default:
             let type = recorded?.headers.first("Content-Type") ?? "application/json; charset=utf-8"
@@ -32,16 +34,14 @@ extension GraphQLCodec {
         }
     }
 
-    /// A client that names the boundary in `Accept` compares texts and wants it bare; others get the quotes that were
-    /// recorded. `subscriptionSpec` is never quoted, nor is what a server had behind a comma repeated: clients compare that
-    /// text, too.
-    private static func multipartType(_ recorded: ResponseHead?, _ request: RequestHead) -> String {
+    /// Of an answer that came over another carrier: in the spelling that all clients can read, in the dialect that this one
+    /// asks for.
+    private static func multipartType(_ request: RequestHead) -> String {
         let asked = GraphQLRequest.multipart(request)
-        let before = recorded?.headers.first("Content-Type") ?? ""
-        let isQuoted = asked?["boundary"] == nil && before.contains("boundary=\"")
-        let type = "multipart/mixed;boundary=\(isQuoted ? "\"\(boundary)\"" : boundary)"
-        if let spec = asked?["deferspec"], asked?["subscriptionspec"] == nil { return "\(type);deferSpec=\(spec)" }
-        return "\(type);subscriptionSpec=1.0"
+        if let spec = asked?["deferspec"], asked?["subscriptionspec"] == nil {
+            return "multipart/mixed; boundary=\"-\"; deferSpec=\(spec)"
+        }
+        return "multipart/mixed;boundary=\(boundary);subscriptionSpec=1.0"
     }
 
     /// A reservation: the token is the whole answer.
@@ -58,16 +58,20 @@ extension GraphQLCodec {
         kind(request) == .negotiate ? text(404, reason) : nil
     }
 
-    /// The recorded subprotocol; on a tape of HTTP the best that the client offers.
+    /// The recorded subprotocol when the client offers it, else the best of those that it does offer.
     package static func subprotocol(for request: RequestHead, recorded: String?) -> String? {
         let offered = GraphQLDialect.offered(request)
-        if let recorded { return recorded }
+        if let recorded, GraphQLDialect(rawValue: recorded).map(offered.contains) ?? true { return recorded }
         return [GraphQLDialect.transportWS, .legacy, .older].first(where: offered.contains)?.rawValue
     }
 
     package func serving(_ opening: StreamOpening) -> Self {
         var writer = self
-        if let dialect = GraphQLDialect(opening) { writer.dialect = dialect }
+        if let live = GraphQLDialect(opening) {
+            writer.recordedDialect = dialect == live ? nil : dialect
+            writer.dialect = live
+        }
+        writer.partForm = GraphQLForm(ofPartsIn: opening.response)
         return writer
     }
 
@@ -75,7 +79,8 @@ extension GraphQLCodec {
         switch transport {
         case .ws: keepalive
         case .sse: ([], .text, 12_000_000_000)
-        case .multipart: (Array("{}".utf8), .text, 5_000_000_000)
+        // Incremental delivery has no signs of life.
+        case .multipart: partForm == .part ? (Array("{}".utf8), .text, 5_000_000_000) : nil
         case .lp, .stream, .http: nil
         }
     }

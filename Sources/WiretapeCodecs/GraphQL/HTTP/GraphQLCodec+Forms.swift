@@ -8,8 +8,13 @@ extension GraphQLCodec {
         if message.direction == .toServer {
             return message.content["extensions"]?["operationId"] == nil || id == message.chain?.id
         }
-        guard GraphQLForm(of: message.content) == GraphQLForm(transport) else { return false }
-        guard GraphQLForm(transport) == .named else { return true }
+        let own = GraphQLForm(of: message.content)
+        // What came as a part of either dialect goes out as it came.
+        if transport == .multipart, own == .part || GraphQLCodec.isIncremental(message.content) { return true }
+        let form = GraphQLForm(transport, part: partForm)
+        guard own == form else { return false }
+        guard form == .named else { return true }
+        if transport == .ws, recordedDialect != nil, message.kind == "error" { return false }
         let name = transport == .ws ? dialect?.name(of: message.kind) ?? message.type : message.kind
         return name == message.type && (message.content["id"] != nil) == !id.isEmpty
     }
@@ -20,8 +25,7 @@ extension GraphQLCodec {
         if message.direction == .toServer { return reask(message, id, into: &out) }
         let payload = GraphQLForm(of: message.content).payload(of: message)
         let errors = GraphQLCodec.errors(payload)
-        let form = GraphQLForm(transport)
-        switch (form, message.kind) {
+        switch (form(of: payload, on: transport), message.kind) {
         case (.part, "next"): JSONValue.object([.init("payload", payload)]).write(into: &out)
         case (.part, "error"):
             JSONValue.object([.init("payload", .null), .init("errors", .array(errors))]).write(into: &out)
@@ -33,6 +37,14 @@ extension GraphQLCodec {
         case (.named, _): named(message, id, payload, errors, transport).write(into: &out)
         }
     }
+
+    /// The form in which a result goes out: those of incremental delivery are never wrapped.
+    private func form(of payload: JSONValue, on transport: Transport) -> GraphQLForm {
+        GraphQLForm(transport, part: GraphQLCodec.isIncremental(payload) ? .single : partForm)
+    }
+
+    /// Whether it is one of the results that an operation with `@defer` or `@stream` has several of.
+    static func isIncremental(_ result: JSONValue) -> Bool { result["hasNext"] != nil || result["incremental"] != nil }
 
     /// A request over a single connection has its id among the extensions.
     private func reask(_ message: Message, _ id: String, into out: inout [UInt8]) {
@@ -64,7 +76,9 @@ extension GraphQLCodec {
         bytes.append(copying: payload)
         switch transport {
         case .sse: event(bytes, into: &out)
-        case .multipart: part(bytes, into: &out)
+        case .multipart:
+            var answer = MultipartAnswer(multipart)
+            part(payload, of: &answer, into: &out)
         case .http where bytes == operationEnd: break
         case .http, .ws, .lp, .stream: out += bytes
         }
@@ -127,13 +141,17 @@ extension GraphQLCodec {
         out.append(utf8: "\n\n")
     }
 
-    /// The delimiter behind the last part is the closing one.
-    private static func part(_ payload: [UInt8], into out: inout [UInt8]) {
-        guard payload != operationEnd else { return out += MultipartWriter.closing }
-        multipart.part(payload.span, into: &out)
-        let places = JSONMembers(of: payload).places
-        let isNull = places.contains { $0.name == "payload" && payload[$0.value].elementsEqual("null".utf8) }
-        if isNull, places.contains(where: { $0.name == "errors" }) { out += MultipartWriter.closing }
+    /// The last part of a subscription that fails has no payload, that of incremental delivery says that it is the last.
+    package static func part(_ payload: Span<UInt8>, of answer: inout MultipartAnswer, into out: inout [UInt8]) {
+        var bytes: [UInt8] = []
+        bytes.append(copying: payload)
+        guard bytes != operationEnd else { return answer.end(into: &out) }
+        let places = JSONMembers(of: bytes).places
+        let says = { (name: String, value: String) in
+            places.contains { $0.name == name && bytes[$0.value].elementsEqual(value.utf8) }
+        }
+        let hasFailed = says("payload", "null") && places.contains { $0.name == "errors" }
+        answer.part(payload, isLast: hasFailed || says("hasNext", "false"), into: &out)
     }
 
     /// Clients know no other boundary, or read it from the head.
@@ -147,6 +165,8 @@ extension GraphQLDialect {
     func name(of kind: String) -> String {
         switch (self, kind) {
         case (.legacy, "next"): "data"
+        case (.older, "connection_error"): "init_fail"
+        case (.older, "start_ack"): "subscription_success"
         case (.older, "next"): "subscription_data"
         case (.older, "error"): "subscription_fail"
         case (.older, "connection_ack"): "init_success"

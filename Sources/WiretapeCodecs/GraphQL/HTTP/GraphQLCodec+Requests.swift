@@ -72,7 +72,9 @@ extension GraphQLCodec {
     package static func carriers(
         of operation: Message, for request: RequestHead, recorded: Transport
     ) -> [Transport] {
-        let isSingle = GraphQLOperation(of: operation).hasSingleResult
+        let asked = GraphQLOperation(of: operation)
+        // An answer in pieces is none for a client that reads a single one; servers refuse such a client, too.
+        let isSingle = asked.hasSingleResult && (recorded == .http || !asked.asksForPieces)
         var found: [Transport] = []
         if isSingle, GraphQLRequest.acceptsJSON(request) { found.append(.http) }
         if GraphQLRequest.multipart(request) != nil { found.append(.multipart) }

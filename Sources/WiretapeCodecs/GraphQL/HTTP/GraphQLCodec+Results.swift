@@ -65,7 +65,6 @@ extension GraphQLCodec {
         var message = result(inner, chain(frame.field("id")))
         message.type = message.kind
         message.content = frame.object
-        if payload["hasNext"] != nil { message.role = .push }
         return message
     }
 

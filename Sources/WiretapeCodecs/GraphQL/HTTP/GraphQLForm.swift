@@ -4,18 +4,25 @@ internal import WiretapeCore
 enum GraphQLForm: Hashable, Sendable {
     /// With `type`: WebSockets and events.
     case named
-    /// `{"payload":…}`: a part of a multipart body.
+    /// `{"payload":…}`: a part of a multipart subscription (`subscriptionSpec=1.0`).
     case part
-    /// The result alone.
+    /// The result alone: a single answer, or a part of incremental delivery (`deferSpec=20220824`).
     case single
 
-    init(_ transport: Transport) {
+    /// - Parameter part: what the parts of a multipart answer are.
+    init(_ transport: Transport, part: Self) {
         self =
             switch transport {
-            case .multipart: .part
+            case .multipart: part
             case .http: .single
             case .ws, .sse, .lp, .stream: .named
             }
+    }
+
+    /// The form of the parts in an answer with that head. Only subscriptions wrap their results.
+    init(ofPartsIn response: ResponseHead?) {
+        let type = response?.headers.first("Content-Type").map { MediaType($0) }
+        self = type?.name == "multipart/mixed" && type?["subscriptionspec"] == nil ? .single : .part
     }
 
     init(of content: JSONValue) {

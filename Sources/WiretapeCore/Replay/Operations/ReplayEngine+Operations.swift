@@ -206,8 +206,16 @@ extension ReplayEngine {
             }
         }
         given = withCORS(given, for: head)
-        var link = Link(transport, on: c, token: nil, opening, session.codec, at: now)
+        // The head tells in which of a carrier's forms the answer is.
+        var told = opening
+        told.response = ResponseHead(status: given.status, headers: given.headers)
+        var link = Link(transport, on: c, token: nil, told, session.codec, at: now)
         if transport == .http { link.answer = given }
+        if transport == .multipart {
+            let writer = (recorded == nil ? nil : session.multipart) ?? MultipartWriter(for: given)
+            given.body = writer.opening
+            link.multipart = MultipartAnswer(writer)
+        }
         attach(link, c, head, .operation, to: r, into: &out)
         if transport != .http { out.append(.beginStream(c, given)) }
         if cutAfterOpening(hit, of: r, into: &out) { return }

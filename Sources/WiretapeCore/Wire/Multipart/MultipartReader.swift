@@ -15,6 +15,9 @@ package struct MultipartReader: Sendable {
     private var held: [UInt8] = []
     /// Hyphens at the start of what follows the delimiter on its line.
     private var hyphens: Int? = 0
+    /// What follows the delimiter on its line, as much as a line end has.
+    private var line: [UInt8] = []
+    private var manner = MultipartManner()
 
     private enum State: Sendable {
         case preamble, part
@@ -45,13 +48,19 @@ package struct MultipartReader: Sendable {
         }
     }
 
+    /// How the body is written, as far as it was read; nil before the first part.
+    package var writer: MultipartWriter? { manner.writer(delimiter: delimiter, isOver: isOver) }
+
     /// Looks at `bytes` from `from` on and returns the next thing found. Call again with `next` until `.more`.
     package mutating func feed(_ bytes: Span<UInt8>, from: Int) -> MultipartOutcome {
         var at = from
         while at < bytes.count {
             switch state {
-            case .over: return .more
+            case .over:
+                manner.after(bytes.extracting(at...))
+                return .more
             case .delimiterLine:
+                manner.after(bytes.extracting(at...at))
                 if endsDelimiter(bytes[at]) { return .end(next: at + 1) }
                 at += 1
             case .preamble, .part, .skipping:
@@ -63,7 +72,9 @@ package struct MultipartReader: Sendable {
 
     /// One more byte behind a delimiter. True with the second hyphen of the closing one.
     private mutating func endsDelimiter(_ byte: UInt8) -> Bool {
+        if line.count < 2 { line.append(byte) }
         if byte == UInt8(ascii: "\n") {
+            manner.ended(line: line)
             state = .part
             matched = 0
             return false
@@ -84,6 +95,7 @@ package struct MultipartReader: Sendable {
             let next = end.map { $0 + 1 } ?? bytes.count
             if end != nil { matched = 0 }
             defer { at = next }
+            note(bytes.extracting(at..<next))
             return hold(bytes.extracting(at..<next)) ? nil : .tooLong(next: next)
         }
         guard bytes[at] == delimiter[count] else {
@@ -93,8 +105,13 @@ package struct MultipartReader: Sendable {
         matched = count + 1
         // Without a look at the limit: it is not known yet whether it is the part's.
         if case .part = state { held.append(bytes[at]) }
+        note(bytes.extracting(at...at))
         at += 1
-        return count + 1 == delimiter.count ? endPart(at) : nil
+        return count + 1 == delimiter.count ? endPart(bytes, at) : nil
+    }
+
+    private mutating func note(_ piece: Span<UInt8>) {
+        if case .preamble = state { manner.before(piece) } else { manner.after(piece) }
     }
 
     /// Adds to the part; false when that makes it too long for the first time.
@@ -109,14 +126,17 @@ package struct MultipartReader: Sendable {
         return true
     }
 
-    private mutating func endPart(_ next: Int) -> MultipartOutcome? {
+    private mutating func endPart(_ bytes: Span<UInt8>, _ next: Int) -> MultipartOutcome? {
         defer {
             state = .delimiterLine
             hyphens = 0
+            line = []
             held = []
         }
         guard case .part = state, held.count > delimiter.count else { return nil }
         held.removeLast(delimiter.count)
-        return .part(MultipartPart(held), next: next)
+        let part = MultipartPart(held)
+        manner.part(held, part, rest: bytes.extracting(next...))
+        return .part(part, next: next)
     }
 }

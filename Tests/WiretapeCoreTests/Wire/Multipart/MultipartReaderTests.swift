@@ -104,8 +104,12 @@ struct MultipartReaderTests {
     @Test func whatIsWrittenIsRead() {
         let writer = MultipartWriter(boundary: "graphql")
         var bytes = writer.opening
-        for text in ["{}", #"{"payload":null}"#] { writer.part(Array(text.utf8).span, into: &bytes) }
-        bytes += MultipartWriter.closing
+        var answer = MultipartAnswer(writer)
+        for text in ["{}", #"{"payload":null}"#] {
+            answer.part(Array(text.utf8).span, isLast: false, into: &bytes)
+        }
+        answer.end(into: &bytes)
+        answer.end(into: &bytes)
         #expect(
             String(decoding: bytes, as: UTF8.self).hasPrefix(
                 "\r\n--graphql\r\ncontent-type: application/json\r\n\r\n{}"))
