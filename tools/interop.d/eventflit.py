@@ -233,6 +233,21 @@ def room(stage):
     return scripts, both
 
 
+def bridged(tape_of, to, steps):
+    """A tape of one prefix, and a real client of the other: it sees what it would see of a server of its own."""
+
+    def case(stage):
+        options = {"eventflit": ["--prefix", "eventflit"]}
+        live = record(stage, stage.tape(), to, steps, *options.get(to, []))
+        _, path, tape = recorded(stage, tape_of, steps, *options.get(tape_of, []))
+        seen, report = replayed(stage, to, tape, path)
+        compare(live, seen, f"{tape_of} tape to {to}")
+        judge(report)
+        return f"{sum(map(len, live.values()))} observations equal to those of a server with the client's own prefix"
+
+    return case
+
+
 CASES = {
     "eventflit: pusher-js": (("npm",), talk("pusher-js", TALK + FORGED)),
     "eventflit: pusher-js by xhr_streaming": (("npm",), talk("pusher-js xhr_streaming", TALK, transport="stream")),
@@ -245,4 +260,6 @@ CASES = {
     "eventflit: an end on the tape": ((), own_reconnect),
     "eventflit: fresh ids": ((), fresh_ids),
     "eventflit: two in a room": ((), two_clients),
+    "eventflit: eventflit tape to pusher-js": (("npm",), bridged("eventflit", "pusher-js", TALK + FORGED)),
+    "eventflit: pusher-js tape to eventflit": (("npm",), bridged("pusher-js", "eventflit", TALK + FORGED)),
 }

@@ -57,6 +57,8 @@ def payload(event):
     """The bytes that an event carries."""
     if "b64" in event:
         return base64.b64decode(event["b64"])
+    if "json" in event:
+        return json.dumps(event["json"], separators=(",", ":"), ensure_ascii=False).encode()
     return event.get("text", "").encode()
 
 
