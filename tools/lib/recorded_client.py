@@ -403,10 +403,22 @@ class RecordedClient:
         first = self.answers[number, event["x"]] = asyncio.get_running_loop().create_future()
         self.pollers[name] = asyncio.create_task(self.keep_polling(self.same(event), first))
 
+    def farewell(self, poll):
+        """The place of the request with which the recorded client ends the session that it polls; None: it just leaves."""
+        name = re.search(r"[?&](?:id|X-Atmosphere-tracking-id)=([^&]+)", poll["target"])
+        for place, event in enumerate(self.events):
+            if name and event["e"] == "request" and name[1] in event["target"]:
+                if event["method"] == "DELETE" or "Transport=close" in event["target"]:
+                    return place
+        return None
+
     async def keep_polling(self, requests, first):
         wire = await self.connect()
+        farewell = self.farewell(requests[0])
         try:
             for request in itertools.chain(requests, itertools.repeat(requests[-1])):
+                if farewell is not None and self.turns[farewell].is_set():
+                    return
                 await wire.say(self.asked(request, payload(request)))
                 status, fields = await wire.head()
                 await wire.body(request["method"], status, fields, self.hearing(fields))
@@ -435,7 +447,8 @@ class RecordedClient:
         for key, answer in list(self.answers.items()):
             recorded = self.recorded.get(key)
             if recorded and recorded["t"] < event["t"] and not answer.done():
-                await self.within(answer, f"the answer to exchange {key[1]} of connection {key[0]}")
+                if not await self.within(answer, f"the answer to exchange {key[1]} of connection {key[0]}"):
+                    del self.answers[key]
 
     async def within(self, future, what):
         """Whether it comes soon; where it does not, the client goes on."""
