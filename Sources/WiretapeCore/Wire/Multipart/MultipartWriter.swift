@@ -10,13 +10,13 @@ package struct MultipartWriter: Hashable, Sendable {
     /// What the body begins with, up to the first delimiter without the end of its line.
     package let opening: [UInt8]
     /// The end of a line.
-    let lineEnd: [UInt8]
+    package let lineEnd: [UInt8]
     /// A part's header lines, each with its end; the value of `Content-Length` is the part's own.
     let header: [UInt8]
     /// What stands behind a part's body: line ends and the delimiter.
     let delimiter: [UInt8]
     /// Whether the delimiter's line ends with the part before it.
-    let endsLine: Bool
+    package let endsLine: Bool
     /// What stands behind the last delimiter.
     let closing: [UInt8]
     /// Whether that goes out with the last part.
@@ -46,8 +46,18 @@ package struct MultipartWriter: Hashable, Sendable {
         self.closesWithPart = closesWithPart
     }
 
+    /// A part and the delimiter behind it.
+    /// - Parameter isLineEnded: the line of the delimiter before it has ended.
+    package func part(_ body: Span<UInt8>, isLineEnded: Bool, into out: inout [UInt8]) {
+        if !isLineEnded { out += lineEnd }
+        out += header(of: body.count)
+        out += lineEnd
+        out.append(copying: body)
+        out += delimiter
+    }
+
     /// The header lines of a part with so many bytes.
-    fileprivate func header(of count: Int) -> [UInt8] {
+    private func header(of count: Int) -> [UInt8] {
         var out: [UInt8] = []
         for line in header.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true) {
             let name = line.prefix { $0 != UInt8(ascii: ":") }
@@ -76,11 +86,7 @@ package struct MultipartAnswer: Sendable {
     /// Appends a part and the delimiter behind it.
     /// - Parameter isLast: no part follows.
     package mutating func part(_ body: Span<UInt8>, isLast: Bool, into out: inout [UInt8]) {
-        if !isLineEnded { out += writer.lineEnd }
-        out += writer.header(of: body.count)
-        out += writer.lineEnd
-        out.append(copying: body)
-        out += writer.delimiter
+        writer.part(body, isLineEnded: isLineEnded, into: &out)
         isLineEnded = false
         if isLast, writer.closesWithPart {
             end(into: &out)

@@ -6,6 +6,8 @@ struct HeldStream {
     private var reader: BodyReader
     /// Bytes since the end of the last payload.
     private var raw: [UInt8] = []
+    /// Bytes that have left so far.
+    private var left = 0
     let codec: any FrameCodec.Type
     let transport: Transport
 
@@ -21,8 +23,16 @@ struct HeldStream {
         self.transport = transport
     }
 
-    /// - Returns: the payloads that `bytes` complete, and what must not wait for one: comments between events.
+    /// - Returns: the payloads that `bytes` complete, and what must not wait for one: comments between events. What stands
+    ///   before the first part of a multipart body is a unit without a payload, so that the body has it whatever becomes of
+    ///   the part.
     mutating func feed(_ bytes: [UInt8]) -> (units: [Unit], loose: [UInt8]) {
+        let found = cut(bytes)
+        left += found.units.reduce(found.loose.count) { $0 + $1.raw.count }
+        return found
+    }
+
+    private mutating func cut(_ bytes: [UInt8]) -> (units: [Unit], loose: [UInt8]) {
         var units: [Unit] = []
         var at = 0
         while true {
@@ -35,7 +45,14 @@ struct HeldStream {
             case .payload(let payload, var next):
                 // The second half of the empty line's CRLF is its event's.
                 if next > 0, next < bytes.count, bytes[next - 1] == 0x0d, bytes[next] == 0x0a { next += 1 }
-                units.append(Unit(raw: raw + bytes[at..<next], payload: payload))
+                if let writer = reader.multipart, writer.endsLine, bytes[next...].elementsEqual(writer.lineEnd) {
+                    // The delimiter's line ends with the part: whoever takes one away takes the other.
+                    _ = reader.feed(bytes, from: next, of: codec)
+                    next = bytes.count
+                }
+                raw += bytes[at..<next]
+                if units.isEmpty, let opening = takeOpening() { units.append(opening) }
+                units.append(Unit(raw: raw, payload: payload))
                 raw = []
                 at = next
             case .tooLong(let next):
@@ -46,9 +63,22 @@ struct HeldStream {
         }
     }
 
-    /// A payload of ours.
+    /// What of the waiting bytes stands before the first part of a multipart body.
+    private mutating func takeOpening() -> Unit? {
+        guard let writer = reader.multipart, left < writer.opening.count else { return nil }
+        var count = min(raw.count, writer.opening.count - left)
+        if writer.endsLine, raw[count...].starts(with: writer.lineEnd) { count += writer.lineEnd.count }
+        defer { raw.removeFirst(count) }
+        return Unit(raw: Array(raw.prefix(count)), payload: [])
+    }
+
+    /// A payload of ours, written as the server of this answer writes its own.
     func frame(_ payload: [UInt8]) -> [UInt8] {
         var out: [UInt8] = []
+        if let writer = reader.multipart {
+            writer.part(payload.span, isLineEnded: writer.endsLine, into: &out)
+            return writer.endsLine ? out + writer.lineEnd : out
+        }
         codec.frame(payload.span, on: transport, into: &out)
         // A protocol whose messages bring their framing along.
         return out.isEmpty ? payload : out
