@@ -28,9 +28,14 @@ let package = Package(
         system("CWiretapeOpenSSL", "openssl", apt: "libssl-dev", brew: "openssl@3"),
         system("CWiretapeZlib", "zlib", apt: "zlib1g-dev", brew: "zlib"),
         system("CWiretapeLibdeflate", "libdeflate", apt: "libdeflate-dev", brew: "libdeflate"),
+        system("CWiretapeBrotli", "libbrotlidec", apt: "libbrotli-dev", brew: "brotli"),
+        system("CWiretapeZstd", "libzstd", apt: "libzstd-dev", brew: "zstd"),
         system("CWiretapeYAML", "yaml-0.1", apt: "libyaml-dev", brew: "libyaml"),
         .target(
-            name: "WiretapeBytes", dependencies: ["CWiretapeZlib", "CWiretapeLibdeflate", "CWiretapeOpenSSL"],
+            name: "WiretapeBytes",
+            dependencies: [
+                "CWiretapeZlib", "CWiretapeLibdeflate", "CWiretapeBrotli", "CWiretapeZstd", "CWiretapeOpenSSL",
+            ],
             swiftSettings: settings),
         .target(name: "WiretapeSystem", swiftSettings: settings),
         .target(

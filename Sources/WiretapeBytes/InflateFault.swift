@@ -1,11 +1,13 @@
 /// Why a compressed stream cannot be read on.
 package enum InflateFault: Hashable, Sendable {
-    /// The bytes are not deflate, a header is wrong, or a checksum or length does not agree.
+    /// The bytes are none of that coding, a header is wrong, or a checksum or length does not agree.
     case corrupt
-    /// A zlib stream that wants a preset dictionary.
+    /// A stream that wants a preset dictionary.
     case needsDictionary
-    /// No memory for zlib's window.
+    /// A zstd stream that looks back further than 8 MiB.
+    case windowTooLarge
+    /// No memory for the window.
     case outOfMemory
-    /// zlib refused the call: our own mistake.
+    /// The library refused the call: our own mistake.
     case misused
 }

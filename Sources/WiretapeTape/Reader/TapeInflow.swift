@@ -114,7 +114,7 @@ struct TapeInflow: ~Copyable {
             return .end
         }
         switch fault {
-        case .corrupt, .needsDictionary: throw damage()
+        case .corrupt, .needsDictionary, .windowTooLarge: throw damage()
         case .outOfMemory, .misused:
             throw TapeError(
                 .unreadable, file: name, offset: memberOffset,
