@@ -1,5 +1,5 @@
 /// A recorded answer made anew for a client of the replay: what belongs to the recorded connection, server and moment
-/// goes, everything else stays.
+/// goes, everything else stays. A `Content-Encoding` that is still there is true of the body: it could not be decoded.
 enum ExchangeAnswer {
     /// Made by the server that answers, or true of the recorded connection only.
     private static let dropped: Set<String> = [
@@ -13,15 +13,16 @@ enum ExchangeAnswer {
         guard let response = recorded.response else { return [] }
         let exchange = RecordedExchange(
             event: 0, line: 0, time: 0, answered: 0, connection: 0, request: recorded.request, response: response)
-        return make(exchange, for: head).headers.filter { !equalIgnoringCase($0.name, "Content-Type") }
+        return make(exchange, for: head).headers.filter {
+            !equalIgnoringCase($0.name, "Content-Type") && !equalIgnoringCase($0.name, "Content-Encoding")
+        }
     }
 
     static func make(_ exchange: RecordedExchange, for head: RequestHead) -> HTTPAnswer {
-        let isDecoded = isDecoded(exchange)
         var headers: [HeaderField] = []
         for field in exchange.response.headers {
             let name = field.name.lowercased()
-            if dropped.contains(name) || (name == "content-encoding" && isDecoded) { continue }
+            if dropped.contains(name) { continue }
             var field = field
             switch name {
             case "set-cookie": field.value = cookie(field.value)
@@ -34,16 +35,6 @@ enum ExchangeAnswer {
         return HTTPAnswer(
             status: exchange.response.status, reason: exchange.response.reason, headers: headers,
             body: exchange.responseBody)
-    }
-
-    /// Tapes hold bodies without gzip and deflate; other codings are as they were received.
-    private static func isDecoded(_ exchange: RecordedExchange) -> Bool {
-        let codings = exchange.response.headers.all("Content-Encoding").flatMap { $0.split(separator: ",") }
-        guard codings.allSatisfy({ ["gzip", "x-gzip", "deflate"].contains($0.lowercased().trimmingBlanks()) }) else {
-            return false
-        }
-        // A body that could not be decoded is as it was.
-        return !exchange.responseBody.starts(with: [0x1f, 0x8b])
     }
 
     /// A cookie of any domain, over plain HTTP: without `Domain` and `Secure`, and without `SameSite=None`, which browsers

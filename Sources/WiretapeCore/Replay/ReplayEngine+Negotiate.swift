@@ -37,7 +37,7 @@ extension ReplayEngine {
         }
         if let answer = recordedRefusal(of: r, at: .negotiate) { return (answer, "server") }
         let served = transports(of: session)
-        if let obstacle = session.writer.obstacle ?? (served.isEmpty ? notServed(session) : nil) {
+        if let obstacle = session.obstacle ?? (served.isEmpty ? notServed(session) : nil) {
             let reason = "session \(session.number) of \(tapeName) \(obstacle)"
             if !refusedSessions.contains(session.number) {
                 refusedSessions.append(session.number)
@@ -108,7 +108,7 @@ extension ReplayEngine {
     /// Headers that belong to one connection, or that are made anew.
     private static let unstable = [
         "Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Trailer", "Upgrade", "Content-Length",
-        "Content-Encoding", "Date", "Set-Cookie", "Alt-Svc", "Strict-Transport-Security",
+        "Date", "Set-Cookie", "Alt-Svc", "Strict-Transport-Security",
     ]
 
     /// The recorded ids the first time, varied ones for every later negotiation.

@@ -1,3 +1,5 @@
+internal import WiretapeBytes
+
 extension ReplayEngine {
     /// A whole request arrived. Exactly one answer, stream or upgrade follows (a poll's perhaps much later), or the
     /// connection's end.
@@ -9,11 +11,24 @@ extension ReplayEngine {
         if runs.isEmpty { visitors.asked(c, head) }
         let start = out.count
         asking = c
+        let (head, body) = plain(head, body)
         dispatch(c, head, body: body, into: &out)
         asking = nil
         // What rules want before the answer.
         if !prepared.isEmpty { out.insert(contentsOf: prepared, at: start) }
         prepared = []
+    }
+
+    /// The request as it is meant, as the tape's are read. One that cannot be decoded stays as it is.
+    private func plain(_ head: RequestHead, _ body: [UInt8]) -> (RequestHead, [UInt8]) {
+        let codings = head.headers.contentCodings
+        guard !codings.isEmpty, !body.isEmpty else { return (head, body) }
+        let isSend = codecs.contains { $0.type.kind(head) == .send }
+        let limit = isSend ? SessionReader.messageLimit : SessionReader.exchangeBodyLimit
+        guard let plain = try? ContentDecoder.whole(body, codings, limit: limit) else { return (head, body) }
+        var head = head
+        head.headers = head.headers.without(nil)
+        return (head, plain)
     }
 
     private mutating func dispatch(

@@ -45,6 +45,8 @@ package struct RecordedSession: Sendable {
     package var multipart: MultipartWriter?
     /// Of a part of a session that is offered to clients by itself: the how manyth request of the session it is.
     var part: Int?
+    /// What the server said in it cannot be read: why it cannot be played, as the end of the sentence "session 1 …".
+    package var unreadable: String?
     /// A given name (`open.session`).
     package var name: String?
     /// When the stream opened (the time of the 101, of the event stream's head, of the first poll's answer), on the
@@ -75,6 +77,9 @@ package struct RecordedSession: Sendable {
 
     /// The name of the server that its first request was made to, where the tape tells.
     package var upstream: String? { (redirects.first ?? negotiate ?? opening).upstream }
+
+    /// Why it cannot be played, as the end of the sentence "session 1 …". Nil: it can.
+    package var obstacle: String? { unreadable ?? writer.obstacle }
 
     /// The same without its entries.
     var bare: RecordedSession {

@@ -67,6 +67,7 @@ extension SessionReader {
     /// A request is whole: messages of the client, or its farewell.
     mutating func requestEnded(_ x: UInt32, at place: Place, into out: inout [DecodedMessage]) {
         connections[place.connection]?.exchanges[x]?.isRequestWhole = true
+        decodeRequest(x, at: place)
         guard let names = connections[place.connection]?.exchanges[x]?.names, !names.isEmpty else {
             return beginOperation(x, at: place, into: &out)
         }
@@ -126,7 +127,32 @@ extension SessionReader {
             building[index].session.transport == .lp || name.codec.type.hasTrackingIDs
         else { return }
         carried(index, by: exchange.opening, exchange.event)
-        deliver(payload, .toClient, isCut: exchange.isCut, to: index, at: place, into: &out)
+        guard let fault = exchange.undecoded else {
+            return deliver(payload, .toClient, isCut: exchange.isCut, to: index, at: place, into: &out)
+        }
+        unreadable(index, exchange.opening.responseBody, fault, at: place, into: &out)
+    }
+
+    /// The rest of a streamed answer cannot be decoded.
+    mutating func unreadable(
+        _ x: UInt32, _ fault: ContentDecoder.Fault, at place: Place, into out: inout [DecodedMessage]
+    ) {
+        guard let exchange = connections[place.connection]?.exchanges[x], let name = known(exchange.names),
+            let index = session(of: name, exchange.opening, first: [], at: place)
+        else { return }
+        carried(index, by: exchange.opening, exchange.event)
+        unreadable(index, [], fault, at: place, into: &out)
+    }
+
+    /// Messages of a session cannot be read: it cannot be played.
+    private mutating func unreadable(
+        _ index: Int, _ payload: [UInt8], _ fault: ContentDecoder.Fault, at place: Place,
+        into out: inout [DecodedMessage]
+    ) {
+        building[index].session.unreadable = "has an answer that cannot be decoded: \(fault.text)"
+        building[index].frames += 1
+        let message = Message.opaque(payload, .toClient, opcode: .binary, reason: "cannot be decoded: \(fault.text)")
+        emit([message], payload, index, isOpen: true, at: place, into: &out)
     }
 
     /// A piece of a streamed answer. False when the stream is nobody's yet: no server speaks first, so that what is kept of

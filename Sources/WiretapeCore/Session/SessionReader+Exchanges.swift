@@ -43,6 +43,7 @@ extension SessionReader {
         }
         nameByAnswer(x, at: place)
         noteAnswer(x, at: place)
+        beginDecoding(x, at: place)
         switch body {
         case .streamed: return
         case .whole(let bytes): chunk(x, .toClient, bytes, at: place, into: &out)
@@ -52,6 +53,17 @@ extension SessionReader {
     }
 
     mutating func chunk(
+        _ x: UInt32, _ direction: Direction, _ bytes: [UInt8], at place: Place, into out: inout [DecodedMessage]
+    ) {
+        if direction == .toClient {
+            answerPiece(x, bytes, at: place, into: &out)
+        } else {
+            piece(x, direction, bytes, at: place, into: &out)
+        }
+    }
+
+    /// A piece of a body, as codecs read it.
+    mutating func piece(
         _ x: UInt32, _ direction: Direction, _ bytes: [UInt8], at place: Place, into out: inout [DecodedMessage]
     ) {
         if direction == .toClient, connections[place.connection]?.exchanges[x]?.framing != nil,
@@ -95,6 +107,11 @@ extension SessionReader {
         guard var exchange = connections[place.connection]?.exchanges.removeValue(forKey: x) else { return }
         var limit = keepsEntries ? SessionReader.exchangeBodyLimit : SessionReader.bodyLimit
         if direction == .toServer, mayBeOperation(exchange.opening.request) { limit = SessionReader.exchangeBodyLimit }
+        // Its beginning alone could not be read.
+        let headers = direction == .toServer ? exchange.opening.request.headers : exchange.opening.response?.headers
+        if headers?.first("Content-Encoding") != nil { limit = SessionReader.exchangeBodyLimit }
+        if place.isUnframed, direction == .toServer { exchange.isRequestUnframed = true }
+        if place.isUnframed, direction == .toClient { exchange.isAnswerUnframed = true }
         switch known(exchange.names)?.kind {
         case .send where direction == .toServer, .poll where direction == .toClient,
             .operation where direction == .toClient:
@@ -138,6 +155,7 @@ extension SessionReader {
     /// The exchange has its whole answer.
     mutating func complete(_ x: UInt32, at place: Place, into out: inout [DecodedMessage]) {
         guard var exchange = take(x, at: place) else { return }
+        decodeAnswer(x, &exchange)
         if exchange.names.isEmpty { exchange.names = names(of: exchange.opening) }
         if known(exchange.names) == nil,
             let sure = exchange.names.first(where: { $0.codec.type.claim(exchange.opening) == .certain })

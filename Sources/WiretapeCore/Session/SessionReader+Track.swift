@@ -1,3 +1,5 @@
+internal import WiretapeBytes
+
 extension SessionReader {
     /// A connection of the tape.
     struct Track: Sendable {
@@ -26,6 +28,13 @@ extension SessionReader {
         var isRequestWhole = false
         /// A body is longer than what is kept of it.
         var isCut = false
+        /// The tape has the body as `json`, without the protocol's framing and any coding.
+        var isRequestUnframed = false, isAnswerUnframed = false
+        /// Of a streamed answer with content codings.
+        var decoder: ContentDecoder?
+        /// Why the answer cannot be decoded; of a stream, whether that has been told.
+        var undecoded: ContentDecoder.Fault?
+        var isGivenUp = false
         /// The answer is a stream; its reader once the stream is known to be a session's.
         var framing: BodyFraming?
         var body: BodyReader?

@@ -15,6 +15,9 @@
 ///   that they do not know it.
 /// - What no codec claims is an ordinary exchange (``exchanges``), but for preflights and what Wiretape answered itself.
 ///
+/// Content codings that the recorder left on a body are removed here; a body that cannot be decoded stays as it was received,
+/// and ``undecoded`` tells of it.
+///
 /// Keepalives and acknowledgements are no entries: replay makes its own. Nor is what crossed an ending: messages of a
 /// connection behind the server's ending, and those to a client behind its close frame or its request to end the session.
 /// Nor a message that the end of its connection cut.
@@ -58,6 +61,8 @@ package struct SessionReader: Sendable {
     /// Bytes of unfinished bodies beyond 64 KiB each.
     var held = 0
     var plain: [Plain] = []
+    /// Bodies that turned out with the last event to be in no coding that can be read.
+    package internal(set) var undecoded: [UndecodedBody] = []
     private var takeOffset: UInt64 = 0
     private var lastTime: UInt64 = 0
 
@@ -81,6 +86,7 @@ package struct SessionReader: Sendable {
         _ event: TapeEvent, number: UInt64, line: Int? = nil, isUnframed: Bool = false,
         into out: inout [DecodedMessage]
     ) {
+        if !undecoded.isEmpty { undecoded = [] }
         let (sum, overflow) = event.time.addingReportingOverflow(takeOffset)
         lastTime = max(lastTime, overflow ? .max : sum)
         var place = Place(
@@ -93,8 +99,10 @@ package struct SessionReader: Sendable {
             connections[place.connection] = Track(name: open.session, upstream: open.upstream)
         case .request(let x, let head, let body):
             request(x, head, body, at: place, into: &out)
-        case .response(let x, let head, let body, let interim, _, let proxy):
-            if !interim { response(x, head, body, isOurs: proxy, at: place, into: &out) }
+        case .response(let x, let head, let body, let interim, let coding, let proxy):
+            if !interim {
+                response(x, head.without(coding), body, isOurs: proxy, at: place, into: &out)
+            }
         case .chunk(let x, let direction, let bytes):
             chunk(x, direction, bytes, at: place, into: &out)
         case .end(let x, let direction, _):

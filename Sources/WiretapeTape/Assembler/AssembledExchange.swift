@@ -18,7 +18,7 @@ final class AssembledExchange {
     private var request: Pending<RequestHead>
     private var answer: Pending<ResponseHead> = .none
     private var asksWebSocket = false
-    private var decoder: ContentDecoder?
+    private var decoder: RecordedCoding?
 
     private enum Pending<Head> {
         case none
@@ -67,7 +67,7 @@ final class AssembledExchange {
             write(head, .none, interim: true, at: time, &packer)
             return .interim
         }
-        if let coding = head.headers.first("Content-Encoding") { decoder = ContentDecoder(coding) }
+        decoder = RecordedCoding(head.headers.contentCodings)
         answer = .waiting(head, since: time, [], size: 0)
         // The client may answer a piece before the next one comes: what it says must not overtake the head that waits.
         if Self.isStream(head) { flushAnswer(at: time, &packer) }
@@ -172,8 +172,8 @@ final class AssembledExchange {
     }
 
     private func chunk(_ bytes: Span<UInt8>, at time: UInt64, _ packer: inout MemberPacker) {
-        guard let decoder else { return packer.chunk(time, connection, x: x, .toClient, bytes) }
-        let fault = decoder.feed(bytes) { piece in packer.chunk(time, connection, x: x, .toClient, piece) }
+        guard decoder != nil else { return packer.chunk(time, connection, x: x, .toClient, bytes) }
+        let fault = decoder?.feed(bytes) { piece in packer.chunk(time, connection, x: x, .toClient, piece) }
         if let fault {
             let why = "connection \(connection) exchange \(x): the rest of the body stays encoded: \(fault)"
             packer.append(TapeEvent(time: time, connection: connection, .mark(why)))
@@ -181,7 +181,7 @@ final class AssembledExchange {
     }
 
     private func writeWhole(_ head: ResponseHead, _ body: [UInt8], at time: UInt64, _ packer: inout MemberPacker) {
-        if let decoder, !body.isEmpty, let plain = decoder.whole(body.span, limit: 16 * TapeAssembler.inlineSize) {
+        if let decoder, !body.isEmpty, let plain = decoder.whole(body, limit: 16 * TapeAssembler.inlineSize) {
             write(head, plain.isEmpty ? .none : .whole(plain), coding: decoder.name, at: time, &packer)
         } else {
             write(head, body.isEmpty ? .none : .whole(body), at: time, &packer)

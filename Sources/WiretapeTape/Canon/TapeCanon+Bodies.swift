@@ -14,9 +14,11 @@ extension TapeCanon {
         if case .stream(let key)? = connections[c]?.exchanges[x]?.role, connections[c]?.exchanges[x]?.carrier != nil {
             return events(x, key, event)
         }
+        let bytes = plain(bytes, of: x, event)
         connections[c]?.exchanges[x]?.responseBody.append(contentsOf: bytes)
         let length = connections[c]?.exchanges[x]?.responseBody.count ?? 0
-        guard length > TapeCanon.inlineLimit || connections[c]?.exchanges[x]?.carrier != nil else { return }
+        let limit = connections[c]?.exchanges[x]?.left == nil ? TapeCanon.inlineLimit : TapeCanon.codedLimit
+        guard length > limit || connections[c]?.exchanges[x]?.carrier != nil else { return }
         if case .ordinary? = connections[c]?.exchanges[x]?.role {
             beginStream(x, event)
             flushPieces(x, event, all: false)

@@ -24,7 +24,11 @@ extension TapeCanon {
         var requestBody: [UInt8] = []
         var requestIsStreamed = false
         var response: ResponseHead?
+        /// What was removed of the answer's content codings, by the recorder or here, and what is still to be removed.
         var coding: String?
+        var left: ContentCodings?
+        /// Of an answer that is written as it comes.
+        var decoder: ContentDecoder?
         var isProxys = false
         var answered: UInt64 = 0
         var responseBody: [UInt8] = []
@@ -33,6 +37,8 @@ extension TapeCanon {
         var carrier: CanonCarrier?
         /// Of an operation: tells signs of life from messages.
         var codec: (any FrameCodec)?
+        /// Its pieces mean something by themselves.
+        var isEndless = false
         /// A piece of the answer was written.
         var hasPieces = false
         /// What the client said with it.
@@ -47,8 +53,8 @@ extension TapeCanon {
     mutating func request(_ x: UInt32, _ head: RequestHead, _ body: TapeEvent.Body, _ event: TapeEvent) {
         let c = event.connection
         if let host = head.headers.first("Host") { names.note(authority: host) }
-        var bytes: [UInt8] = []
-        if case .whole(let whole) = body { bytes = whole }
+        var (head, bytes) = (head, [UInt8]())
+        if case .whole(let whole) = body { (head, bytes) = plain(head, whole) }
         var exchange = Exchange(
             role: role(head, bytes), head: head, time: event.time, requestBody: bytes, number: newExchange())
         if case .streamed = body { exchange.requestIsStreamed = true }
@@ -102,6 +108,9 @@ extension TapeCanon {
     mutating func requestEnded(_ x: UInt32, _ event: TapeEvent) {
         let c = event.connection
         guard var exchange = connections[c]?.exchanges[x] else { return }
+        if exchange.requestIsStreamed {
+            (exchange.head, exchange.requestBody) = plain(exchange.head, exchange.requestBody)
+        }
         switch exchange.role {
         case .send(let key):
             var farewell = keys[key]?.clientFarewell ?? false
@@ -179,6 +188,7 @@ extension TapeCanon {
         exchange.answered = event.time
         if case .whole(let bytes) = body { exchange.responseBody = bytes }
         nameByAnswer(&exchange)
+        noteCodings(&exchange)
         connections[c]?.exchanges[x] = exchange
         if case .upgrade = exchange.role, head.status == 101 { return upgraded(x, exchange, event) }
         guard case .streamed = body else { return answered(x, event) }
@@ -187,7 +197,10 @@ extension TapeCanon {
                 head.headers.first("Content-Type")?.lowercased().hasPrefix(type) ?? false
             }
         if case .stream = exchange.role { isEndless = true }
-        if isEndless, head.status == 200 { beginStream(x, event) }
+        if isEndless, head.status == 200 {
+            connections[c]?.exchanges[x]?.isEndless = true
+            beginStream(x, event)
+        }
     }
 
     mutating func upgraded(_ x: UInt32, _ exchange: Exchange, _ event: TapeEvent) {
@@ -222,6 +235,7 @@ extension TapeCanon {
         let carrier = own(c, x)
         writer.describe(carrier, connections[c]?.open ?? .init())
         exchange.carrier = carrier
+        beginDecoding(&exchange)
         var isSession = false
         if case .stream = exchange.role {
             isSession = true
@@ -255,6 +269,7 @@ extension TapeCanon {
 
     mutating func answered(_ x: UInt32, _ event: TapeEvent) {
         let c = event.connection
+        decodeAnswer(x, event)
         guard let exchange = connections[c]?.exchanges[x], let head = exchange.response else { return }
         if exchange.carrier != nil { return streamEnded(x, exchange, event) }
         connections[c]?.exchanges[x] = nil

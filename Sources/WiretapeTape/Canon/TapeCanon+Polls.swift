@@ -36,14 +36,15 @@ extension TapeCanon {
                 items = []
             }
         }
-        if decoded.isEmpty, !exchange.responseBody.isEmpty {
+        let isUndecoded = exchange.left != nil && !exchange.responseBody.isEmpty
+        if decoded.isEmpty && !exchange.responseBody.isEmpty || isUndecoded {
             // Not read as messages: kept as it is.
             poll(
                 .response(
                     x: 0, canonical(head), .whole(exchange.responseBody), interim: false, coding: exchange.coding,
                     proxy: exchange.isProxys), json: nil)
         }
-        for (_, payload, opcode) in said {
+        for (_, payload, opcode) in said where !isUndecoded {
             guard let answer = type?.answer(.poll(payload.bytes, opcode), to: exchange.head) else { continue }
             var bare = answer
             if payload.json != nil { bare.body = [] }

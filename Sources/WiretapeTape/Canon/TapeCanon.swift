@@ -17,6 +17,9 @@ package struct TapeCanon {
     /// Keys that a negotiation gave or a handshake proved, and what the session has done so far.
     var keys: [Key: Course] = [:]
 
+    /// The line in hand has its payload as `json`.
+    var isUnframed = false
+
     private var slots: [CanonSlot] = []
     private var firstSlot = 0
     private var nextExchange = 0
@@ -80,6 +83,7 @@ package struct TapeCanon {
         case .event(let event, let isUnframed):
             decoded.removeAll(keepingCapacity: true)
             reader?.read(event, number: line.number, line: line.line, isUnframed: isUnframed, into: &decoded)
+            self.isUnframed = isUnframed
             add(event, line)
         }
         flush(into: &lines)

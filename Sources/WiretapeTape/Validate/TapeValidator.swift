@@ -55,7 +55,7 @@ package struct TapeValidator: Sendable {
             return TapeSummary.Session(
                 number: session.number, name: session.name, codec: session.codec.id, transport: session.transport,
                 route: session.route, messages: counts.messages, opaque: counts.opaque,
-                obstacle: session.writer.obstacle)
+                obstacle: session.obstacle)
         }
         return summary
     }
@@ -146,7 +146,9 @@ package struct TapeValidator: Sendable {
                     "\"stop\" tells of \(events) events of \(connections) connections, and there are "
                         + "\(summary.events - 1) of \(summary.connections)")
             }
-        case .mark, .fault: break
+        case .mark(let text):
+            if text.contains("the rest of the body stays encoded") { warn(text) }
+        case .fault: break
         default:
             if !summary.isSparse, !opened.contains(event.connection), strangers.insert(event.connection).inserted {
                 warn("connection \(event.connection) was never opened")
@@ -160,6 +162,10 @@ package struct TapeValidator: Sendable {
     ) {
         decoded.removeAll(keepingCapacity: true)
         reader?.read(event, number: line.number, line: line.line, isUnframed: isUnframed, into: &decoded)
+        for body in reader?.undecoded ?? [] {
+            let end = body.isBegun ? "" : "; it is replayed as it was received"
+            findings.append(TapeFinding(.warning, line: line.line, body.text + end))
+        }
         for one in decoded {
             var counts = sessions[one.session] ?? (0, 0)
             if one.message.role != .keepalive, one.message.role != .ack { counts.messages += 1 }

@@ -37,6 +37,12 @@ package struct Inspector: Sendable {
                     event: number, time: event.time, connection: event.connection, direction: direction, kind: kind,
                     text: Summary.line(text + (place ?? "")), request: request))
         }
+        for body in reader.undecoded {
+            rows.append(
+                InspectRow(
+                    event: number, time: event.time, connection: event.connection, direction: body.direction,
+                    kind: .note, text: body.text))
+        }
         for message in decoded {
             rows.append(
                 InspectRow(
