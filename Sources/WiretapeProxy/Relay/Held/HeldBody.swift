@@ -1,3 +1,4 @@
+internal import WiretapeBytes
 internal import WiretapeCore
 
 /// What becomes of a body that carries messages: a send, or the answer to a poll. It goes out whole, so what happens between
@@ -55,6 +56,14 @@ struct HeldBody {
                 lingering = after
             }
         }
+    }
+
+    /// What may come out of an encoded body of ``HeldExchange/bodyLimit``.
+    private static let plainLimit = 16 << 20
+
+    /// A whole body as it is meant; nil when its content codings cannot be removed.
+    static func plain(_ body: [UInt8], _ headers: [HeaderField]) -> [UInt8]? {
+        try? ContentDecoder.whole(body, headers.contentCodings, limit: plainLimit)
     }
 
     private mutating func pass(_ parked: inout ParkedMessages, at now: WireInstant, _ frame: ([UInt8]) -> [UInt8]) {

@@ -158,10 +158,12 @@ extension HeldConnection {
     /// A whole request that carries messages.
     private func sendMessages(_ live: LiveExchange, at now: WireInstant) {
         guard let info = http.requestInfo else { return }
-        let opening = StreamOpening(request: live.head, requestBody: http.requestBody)
+        // What cannot be decoded cannot be judged.
+        let plain = HeldBody.plain(http.requestBody, live.head.headers)
+        let opening = StreamOpening(request: live.head, requestBody: plain ?? http.requestBody)
         let codec = faults.codec(of: live)
-        faults.carries(http.requestBody, live)
-        let payload = codec?.payload(of: opening) ?? []
+        faults.carries(opening.requestBody, live)
+        let payload = plain == nil ? [] : codec?.payload(of: opening) ?? []
         let opcode: Opcode = isValidUTF8(payload.span) ? .text : .binary
         let judged = payload.isEmpty ? [] : faults.payload(payload, opcode, .toServer, of: live, at: now)
         note(judged, live, at: now)
@@ -176,11 +178,11 @@ extension HeldConnection {
         }
         var parked = ParkedMessages()
         var body = HeldBody(
-            PayloadCourse(judged, payload, opcode, codec, on: live.transport), http.requestBody, &parked, at: now)
+            PayloadCourse(judged, payload, opcode, codec, on: live.transport), opening.requestBody, &parked, at: now)
         // What is sent is one body, and the client waits for its answer: nothing follows that could pass.
         body.bytes += parked.takeAll().flatMap(\.bytes)
         // Its message is made from the body, and no body can be made from another message.
-        if live.kind == .operation, !body.isEmpty { body.bytes = http.requestBody }
+        if live.kind == .operation, !body.isEmpty { body.bytes = opening.requestBody }
         send(body, live, info, codec, at: now)
     }
 
@@ -206,6 +208,7 @@ extension HeldConnection {
         }
         toServer.lane.pause(body.wait, at: now)
         var raw = HTTPHeadWriter.replacing("Transfer-Encoding", with: nil, in: info.raw)
+        raw = HTTPHeadWriter.replacing("Content-Encoding", with: nil, in: raw)
         raw = HTTPHeadWriter.setting("Content-Length", to: "\(body.length)", in: raw)
         forward(live.head, raw, live, upTo: body.truncated, at: now)
         let rest = body.truncated.map { max(0, $0 - raw.count) }

@@ -70,11 +70,7 @@ extension HeldConnection {
         http.responseInfo = info
         faults.answered(live, head, at: now)
         http.truncateLeft = live.fate?.truncated
-        if live.framing != nil, let codec = faults.codec(of: live), http.truncateLeft == nil, let framing = live.framing
-        {
-            http.responseKind = .payloads
-            http.stream = HeldStream(framing, codec, live.kind == .operation ? framing.carrier : live.transport)
-            sendAnswer(info.raw, at: now)
+        if live.framing != nil, http.truncateLeft == nil, beginStream(live, head, info, at: now) {
             // A stream has been answered with its head.
             follow(live, at: now)
         } else if live.wantsAnswer, head.status < 300, http.truncateLeft == nil {
@@ -83,6 +79,31 @@ extension HeldConnection {
             http.responseKind = .pass
             sendAnswer(info.raw, at: now)
         }
+    }
+
+    /// - Returns: false when the stream cannot be read, and passes.
+    private func beginStream(
+        _ live: LiveExchange, _ head: ResponseHead, _ info: HTTPHeadInfo, at now: WireInstant
+    ) -> Bool {
+        guard let codec = faults.codec(of: live), let framing = live.framing else { return false }
+        let codings = head.headers.contentCodings
+        let decoder = ContentDecoder(codings)
+        var raw = info.raw
+        if !codings.isEmpty {
+            guard decoder != nil else { return false }
+            raw = HTTPHeadWriter.replacing("Content-Encoding", with: nil, in: raw)
+            if case .length = info.framing {
+                guard live.head.version == "1.1" else { return false }
+                raw = HTTPHeadWriter.replacing("Content-Length", with: nil, in: raw)
+                raw = HTTPHeadWriter.setting("Transfer-Encoding", to: "chunked", in: raw)
+                http.isRechunked = true
+            }
+        }
+        http.responseKind = .payloads
+        let carrier = live.kind == .operation ? framing.carrier : live.transport
+        http.stream = HeldStream(framing, codec, carrier, decoder)
+        sendAnswer(raw, at: now)
+        return true
     }
 
     /// Bytes of the answer on their way to the client, as many as a rule lets out.
@@ -115,7 +136,9 @@ extension HeldConnection {
             let (units, loose) = stream.feed(copy(piece))
             http.stream = stream
             for unit in units where !isOver { event(unit, live, stream, at: now) }
-            if !loose.isEmpty { sendPiece(loose, at: now) }
+            if !loose.isEmpty, !isOver { sendPiece(loose, at: now) }
+            // Its own decoder would have failed here, too.
+            if stream.isBroken, !isOver { over(live, "server", "reset", at: now, reset: true) }
         }
     }
 
@@ -236,16 +259,21 @@ extension HeldConnection {
     /// A whole answer that was wanted: of a negotiation, or of a poll.
     private func collected(_ live: LiveExchange, at now: WireInstant) {
         guard let info = http.responseInfo, let head = http.responseHead else { return }
-        var raw = info.raw
-        var payload = http.responseBody
+        var (raw, payload) = (info.raw, http.responseBody)
+        let plain = HeldBody.plain(http.responseBody, head.headers)
         if live.kind == .negotiate {
-            payload = faults.negotiated(live, body: payload, at: now)
-            if payload != http.responseBody, !http.isChunked {
-                raw = HTTPHeadWriter.setting("Content-Length", to: "\(payload.count)", in: raw)
+            let told = faults.negotiated(live, body: plain ?? payload, at: now)
+            if told != plain ?? payload {
+                raw = HTTPHeadWriter.replacing("Content-Encoding", with: nil, in: raw)
+                if !http.isChunked { raw = HTTPHeadWriter.setting("Content-Length", to: "\(told.count)", in: raw) }
+                payload = told
             }
+        } else if let plain {
+            payload = plain
         }
         let opcode: Opcode = isValidUTF8(payload.span) ? .text : .binary
-        let carries = live.kind != .negotiate && !payload.isEmpty && head.status == 200
+        // What cannot be decoded cannot be judged.
+        let carries = live.kind != .negotiate && !payload.isEmpty && head.status == 200 && plain != nil
         let judged = carries ? faults.payload(payload, opcode, .toClient, of: live, at: now) : []
         note(judged, live, at: now)
         guard let codec = faults.codec(of: live),
@@ -253,7 +281,7 @@ extension HeldConnection {
                 || carries && parked.next != nil
         else {
             add(raw, .toClient, at: now)
-            sendPiece(payload, at: now)
+            sendPiece(live.kind == .negotiate ? payload : http.responseBody, at: now)
             if http.isChunked { add(HeldStream.lastChunk, .toClient, at: now) }
             return
         }
@@ -272,6 +300,7 @@ extension HeldConnection {
             return finish(with: end, live, .toClient, after: body.lingering, isOfMessage: true, at: now)
         }
         raw = HTTPHeadWriter.replacing("Transfer-Encoding", with: nil, in: raw)
+        raw = HTTPHeadWriter.replacing("Content-Encoding", with: nil, in: raw)
         raw = HTTPHeadWriter.setting("Content-Length", to: "\(body.length)", in: raw)
         let whole = raw + body.bytes
         add(body.truncated.map { Array(whole.prefix($0)) } ?? whole, .toClient, endsFrame: false, at: now)

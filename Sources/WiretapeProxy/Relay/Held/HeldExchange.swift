@@ -54,8 +54,11 @@ struct HeldExchange: ~Copyable {
     var isFollowed = false
     var isConnect = false
 
+    /// The answer had a length, and goes on in chunks of ours.
+    var isRechunked = false
+
     /// Whether the answer's body is sent in chunks.
-    var isChunked: Bool { responseInfo?.framing == .chunked }
+    var isChunked: Bool { isRechunked || responseInfo?.framing == .chunked }
 
     /// The exchange is over.
     mutating func finish() {
@@ -71,6 +74,7 @@ struct HeldExchange: ~Copyable {
         responseSince = nil
         swallowsContinue = false
         truncateLeft = nil
+        isRechunked = false
         stream = nil
         isFollowed = false
         isConnect = false

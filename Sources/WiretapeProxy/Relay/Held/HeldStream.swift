@@ -1,9 +1,13 @@
 internal import WiretapeBytes
 internal import WiretapeCore
 
-/// A streamed answer (an event stream) on its way to the client, cut at its payloads.
+/// A streamed answer (an event stream) on its way to the client, cut at its payloads. One with content codings goes on without
+/// them: a message cannot be taken out of what is compressed together.
 struct HeldStream {
     private var reader: BodyReader
+    private let decoder: ContentDecoder?
+    /// The rest of it cannot be decoded.
+    private(set) var isBroken = false
     /// Bytes since the end of the last payload.
     private var raw: [UInt8] = []
     /// Bytes that have left so far.
@@ -17,7 +21,10 @@ struct HeldStream {
         var payload: [UInt8]
     }
 
-    init(_ framing: BodyFraming, _ codec: any FrameCodec.Type, _ transport: Transport) {
+    init(
+        _ framing: BodyFraming, _ codec: any FrameCodec.Type, _ transport: Transport, _ decoder: ContentDecoder? = nil
+    ) {
+        self.decoder = decoder
         reader = BodyReader(framing, limit: HeldExchange.bodyLimit)
         self.codec = codec
         self.transport = transport
@@ -27,8 +34,28 @@ struct HeldStream {
     ///   before the first part of a multipart body is a unit without a payload, so that the body has it whatever becomes of
     ///   the part.
     mutating func feed(_ bytes: [UInt8]) -> (units: [Unit], loose: [UInt8]) {
-        let found = cut(bytes)
+        let found = decoded(bytes)
         left += found.units.reduce(found.loose.count) { $0 + $1.raw.count }
+        return found
+    }
+
+    /// The same of what is left when the content codings are taken away.
+    private mutating func decoded(_ bytes: [UInt8]) -> (units: [Unit], loose: [UInt8]) {
+        guard let decoder else { return cut(bytes) }
+        var found: (units: [Unit], loose: [UInt8]) = ([], [])
+        var used = 0
+        while !isBroken {
+            var plain: [UInt8] = []
+            let outcome = decoder.feed(bytes.span, used: &used, limit: HeldExchange.bodyLimit, into: &plain)
+            let (units, loose) = cut(plain)
+            found.units += units
+            if !loose.isEmpty { found.units.append(Unit(raw: loose, payload: [])) }
+            switch outcome {
+            case .more: return found
+            case .full: continue
+            case .bad: isBroken = true
+            }
+        }
         return found
     }
 
