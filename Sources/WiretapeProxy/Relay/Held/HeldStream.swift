@@ -34,13 +34,6 @@ struct HeldStream {
     ///   before the first part of a multipart body is a unit without a payload, so that the body has it whatever becomes of
     ///   the part.
     mutating func feed(_ bytes: [UInt8]) -> (units: [Unit], loose: [UInt8]) {
-        let found = decoded(bytes)
-        left += found.units.reduce(found.loose.count) { $0 + $1.raw.count }
-        return found
-    }
-
-    /// The same of what is left when the content codings are taken away.
-    private mutating func decoded(_ bytes: [UInt8]) -> (units: [Unit], loose: [UInt8]) {
         guard let decoder else { return cut(bytes) }
         var found: (units: [Unit], loose: [UInt8]) = ([], [])
         var used = 0
@@ -59,7 +52,14 @@ struct HeldStream {
         return found
     }
 
+    /// The same of bytes without content codings.
     private mutating func cut(_ bytes: [UInt8]) -> (units: [Unit], loose: [UInt8]) {
+        let found = pieces(bytes)
+        left += found.units.reduce(found.loose.count) { $0 + $1.raw.count }
+        return found
+    }
+
+    private mutating func pieces(_ bytes: [UInt8]) -> (units: [Unit], loose: [UInt8]) {
         var units: [Unit] = []
         var at = 0
         while true {
