@@ -67,11 +67,12 @@ struct SignalRMemory: SessionMemory {
                 return false
             }
             guard number <= expected else {
-                violation = "Sequence \(number) is greater than the \(expected - 1) messages received"
+                violation = "Sequence \(number) is greater than the \(max(expected, 1) - 1) messages received"
                 return false
             }
             awaitsSequence = false
-            expected = number
+            // Numbers begin at 1. Servers take a 0 as the beginning, too.
+            expected = max(number, 1)
             return true
         }
         guard !awaitsSequence, violation == nil else { return false }

@@ -97,7 +97,7 @@ package struct TapeEditor: Sendable {
     private func move(_ event: inout TapeEvent, _ text: inout JSONText) {
         if case .take = event.kind { return }
         guard shift != 0 else { return }
-        event.time = UInt64(clamping: Int64(clamping: event.time) &+ shift)
+        event.time = TapeEditor.moved(event.time, by: shift)
         if let range = text.range(at: "/t"), !range.isEmpty { try? text.set("/t", to: Array("\(event.time)".utf8)) }
     }
 
@@ -106,12 +106,12 @@ package struct TapeEditor: Sendable {
         guard !moved.isEmpty else { return }
         switch event.kind {
         case .stop(let events, let connections, let level):
-            let now = UInt64(clamping: Int64(clamping: events) + Int64(moved.reduce(0) { $0 + $1.by }))
+            let now = TapeEditor.moved(events, by: Int64(moved.reduce(0) { $0 + $1.by }))
             event.kind = .stop(events: now, connections: connections, level: level)
             try? text.set("/events", to: Array("\(now)".utf8))
         case .fault(let rule, let action, let reference?, let delivered):
             let by = moved.filter { $0.number < reference }.reduce(0) { $0 + $1.by }
-            let now = UInt64(clamping: Int64(clamping: reference) + Int64(by))
+            let now = TapeEditor.moved(reference, by: Int64(by))
             event.kind = .fault(rule: rule, action: action, reference: now, delivered: delivered)
             try? text.set("/ref", to: Array("\(now)".utf8))
         default: break
@@ -289,6 +289,16 @@ package struct TapeEditor: Sendable {
             at = hit + 1
         }
         return nil
+    }
+
+    /// A number of the tape, which can be any, and something more or less: never below 0, nor above the largest.
+    private static func moved(_ number: UInt64, by difference: Int64) -> UInt64 {
+        let (moved, overflow) =
+            difference < 0
+            ? number.subtractingReportingOverflow(difference.magnitude)
+            : number.addingReportingOverflow(difference.magnitude)
+        guard overflow else { return moved }
+        return difference < 0 ? 0 : .max
     }
 
     /// A duration as `after` has it, exactly.

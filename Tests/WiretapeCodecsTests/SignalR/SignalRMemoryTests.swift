@@ -83,7 +83,8 @@ private final class Remembered {
     private func sequence(_ number: Int, _ hubProtocol: String) -> Message {
         var talk = Self.talk(hubProtocol)
         guard hubProtocol != "json" else { return talk.toServer(#"{"type":9,"sequenceId":\#(number)}"#)[0] }
-        return talk.payload([0x03, 0x92, 0x09, UInt8(number)], .toServer, .binary)[0]
+        let long = (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
+        return talk.payload([0x0b, 0x92, 0x09, 0xcf] + long, .toServer, .binary)[0]
     }
 
     @Test func inMessagePack() throws {
@@ -139,6 +140,23 @@ private final class Remembered {
         #expect(!memory.receiving(sequence(2, "json"), at: WireInstant(nanoseconds: 0)))
         #expect(memory.violation == "Sequence 2 is greater than the 0 messages received")
         #expect(!memory.receiving(sequence(1, "json"), at: WireInstant(nanoseconds: 0)))
+    }
+
+    /// Numbers begin at 1, and what clients say of them can be any number.
+    @Test(arguments: ["json", "messagepack"]) func anyNumberIsTaken(_ hubProtocol: String) throws {
+        for first in [0, 1] {
+            for then in [0, 1, 5, Int.max] {
+                let memory = try #require(Remembered(Self.talk(hubProtocol).codec.memory))
+                let now = WireInstant(nanoseconds: 0)
+                #expect(memory.receiving(sequence(first, hubProtocol), at: now))
+                #expect(memory.receiving(sequence(then, hubProtocol), at: now) == (then < 2))
+                #expect(
+                    memory.violation
+                        == (then < 2 ? nil : "Sequence \(then) is greater than the 0 messages received"))
+                memory.lost(sequence(then, hubProtocol))
+                #expect(memory.acknowledgement() == nil)
+            }
+        }
     }
 
     /// A client that never acknowledges costs bounded memory; resuming then begins behind what was forgotten.

@@ -56,6 +56,25 @@ import Testing
         #expect(times == [#"{"t":1000"#, #"{"t":3000001000"#, #"{"t":3000001500"#])
     }
 
+    /// A tape can say any number: what is moved stays within what a number can be.
+    @Test func numbersAtTheirLimits() throws {
+        let most = UInt64.max
+        let tape = [
+            #"{"tape":1,"protocol":"signalr","route":"/chat"}"#,
+            #"{"t":0,"c":1,"e":"message","d":"<","op":"text","json":{"type":1,"target":"B","arguments":[]}}"#,
+            #"{"t":\#(most),"c":1,"e":"fault","rule":"x","action":"drop","ref":\#(most)}"#,
+            #"{"t":\#(most),"e":"stop","events":\#(most),"connections":1}"#,
+        ]
+        let more = try edit("--where", "B", "--insert-after", #"{"type":1,"target":"M","arguments":[]}"#, tape: tape)
+        #expect(more.count == 5)
+        #expect(more.last == #"{"t":\#(most),"e":"stop","events":\#(most),"connections":1}"#)
+        #expect(more[3].hasSuffix(#""ref":\#(most)}"#))
+        let later = try edit("--where", "B", "--after", "3s", tape: tape)
+        #expect(later[2].hasPrefix(#"{"t":\#(most),"#))
+        let fewer = try edit("--where", "B", "--drop", tape: tape)
+        #expect(fewer.last == #"{"t":\#(most),"e":"stop","events":\#(most - 1),"connections":1}"#)
+    }
+
     /// Of a frame with several messages only the one that is meant changes; the tape stays compressed and its mode as it was.
     @Test func aRecordingIsChangedInItsPlace() throws {
         let path = try TapeFiles.copy("chat", in: scratch)
