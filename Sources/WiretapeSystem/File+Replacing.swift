@@ -21,6 +21,16 @@ extension File {
         guard unsafe chmod(path, status.st_mode & 0o7777) == 0 else { throw FileError.last("chmod", path) }
     }
 
+    /// Hands the names in the folder of `path` to the device: a file that was made or renamed there stays so when the
+    /// machine loses its power. Where a system cannot do that for folders it is left out.
+    package static func syncFolder(of path: String) {
+        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        _ = fsync(descriptor)
+        _ = close(descriptor)
+    }
+
     /// Whether `path` is a folder.
     package static func isDirectory(_ path: String) -> Bool {
         var status = stat()

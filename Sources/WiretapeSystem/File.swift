@@ -23,12 +23,27 @@ package struct File: ~Copyable, Sendable {
         File(path: path, descriptor: try opened(path, O_RDONLY | O_CLOEXEC))
     }
 
-    /// A new file with mode 0644 less the umask.
-    /// - Parameter overwrite: whether a file that is there is emptied; else it is an error (`EEXIST`), without a moment
-    ///   in which another process could make one.
+    /// A new file that only its owner may read and write: tapes and reports hold what passed, credentials too.
+    /// - Parameter overwrite: whether a file that is there is emptied, with its permissions as they are; else it is an
+    ///   error (`EEXIST`), without a moment in which another process could make one, and a symbolic link is not followed.
     package static func creating(_ path: String, overwrite: Bool) throws(FileError) -> File {
         let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwrite ? O_TRUNC : O_EXCL)
         return File(path: path, descriptor: try opened(path, flags))
+    }
+
+    /// The same for one writer at a time: the file is locked (``lock()``) before anything of it is changed.
+    package static func creatingAlone(_ path: String, overwrite: Bool) throws(FileError) -> File {
+        guard overwrite else {
+            let file = try creating(path, overwrite: false)
+            try file.lock()
+            return file
+        }
+        let file = File(path: path, descriptor: try opened(path, O_WRONLY | O_CREAT | O_CLOEXEC))
+        // A terminal or a pipe has nothing to lock and nothing to cut.
+        guard file.isRegular else { return file }
+        try file.lock()
+        try file.truncate(to: 0)
+        return file
     }
 
     /// What is there is kept; a file is made where there is none. Every write goes to the end.
@@ -45,7 +60,7 @@ package struct File: ~Copyable, Sendable {
     }
 
     /// Lends its descriptor to a call that passes it on.
-    package func lending<R>(_ body: (Int32) -> R) -> R { body(descriptor) }
+    package func lending<R, E: Error>(_ body: (Int32) throws(E) -> R) throws(E) -> R { try body(descriptor) }
 
     /// Bytes in it now; 0 for what has no size, such as a pipe.
     package var size: UInt64 { UInt64(max(0, systemSize(descriptor))) }
@@ -92,6 +107,9 @@ package struct File: ~Copyable, Sendable {
     package func truncate(to size: UInt64) throws(FileError) {
         guard systemTruncate(descriptor, size) == 0 else { throw FileError.last("truncate", path) }
     }
+
+    /// Whether it is a file on a disk: no folder, pipe, terminal or device.
+    var isRegular: Bool { systemStatus(descriptor).map { $0.st_mode & S_IFMT == S_IFREG } ?? false }
 
     /// Hands what was written to the device.
     package func sync() throws(FileError) {
@@ -143,11 +161,12 @@ extension FileError {
 }
 
 // The C library's names are those of the methods above.
-private func systemOpen(_ path: String, _ flags: Int32) -> Int32 { unsafe open(path, flags, 0o644) }
+private func systemOpen(_ path: String, _ flags: Int32) -> Int32 { unsafe open(path, flags, 0o600) }
 private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
-private func systemSize(_ descriptor: Int32) -> Int64 {
+private func systemSize(_ descriptor: Int32) -> Int64 { systemStatus(descriptor).map { Int64($0.st_size) } ?? 0 }
+func systemStatus(_ descriptor: Int32) -> stat? {
     var status = stat()
-    return unsafe fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
+    return unsafe fstat(descriptor, &status) == 0 ? status : nil
 }
 private func systemSeek(_ descriptor: Int32) -> Int64 { Int64(lseek(descriptor, 0, SEEK_CUR)) }
 private func systemTruncate(_ descriptor: Int32, _ size: UInt64) -> Int32 {

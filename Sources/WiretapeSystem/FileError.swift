@@ -23,12 +23,15 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// The disk or the quota is used up.
-    package var isNoSpace: Bool { code == ENOSPC || code == EDQUOT }
+    /// The disk, the quota or the largest size that a file may have (`ulimit -f`) is used up.
+    package var isNoSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
     /// There is no such file or folder.
     package var isNotFound: Bool { code == ENOENT }
     /// A file that must be new is there already.
     package var isExisting: Bool { code == EEXIST }
+
+    /// Another process has it locked.
+    package var isLocked: Bool { call == "lock" && code == EWOULDBLOCK }
 
     package var description: String { "\(path): \(reason)" }
 }

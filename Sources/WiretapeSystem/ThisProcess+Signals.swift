@@ -15,4 +15,8 @@ extension ThisProcess {
         unsafe sigemptyset(&none)
         unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
     }
+
+    /// A file that may not grow any more (`ulimit -f`) is an error of the write (`EFBIG`), as a full disk is one, and no end
+    /// of the process. Once, before files are written.
+    package static func ignoreFileSizeSignal() { _ = signal(SIGXFSZ, SIG_IGN) }
 }

@@ -14,6 +14,8 @@ package struct TapeError: Error, Hashable, Sendable, CustomStringConvertible {
         case tooLarge
         /// The file to write is there already.
         case exists
+        /// Another process is writing the file.
+        case inUse
         /// The file cannot be made or written.
         case unwritable
         /// The device or the quota is full.

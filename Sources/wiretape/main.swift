@@ -1,4 +1,5 @@
 internal import WiretapeSystem
 
 ThisProcess.unblockSignals()
+ThisProcess.ignoreFileSizeSignal()
 ThisProcess.exit(Tool.run(Array(CommandLine.arguments.dropFirst())))

@@ -19,18 +19,21 @@ import WiretapeTape
         final class Output {
             var bytes: [UInt8]
             var relieved = 0
+            var events: UInt64 = 0
             init(_ bytes: [UInt8]) { self.bytes = bytes }
         }
         let output = Output(TapePress<Flood>.header(TapeHeader(), isCompressed: isCompressed))
-        var press = TapePress(Flood(), isCompressed: isCompressed) { members in
+        var press = TapePress(Flood(), isCompressed: isCompressed) { members, tally in
             output.bytes.append(copying: members)
             output.relieved += 1
+            output.events += tally.events
         }
         press.consume([], loop: 0, oldest: 0)
         #expect(output.relieved > 20)
         press.finish()
         while press.take(now: .max, fill: 0, clock: { 0 }, into: &output.bytes) {}
         #expect(press.lineBytes > 40_000_000)
+        #expect(output.events > 20 && press.taken.events == 101)
         var reader = try TapeReader(bytes: output.bytes, name: "flood")
         var times: [UInt64] = []
         while let event = try reader.next() { times.append(event.event.time) }

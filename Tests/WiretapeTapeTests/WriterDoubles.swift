@@ -42,11 +42,12 @@ struct TestConsumer: RecordConsumer {
     }
 }
 
-/// A sink in memory that can be made to fail, at its `failAt`th write after half of the bytes, and to stand still.
+/// A sink in memory that counts how often it was handed to its device, and can be made to fail, at its `failAt`th write after half of the bytes, and to stand still.
 final class TestSink: TapeSink {
     private let bytes = Mutex<[UInt8]>([])
     private let writes = Atomic<Int>(0)
     private let isOpen = Atomic<Bool>(true)
+    private let syncs = Atomic<Int>(0)
     private let failAt: Int?
 
     init(failAt: Int? = nil, isOpen: Bool = true) {
@@ -56,6 +57,10 @@ final class TestSink: TapeSink {
 
     var written: [UInt8] { bytes.withLock { $0 } }
     var count: Int { writes.load(ordering: .relaxed) }
+
+    var synced: Int { syncs.load(ordering: .relaxed) }
+
+    func sync() throws(TapeError) { syncs.add(1, ordering: .relaxed) }
 
     func open() { isOpen.store(true, ordering: .releasing) }
 

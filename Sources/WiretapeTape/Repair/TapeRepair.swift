@@ -38,19 +38,30 @@ package struct TapeRepair: ~Copyable {
             let report = try TapeRepair(TapeInput(path: path), TapeLineOutput(nil, isCompressed: true)).run().report
             if report.isIntact { return report }
         }
-        let isCompressed = if let output { TapeFile.isCompressed(output) } else { try isCompressed(path) }
-        let target = output ?? path + ".repairing"
-        let file = try TapeFile(path: target, force: force || output == nil)
+        guard let output else {
+            let file = try TapeReplacement(of: path)
+            do throws(TapeError) {
+                let report = try repair(path, into: file, isCompressed: isCompressed(path))
+                try file.commit()
+                return report
+            } catch {
+                file.discard()
+                throw error
+            }
+        }
+        let file = try TapeFile(path: output, force: force)
         do throws(TapeError) {
-            let report = try TapeRepair(TapeInput(path: path), TapeLineOutput(file, isCompressed: isCompressed))
-                .run()
-                .report
-            if output == nil { try file.replace(path) }
-            return report
+            return try repair(path, into: file, isCompressed: TapeFile.isCompressed(output))
         } catch {
             file.discard()
             throw error
         }
+    }
+
+    private static func repair(_ path: String, into sink: any TapeSink, isCompressed: Bool) throws(TapeError)
+        -> RepairReport
+    {
+        try TapeRepair(TapeInput(path: path), TapeLineOutput(sink, isCompressed: isCompressed)).run().report
     }
 
     /// Repairs a tape in memory.

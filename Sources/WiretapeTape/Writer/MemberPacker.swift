@@ -16,6 +16,8 @@ package struct MemberPacker: ~Copyable {
     package private(set) var events: UInt64 = 0
     /// Connections opened so far.
     package private(set) var connections: UInt64 = 0
+    /// What the members hold that were taken.
+    package private(set) var taken = MemberTally()
     /// `t` of the last line.
     package private(set) var lastTime: UInt64 = 0
     /// ``stamp`` of the oldest line that was not taken; nil when all were.
@@ -23,7 +25,7 @@ package struct MemberPacker: ~Copyable {
 
     private var lines: [UInt8] = []
     /// Where the first member that was not taken begins.
-    private var taken = 0
+    private var next = 0
     /// Where the open member begins.
     private var start = 0
     private var sealed: [Cut] = []
@@ -74,17 +76,17 @@ package struct MemberPacker: ~Copyable {
     }
 
     /// Bytes of lines not taken yet.
-    package var pending: Int { lines.count - taken }
+    package var pending: Int { lines.count - next }
 
     /// Bytes of lines in the next member to take; 0 when none is cut.
-    package var nextSize: Int { sealed.first.map { $0.end - taken } ?? 0 }
+    package var nextSize: Int { sealed.first.map { $0.end - next } ?? 0 }
 
     /// Appends the next cut member, compressed, to `out`. False when none is cut.
     package mutating func takeMember(
         _ compressor: inout MemberCompressor, level: Int, into out: inout [UInt8]
     ) -> Bool {
         guard let cut = sealed.first else { return false }
-        compressor.append(lines.span.extracting(taken..<cut.end), info: cut.info, level: level, into: &out)
+        compressor.append(lines.span.extracting(next..<cut.end), info: cut.info, level: level, into: &out)
         drop(cut)
         return true
     }
@@ -92,7 +94,7 @@ package struct MemberPacker: ~Copyable {
     /// Appends the lines of the next cut member as they are. False when none is cut.
     package mutating func takePlain(into out: inout [UInt8]) -> Bool {
         guard let cut = sealed.first else { return false }
-        out.append(copying: lines.span.extracting(taken..<cut.end))
+        out.append(copying: lines.span.extracting(next..<cut.end))
         drop(cut)
         return true
     }
@@ -101,33 +103,34 @@ package struct MemberPacker: ~Copyable {
     private mutating func relieve() {
         guard let relief, !sealed.isEmpty, pending > MemberRelief.mostWaiting else { return }
         while let cut = sealed.first {
-            relief.take(lines.span.extracting(taken..<cut.end), cut.info)
+            relief.take(lines.span.extracting(next..<cut.end), cut.info)
             drop(cut)
         }
-        guard taken > 0 else { return }
-        lines.removeFirst(taken)
-        start -= taken
-        taken = 0
+        guard next > 0 else { return }
+        lines.removeFirst(next)
+        start -= next
+        next = 0
     }
 
     private mutating func drop(_ cut: Cut) {
-        taken = cut.end
+        next = cut.end
+        taken = taken + MemberTally(events: UInt64(cut.info.events), opens: UInt64(cut.info.opens))
         sealed.removeFirst()
-        if taken == lines.count {
+        if next == lines.count {
             // The usual case. A buffer that a burst has blown up is let go.
             if lines.capacity > 8 * MemberPacker.memberSize {
                 lines = []
             } else {
                 lines.removeAll(keepingCapacity: true)
             }
-        } else if taken >= MemberPacker.memberSize {
-            lines.removeSubrange(..<taken)
+        } else if next >= MemberPacker.memberSize {
+            lines.removeSubrange(..<next)
         } else {
             return
         }
-        for i in sealed.indices { sealed[i].end -= taken }
-        start -= taken
-        taken = 0
+        for i in sealed.indices { sealed[i].end -= next }
+        start -= next
+        next = 0
     }
 
     // MARK: Lines

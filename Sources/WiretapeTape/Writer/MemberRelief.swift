@@ -8,14 +8,14 @@ final class MemberRelief {
 
     private var compressor = MemberCompressor()
     private let isCompressed: Bool
-    private let write: (Span<UInt8>) -> Void
+    private let write: (Span<UInt8>, MemberTally) -> Void
     private var member: [UInt8] = []
     /// Bytes of lines taken, and of what was written for them.
     private(set) var lineBytes: UInt64 = 0
     private(set) var fileBytes: UInt64 = 0
 
-    /// - Parameter write: gets each member, in order, at once.
-    init(isCompressed: Bool, write: @escaping (Span<UInt8>) -> Void) {
+    /// - Parameter write: gets each member with what it holds, in order, at once.
+    init(isCompressed: Bool, write: @escaping (Span<UInt8>, MemberTally) -> Void) {
         self.isCompressed = isCompressed
         self.write = write
     }
@@ -23,14 +23,15 @@ final class MemberRelief {
     /// Level 1: what comes in such amounts compresses well at any.
     func take(_ lines: Span<UInt8>, _ info: MemberInfo) {
         lineBytes += UInt64(lines.count)
+        let tally = MemberTally(events: UInt64(info.events), opens: UInt64(info.opens))
         guard isCompressed else {
             fileBytes += UInt64(lines.count)
-            return write(lines)
+            return write(lines, tally)
         }
         member.removeAll(keepingCapacity: true)
         compressor.append(lines, info: info, level: 1, into: &member)
         fileBytes += UInt64(member.count)
         let bytes = member
-        write(bytes.span)
+        write(bytes.span, tally)
     }
 }

@@ -7,12 +7,12 @@ package final class TapeFile: TapeSink {
     private let file: File
     private let size = Atomic<UInt64>(0)
 
-    /// Makes the file.
+    /// Makes the file and locks it: a second writer of the same file is refused.
     /// - Parameter force: whether one that is there is overwritten.
     package init(path: String, force: Bool = false) throws(TapeError) {
         self.path = path
         do {
-            file = try File.creating(path, overwrite: force)
+            file = try File.creatingAlone(path, overwrite: force)
         } catch {
             throw TapeFile.error(error, path, exists: !force && error.isExisting)
         }
@@ -36,11 +36,17 @@ package final class TapeFile: TapeSink {
         }
     }
 
+    package func sync() throws(TapeError) {
+        do { try file.sync() } catch { throw TapeFile.error(error, path, exists: false) }
+        File.syncFolder(of: path)
+    }
+
     /// Takes the place of the file at `other`.
     func replace(_ other: String) throws(TapeError) {
         do {
             try file.sync()
             try File.move(path, to: other)
+            File.syncFolder(of: other)
         } catch {
             throw TapeFile.error(error, other, exists: false)
         }
@@ -50,6 +56,7 @@ package final class TapeFile: TapeSink {
     func discard() { try? File.remove(path) }
 
     static func error(_ error: FileError, _ path: String, exists: Bool) -> TapeError {
+        if error.isLocked { return TapeError(.inUse, file: path, "\(error.reason)") }
         if exists { return TapeError(.exists, file: path, "exists already; --force overwrites it") }
         if error.isNoSpace { return TapeError(.noSpace, file: path, "cannot be written: \(error.reason)") }
         return TapeError(.unwritable, file: path, "cannot be written: \(error.reason)")

@@ -16,7 +16,7 @@ package struct TapePress<Consumer: RecordConsumer>: ~Copyable {
     ///   - isCompressed: gzip members, else plain lines.
     ///   - relief: gets members, before those of ``take(now:fill:clock:into:)``, when a batch gives more than can be kept.
     package init(
-        _ consumer: consuming Consumer, isCompressed: Bool, relief: ((Span<UInt8>) -> Void)? = nil
+        _ consumer: consuming Consumer, isCompressed: Bool, relief: ((Span<UInt8>, MemberTally) -> Void)? = nil
     ) {
         self.consumer = consumer
         self.isCompressed = isCompressed
@@ -44,6 +44,8 @@ package struct TapePress<Consumer: RecordConsumer>: ~Copyable {
     }
 
     package var events: UInt64 { packer.events }
+    /// What the members hold that were taken, those of the relief among them.
+    package var taken: MemberTally { packer.taken }
     package var connections: UInt64 { packer.connections }
     /// The lowest level that overload forced.
     package var forcedLevel: Int? { policy.forced }

@@ -1,17 +1,36 @@
 internal import WiretapeSystem
 
 /// A new form of a tape, written beside it and put in its place in one step: whoever reads the path finds the old file
-/// or the whole new one. The file's permissions stay; a symbolic link stays one.
+/// or the whole new one. The file's permissions stay; a symbolic link stays one. Meanwhile the old file is locked, so that
+/// nobody records into it.
 package final class TapeReplacement: TapeSink {
     private let target: String
     private let temporary: String
     private let file: TapeFile
+    private let old: File
 
     /// - Parameter path: the tape, which is there.
     package init(of path: String) throws(TapeError) {
         target = File.resolved(path)
-        temporary = "\(target).\(ThisProcess.id).new"
-        file = try TapeFile(path: temporary, force: true)
+        do {
+            old = try File.reading(target)
+            try old.lock()
+        } catch {
+            throw TapeFile.error(error, path, exists: false)
+        }
+        // The name is new: a file or a link that somebody has put there is neither followed nor written over.
+        var number = 0
+        while true {
+            let name = "\(target).\(ThisProcess.id)\(number == 0 ? "" : "-\(number)").new"
+            do throws(TapeError) {
+                file = try TapeFile(path: name)
+                temporary = name
+                return
+            } catch {
+                guard error.kind == .exists, number < 100 else { throw error }
+                number += 1
+            }
+        }
     }
 
     package func write(_ bytes: Span<UInt8>) throws(TapeError) {

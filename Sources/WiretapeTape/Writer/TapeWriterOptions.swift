@@ -14,19 +14,31 @@ package struct TapeWriterOptions: Sendable {
         case `continue`
     }
 
+    /// When what was written is handed to the device, so that it outlives a loss of power (`fsync`).
+    package enum Sync: String, Sendable, CaseIterable {
+        /// After every member: at least four times a second while something comes.
+        case everyMember = "every-member"
+        /// Once, when the recording ends.
+        case stop
+        case off
+    }
+
     package var overload: Overload
     package var diskFull: DiskFull
     /// Gzip members, else plain lines.
     package var isCompressed: Bool
     /// Bytes of batches that may wait, those in hand included.
     package var bound: Int
+    package var sync: Sync
 
     package init(
-        overload: Overload = .wait, diskFull: DiskFull = .stop, isCompressed: Bool = true, bound: Int = 16 << 20
+        overload: Overload = .wait, diskFull: DiskFull = .stop, isCompressed: Bool = true, bound: Int = 16 << 20,
+        sync: Sync = .stop
     ) {
         self.overload = overload
         self.diskFull = diskFull
         self.isCompressed = isCompressed
         self.bound = bound
+        self.sync = sync
     }
 }

@@ -17,6 +17,8 @@ struct WriterQueue: Sendable {
     /// Events of all drops.
     private(set) var lost: UInt64 = 0
     var discarded: UInt64 = 0
+    /// What was written.
+    var written = MemberTally()
     var isFinishing = false
     var failure: TapeError?
     var totals: TapeTotals?

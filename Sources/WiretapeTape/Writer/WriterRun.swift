@@ -13,7 +13,7 @@ struct WriterRun<Consumer: RecordConsumer>: ~Copyable {
     init(_ shared: WriterShared, _ consumer: consuming Consumer, fileBytes: UInt64) {
         self.shared = shared
         self.fileBytes = fileBytes
-        press = TapePress(consumer, isCompressed: shared.options.isCompressed) { shared.write($0) }
+        press = TapePress(consumer, isCompressed: shared.options.isCompressed) { shared.write($0, $1) }
     }
 
     consuming func run() {
@@ -53,15 +53,17 @@ struct WriterRun<Consumer: RecordConsumer>: ~Copyable {
     }
 
     private mutating func writeDue(fill: Double) {
+        var before = press.taken
         while press.take(now: shared.clock(), fill: fill, clock: shared.clock, into: &member) {
-            writeMember()
+            writeMember(press.taken - before)
+            before = press.taken
         }
     }
 
-    private mutating func writeMember() {
+    private mutating func writeMember(_ tally: MemberTally) {
         defer { member.removeAll(keepingCapacity: member.capacity < 4 << 20) }
         let bytes = member
-        if shared.write(bytes.span) { fileBytes += UInt64(bytes.count) }
+        if shared.write(bytes.span, tally) { fileBytes += UInt64(bytes.count) }
     }
 
     /// Under the lock, so that a batch offered meanwhile is not forgotten.
@@ -79,14 +81,19 @@ struct WriterRun<Consumer: RecordConsumer>: ~Copyable {
         }
         press.finish()
         writeDue(fill: 0)
+        shared.sync()
+        // Without the stop.
+        let made = press.events - 1
         let totals = TapeTotals(
-            events: press.events - 1, connections: press.connections, lineBytes: press.lineBytes,
-            fileBytes: fileBytes + press.relievedBytes,
-            level: press.forcedLevel)
+            lineBytes: press.lineBytes, fileBytes: fileBytes + press.relievedBytes, level: press.forcedLevel)
         shared.gate.update { queue in
             queue.totals = totals
+            let events = min(queue.written.events, made)
+            queue.totals?.events = events
+            queue.totals?.connections = queue.written.opens
             queue.totals?.lost = queue.lost
-            queue.totals?.discarded = queue.discarded
+            // What was on its way to the file when that failed is lost with the rest.
+            queue.totals?.discarded = queue.discarded + (made - events)
             queue.totals?.failure = queue.failure
         }
         shared.oldestUnwritten.store(.max, ordering: .releasing)

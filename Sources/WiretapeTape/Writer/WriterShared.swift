@@ -21,16 +21,29 @@ final class WriterShared: Sendable {
     }
 
     /// Hands whole members to the sink. After a failure what is still packed is let go: the tape ends where it was whole.
+    /// - Parameter tally: what they hold.
     /// - Returns: whether they are written.
-    @discardableResult func write(_ members: Span<UInt8>) -> Bool {
+    @discardableResult func write(_ members: Span<UInt8>, _ tally: MemberTally) -> Bool {
         guard gate.withLock({ $0.failure }) == nil else { return false }
         do throws(TapeError) {
             try sink.write(members)
+            if options.sync == .everyMember { try sink.sync() }
+            gate.withLock { $0.written = $0.written + tally }
             return true
         } catch {
-            gate.update { $0.failure = error }
-            onFailure(error)
+            fail(error)
             return false
         }
+    }
+
+    /// Hands the whole tape to the device when the recording ends.
+    func sync() {
+        guard options.sync != .off, gate.withLock({ $0.failure }) == nil else { return }
+        do throws(TapeError) { try sink.sync() } catch { fail(error) }
+    }
+
+    private func fail(_ error: TapeError) {
+        gate.update { $0.failure = error }
+        onFailure(error)
     }
 }

@@ -37,6 +37,10 @@ extension RecordCommand {
                 "When the tape cannot be written any more: stop ends the run with exit code 1, continue relays on "
                     + "without recording."),
             OptionSpec(
+                "sync", "WHEN", .choice(["every-member", "stop", "off"]), default: "stop",
+                "When the tape is handed to the device, so that it outlives a loss of power: after every piece that is "
+                    + "written (four times a second and more), once at the end, or never."),
+            OptionSpec(
                 switch: "canonical",
                 "Bring the tape into canonical form when the recording ends, as 'wiretape canon' does: recordings of the same "
                     + "conversation differ in their start and times only."),

@@ -59,6 +59,7 @@ package struct RecordCommand: Command {
         var options = TapeWriterOptions(isCompressed: TapeFile.isCompressed(output))
         options.overload = arguments.value("on-overload").flatMap { .init(rawValue: $0) } ?? .wait
         options.diskFull = arguments.value("on-disk-full").flatMap { .init(rawValue: $0) } ?? .stop
+        options.sync = arguments.value("sync").flatMap { .init(rawValue: $0) } ?? .stop
         let header = TapeHeader(
             started: SystemClock.rfc3339(SystemClock.wall), tool: "wiretape/\(Tool.version)", mode: "reverse",
             upstreams: plan.upstreams.map { ($0.name, $0.url) }, redaction: "none")

@@ -5,7 +5,7 @@ extension TapeError {
     var exitCode: Int32 {
         switch kind {
         case .empty, .notATape, .newerVersion, .damaged, .badLine, .tooLarge: ExitCode.badFile.code
-        case .unreadable, .exists, .unwritable, .noSpace: ExitCode.failure.code
+        case .unreadable, .exists, .inUse, .unwritable, .noSpace: ExitCode.failure.code
         }
     }
 }
