@@ -14,18 +14,30 @@ internal import CWiretapeLibdeflate
         if let tables = unsafe tables { unsafe libdeflate_free_compressor(tables) }
     }
 
+    /// A member of more than ``freely`` bytes of lines that is smaller than a ``ratio``th of them is taken for a bomb by
+    /// readers: lines of events come to 60, rarely to 200.
+    package static let ratio = 600
+    package static let freely = 16 << 20
+
     /// Appends one member that holds `lines`. `info.size` is not looked at. A level outside 0…12 counts as the nearest;
-    /// where there is no memory for a level's tables, the member is stored.
+    /// where there is no memory for a level's tables, the member is stored. Of lines that would become so small that readers
+    /// refuse them the beginning is stored.
     package mutating func append(_ lines: Span<UInt8>, info: MemberInfo, level: Int, into out: inout [UInt8]) {
         let start = out.count
         info.appendHeader(into: &out)
         if level > 0, let compressor = unsafe compressor(min(12, level)) {
             let before = out.count
             unsafe deflate(lines, compressor, into: &out)
+            if lines.count > MemberCompressor.freely, lines.count / (out.count - before) >= MemberCompressor.ratio / 2 {
+                out.removeSubrange(before...)
+                let stored = lines.count / (MemberCompressor.ratio / 2) + 1
+                MemberCompressor.store(lines.extracting(..<stored), isLast: false, into: &out)
+                unsafe deflate(lines.extracting(stored...), compressor, into: &out)
+            }
             // Only with no room at all, which the bound rules out: then it is stored.
-            if out.count == before { MemberCompressor.store(lines, into: &out) }
+            if out.count == before { MemberCompressor.store(lines, isLast: true, into: &out) }
         } else {
-            MemberCompressor.store(lines, into: &out)
+            MemberCompressor.store(lines, isLast: true, into: &out)
         }
         out.append(littleEndian: MemberCompressor.crc(lines))
         out.append(littleEndian: UInt32(truncatingIfNeeded: lines.count))
@@ -63,11 +75,12 @@ internal import CWiretapeLibdeflate
     }
 
     /// Stored blocks (RFC 1951, 3.2.4): at least one, at most 65,535 bytes each.
-    private static func store(_ lines: Span<UInt8>, into out: inout [UInt8]) {
+    /// - Parameter isLast: whether no block follows.
+    private static func store(_ lines: Span<UInt8>, isLast: Bool, into out: inout [UInt8]) {
         var at = 0
         repeat {
             let count = min(lines.count - at, 0xffff)
-            out.append(at + count == lines.count ? 1 : 0)
+            out.append(isLast && at + count == lines.count ? 1 : 0)
             out.append(littleEndian: UInt16(count))
             out.append(littleEndian: ~UInt16(count))
             out.append(copying: lines.extracting(at..<at + count))

@@ -27,6 +27,9 @@ extension File {
         }
     }
 
+    /// Gives the lock back before the file is closed.
+    package borrowing func unlock() { lending { _ = flock($0, LOCK_UN) } }
+
     /// `process 4711 (wiretape)`: who has the lock. Nil where the system does not tell.
     private static func holder(_ descriptor: Int32) -> String? {
         guard let status = systemStatus(descriptor), let locks = text("/proc/locks") else { return nil }

@@ -36,7 +36,7 @@ package struct SessionReader: Sendable {
     static let exchangeLimit = 1_024
     static let prospectLimit = 4_096
     /// A longer message is not decoded.
-    static let messageLimit = 64 << 20
+    package static let messageLimit = 64 << 20
     /// What unfinished bodies may hold together, beyond 64 KiB each.
     static let heldLimit = 256 << 20
     /// Sessions that are known without their entries.

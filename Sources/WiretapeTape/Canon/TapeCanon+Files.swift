@@ -37,7 +37,14 @@ extension TapeCanon {
     ) throws(TapeError) -> UInt64 {
         var canon = TapeCanon(codecs: codecs)
         var lines: [TapeNewLine] = []
+        var pieces = CanonPieces()
         while let line = try reader.next() {
+            if case .event(let event, _) = line.what, let size = pieces.add(event) {
+                throw TapeError(
+                    .tooLarge, file: reader.name, event: line.number,
+                    "line \(line.line): a message of more than \(size >> 20) MiB has no canonical form, since its line would "
+                        + "be longer than a tape's may be; the tape is left as it is")
+            }
             if case .bad(let fault) = line.what {
                 throw TapeError(
                     .badLine, file: reader.name, event: line.number,

@@ -24,7 +24,7 @@ package enum TapeRewrite {
         }
     }
 
-    /// Opens the target, lets `body` write, and closes it; when something fails nothing is left behind.
+    /// Opens the target, lets `body` write, reads a file back, and closes it; when something fails nothing is left behind.
     /// - Parameter isCompressed: of the tape at `path`; a file's name decides otherwise.
     package static func write(
         _ target: Target, of path: String, isCompressed: Bool, _ body: (inout TapeLineOutput) throws -> Void
@@ -46,6 +46,7 @@ package enum TapeRewrite {
             do {
                 try body(&output)
                 try output.finish()
+                try readBack(file.path, events: output.events)
             } catch {
                 file.discard()
                 throw error
@@ -56,11 +57,30 @@ package enum TapeRewrite {
             do {
                 try body(&output)
                 try output.finish()
+                try readBack(file.temporary, events: output.events)
                 try file.commit()
             } catch {
                 file.discard()
                 throw error
             }
+        }
+    }
+
+    /// Nothing takes the place of a tape that our own reader would not read to its end.
+    private static func readBack(_ path: String, events: UInt64) throws(TapeError) {
+        var read: UInt64 = 0
+        do throws(TapeError) {
+            var reader = try TapeReader(path: path)
+            while try reader.next() != nil { read += 1 }
+        } catch {
+            throw TapeError(
+                error.kind, file: path, offset: error.offset, event: error.event,
+                "what was written cannot be read again (\(error.message)); nothing was replaced")
+        }
+        guard read == events else {
+            throw TapeError(
+                .damaged, file: path, event: read,
+                "of \(events) events that were written \(read) can be read again; nothing was replaced")
         }
     }
 }

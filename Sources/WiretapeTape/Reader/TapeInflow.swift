@@ -28,9 +28,6 @@ struct TapeInflow: ~Copyable {
 
     /// Output of one step.
     private static let step = 128 << 10
-    /// A member may be beyond this ratio only while it is small: lines of events come to 60, rarely to 200.
-    private static let ratio: UInt64 = 600
-    private static let freely: UInt64 = 16 << 20
 
     init(_ input: consuming TapeInput) throws(TapeError) {
         self.input = input
@@ -125,10 +122,12 @@ struct TapeInflow: ~Copyable {
 
     private func checkRatio() throws(TapeError) {
         let taken = max(1, input.offset - min(input.offset, memberOffset))
-        guard memberBytes > TapeInflow.freely, memberBytes / taken > TapeInflow.ratio else { return }
+        guard memberBytes > UInt64(MemberCompressor.freely), memberBytes / taken > UInt64(MemberCompressor.ratio) else {
+            return
+        }
         throw TapeError(
             .tooLarge, file: name, offset: memberOffset,
-            "the member at byte \(memberOffset) inflates to more than \(TapeInflow.ratio) times its size")
+            "the member at byte \(memberOffset) inflates to more than \(MemberCompressor.ratio) times its size")
     }
 
     /// Whether the rest of the file, from where the member should begin, is zeros.

@@ -41,6 +41,8 @@ package final class TapeFile: TapeSink {
         File.syncFolder(of: path)
     }
 
+    package func release() { file.unlock() }
+
     /// Takes the place of the file at `other`.
     func replace(_ other: String) throws(TapeError) {
         do {

@@ -19,8 +19,16 @@ package struct TapeLineOutput: ~Copyable {
         self.keeps = keeps
     }
 
-    /// A line without its line feed. A comment or a header has no event.
+    /// Events written so far.
+    var events: UInt64 { packer.events }
+
+    /// A line without its line feed. A comment or a header has no event. What no reader would take is refused.
     package mutating func line(_ line: Span<UInt8>, event: TapeEvent?) throws(TapeError) {
+        guard line.count <= TapeReader.longestLine else {
+            throw TapeError(
+                .tooLarge, file: "line \(packer.events + 2)", event: packer.events,
+                "would be longer than the \(TapeReader.longestLine >> 20) MiB that a line of a tape may have")
+        }
         packer.appendLine(line, event: event)
         try write()
     }

@@ -5,7 +5,8 @@ internal import WiretapeSystem
 /// nobody records into it.
 package final class TapeReplacement: TapeSink {
     private let target: String
-    private let temporary: String
+    /// Where the new form is written.
+    let temporary: String
     private let file: TapeFile
     private let old: File
 

@@ -5,9 +5,13 @@ package protocol TapeSink: AnyObject, Sendable {
 
     /// Hands all that was written to the device, so that it outlives a loss of power.
     func sync() throws(TapeError)
+
+    /// Nothing more is written: others may change the tape.
+    func release()
 }
 
 extension TapeSink {
     /// For sinks without a device.
     package func sync() throws(TapeError) {}
+    package func release() {}
 }

@@ -80,6 +80,7 @@ package final class TapeWriter: TapSink, Sendable {
     package func finish() -> TapeTotals {
         shared.gate.update { $0.isFinishing = true }
         thread.join()
+        shared.sink.release()
         return shared.gate.withLock { $0.totals } ?? TapeTotals()
     }
 }

@@ -1,0 +1,32 @@
+internal import WiretapeCore
+
+/// Adds up the pieces of WebSocket messages that came in several events: a canonical tape has a message in one line, and
+/// none that is longer than what is put together may be lost without a word.
+struct CanonPieces {
+    private var sizes: [Key: Int] = [:]
+
+    private struct Key: Hashable {
+        var connection: UInt32
+        var direction: Direction
+    }
+
+    /// - Returns: the limit in bytes, when the message that the event belongs to is beyond it.
+    mutating func add(_ event: TapeEvent) -> Int? {
+        switch event.kind {
+        case .part(let direction, _, let n, let bytes, _):
+            let key = Key(connection: event.connection, direction: direction)
+            let before = n == 0 ? 0 : sizes[key] ?? 0
+            sizes[key] = before + bytes.count
+            return before + bytes.count > SessionReader.messageLimit ? SessionReader.messageLimit : nil
+        case .take:
+            sizes = [:]
+        case .open, .gone:
+            for direction in Direction.allCases {
+                sizes[Key(connection: event.connection, direction: direction)] = nil
+            }
+        case .request, .response, .chunk, .end, .message, .ping, .pong, .close, .fault, .mark, .gap, .stop, .unknown:
+            break
+        }
+        return nil
+    }
+}
