@@ -10,6 +10,9 @@ extension GraphQLCodec {
 
     package var translation: String? { recordedDialect.map { "\(dialect?.rawValue ?? "") instead of \($0.rawValue)" } }
 
+    /// `graphql-transport-ws` knows no farewell: a server that takes the older dialect's waits for its client to leave.
+    package var endsAtFarewell: Bool { dialect != .transportWS }
+
     /// `graphql-transport-ws` closes the connection where older dialects say what is wrong, and acknowledges no start.
     package func has(_ message: Message) -> Bool {
         guard recordedDialect != nil, dialect == .transportWS else { return true }

@@ -52,7 +52,9 @@ extension ReplayEngine {
             if message.role == .handshake, runs[r].script.serverHandshake == nil { runs[r].connected() }
         case .reclaims(let step): reclaim(step, by: message, of: r, into: &out)
         case .aside:
-            if message.role == .close, !isCut { sayFarewell(r, into: &out) }
+            if message.role == .close, !isCut, writer(of: r).endsAtFarewell || !runs[r].script.farewellAnswers.isEmpty {
+                sayFarewell(r, into: &out)
+            }
             if message.role == .keepalive, !isCut, !runs[r].isMuted(at: now),
                 let pong = runs[r].link?.codec.pong(to: message)
             {

@@ -23,6 +23,9 @@ package protocol CarrierCodec: Sendable {
     func has(_ message: Message) -> Bool
     /// The close frame that means the same in that dialect.
     func translated(_ close: RuleBreach) -> RuleBreach
+    /// Whether the protocol's server ends the connection of a client that has said its farewell, also where the tape shows no
+    /// end of it.
+    var endsAtFarewell: Bool { get }
     /// The same session for a live client that opens a connection so: what it writes, that client wants.
     func serving(_ opening: StreamOpening) -> Self
     /// What the server says first on a connection that this request opens, payload by payload.
@@ -58,6 +61,7 @@ extension FrameCodec {
     package static var scriptsHandshake: Bool { !hasTrackingIDs }
     package mutating func carried(by opening: StreamOpening) {}
     package var sessionID: String? { nil }
+    package var endsAtFarewell: Bool { true }
     package var otherSubprotocols: [String] { [] }
     package var translation: String? { nil }
     package func has(_ message: Message) -> Bool { true }
