@@ -108,10 +108,13 @@ class Player:
             playing.cancel()
             await running
             raise RuntimeError("the client's run ended before the script")
+        socket = self.client._transport._ws
         running.cancel()
         await playing
-        # Its connection is closed in order.
+        # Its connection is closed in order, which asyncio's end would cut short.
         await asyncio.wait({running}, timeout=5)
+        if socket is not None:
+            await socket.close()
 
     async def play(self):
         await self.opened.wait()

@@ -146,7 +146,7 @@ def other_offers(stage):
     """A client that does not offer what the recorded one did is served without compression, or with a smaller window."""
     with echo_server(client_max_window_bits=10) as port:
         tape, _, live = everywhere(stage, port, lambda url: websockets_client(url, client_max_window_bits=True), len(SAID))
-    rows = [({}, []), ({"client_max_window_bits": 9}, ["permessage-deflate; client_max_window_bits=9"])]
+    rows = [({"client_max_window_bits": None}, []), ({"client_max_window_bits": 9}, ["permessage-deflate; client_max_window_bits=9"])]
     rows += [({"client_max_window_bits": True, "server_no_context_takeover": True}, ["permessage-deflate; server_no_context_takeover; client_max_window_bits=10"])]
     for offered, agreed in rows:
         def seen(port, offered=offered):
@@ -160,7 +160,7 @@ def other_offers(stage):
 
 WS_SERVER = """
 const { WebSocketServer } = require('ws');
-const server = new WebSocketServer({ host: '127.0.0.1', port: Number(process.argv[1]), perMessageDeflate: { threshold: 100 } });
+const server = new WebSocketServer({ host: '127.0.0.1', port: Number(process.argv[1]), perMessageDeflate: { threshold: 100, serverNoContextTakeover: true } });
 server.on('connection', (socket) => socket.on('message', (data, binary) => socket.send(data, { binary })));
 """
 WS_CLIENT = """

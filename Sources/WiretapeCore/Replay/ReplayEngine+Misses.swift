@@ -75,9 +75,16 @@ extension ReplayEngine {
 
     /// The requests that the tape can answer.
     var everythingAsked: String {
+        listed(servedPaths.map(described) + exchanges.places(at: here))
+    }
+
+    /// Where sessions begin, of those that the listener in question serves.
+    private var servedPaths: [String] {
         var paths: [String] = []
-        for route in table.routes where !paths.contains(route.path) { paths.append(route.path) }
-        return listed(paths.map(described) + exchanges.places(at: nil))
+        for (i, route) in table.routes.enumerated() where table.isServed(i, at: here) && !paths.contains(route.path) {
+            paths.append(route.path)
+        }
+        return paths
     }
 
     /// Which upstream the listener stands for, where there are several.
@@ -87,10 +94,7 @@ extension ReplayEngine {
         let what = exchanges.isEmpty ? "no session" : "no session or exchange"
         if let text = subprotocolText(head) { return text }
         var text = "\(what) on \(tapeName)\(atUpstream) for \(head.method) \(head.path)."
-        var paths: [String] = []
-        for (i, route) in table.routes.enumerated() where table.isServed(i, at: here) && !paths.contains(route.path) {
-            paths.append(route.path)
-        }
+        let paths = servedPaths
         let plain = exchanges.places(at: here)
         guard !paths.isEmpty || !plain.isEmpty else { return text + " It has none at all." }
         text += " It has: \(listed(paths.map(described) + plain))."

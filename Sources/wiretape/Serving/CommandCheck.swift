@@ -6,7 +6,7 @@ internal import WiretapeSystem
 enum CommandCheck {
     /// - Throws: a failure with the code of a shell: 127 for a command that is not there, 126 for one that is no program.
     static func check(_ tail: [String]?) throws(Failure) {
-        guard let name = tail?.first, !name.contains("{url}") else { return }
+        guard let name = tail?.first, !name.contains("{url}"), !name.contains("{url:") else { return }
         if name.contains("/") { return try checkFile(name, as: name) }
         guard let path = ThisProcess.environment("PATH") else { return }
         let folders = path.split(separator: ":", omittingEmptySubsequences: false)

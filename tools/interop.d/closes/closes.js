@@ -1,14 +1,23 @@
 // Loaded before a client (NODE_OPTIONS=--require): prints each close event that its WebSockets see, as an observation of
 // chain `socket`. The WebSocket of Node's packages is `ws`; pusher-js brings its own, which is seen where it reads the socket.
 'use strict';
+const Module = require('module');
 const net = require('net');
 const open = new Set();
+const watched = new Set();
 
 function seen(code, reason, clean) {
     process.stdout.write(JSON.stringify({ chain: 'socket', code, reason: String(reason), clean }) + '\n');
 }
-try {
-    const { WebSocket } = require('ws');
+// Packages bring copies of `ws` of their own.
+const load = Module._load;
+Module._load = function (request, ...rest) {
+    const loaded = load.call(this, request, ...rest);
+    if (request === 'ws' && !watched.has(loaded)) watch(loaded);
+    return loaded;
+};
+function watch(WebSocket) {
+    watched.add(WebSocket);
     const emit = WebSocket.prototype.emit;
     WebSocket.prototype.emit = function (name, ...rest) {
         if (name === 'open') open.add(this);
@@ -17,8 +26,6 @@ try {
         }
         return emit.call(this, name, ...rest);
     };
-} catch {
-    // A client without it.
 }
 // A client that leaves as soon as it has asked for the end does not hear the answer.
 const exit = process.exit;

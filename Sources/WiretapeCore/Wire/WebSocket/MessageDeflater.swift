@@ -11,10 +11,12 @@ package struct MessageDeflater: ~Copyable {
         resets = parameters.resetsContext(direction)
     }
 
-    /// The payload of a frame with RSV1. Nil: the message has to go as it is, since it is empty, or zlib cannot write for a
-    /// window of 256 bytes, or has no memory.
+    /// The payload of a frame with RSV1. Nil: the message has to go as it is, since zlib cannot write for a window of 256
+    /// bytes, or has no memory.
     package mutating func pack(_ payload: Span<UInt8>) -> [UInt8]? {
-        guard windowBits > 8, payload.count > 0 else { return nil }
+        guard windowBits > 8 else { return nil }
+        // RFC 7692 section 7.2.3.6: an empty block without compression.
+        if payload.isEmpty { return [0] }
         if deflater == nil {
             deflater = Deflater(windowBits: windowBits)
         } else if resets {
