@@ -11,7 +11,8 @@ extension EventflitCodec {
         case .pong:
             ServerLimits.End(4201, "Pong reply not received: ping was sent to the client, but no reply was received")
         case .silence: ServerLimits.End(4202, "Closed after inactivity")
-        case .handshake, .message: ServerLimits.End(4200)
+        case .handshake: ServerLimits.End(1000)
+        case .message: ServerLimits.End(1009)
         }
     }
 }

@@ -145,6 +145,9 @@ struct Link: Sendable {
     /// Steps that the kernel has not wholly taken.
     var stepsUnderWay: [Int] { given[firstUnderWay...].flatMap(\.steps) }
 
+    /// Whether the kernel has not wholly taken something, be it of the script or not.
+    var hasUnderWay: Bool { firstUnderWay < given.count }
+
     /// The steps under way have other numbers, or none.
     mutating func renumber(_ number: (Int) -> Int?) {
         for i in given.indices { given[i].steps = given[i].steps.compactMap(number) }

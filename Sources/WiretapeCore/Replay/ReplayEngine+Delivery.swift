@@ -125,7 +125,7 @@ extension ReplayEngine {
         self.now = max(self.now, now)
         if let r = peers[c]?.trails, runs[r].trailing?.connection == c {
             runs[r].trailing?.handedOver(ticket)
-            guard runs[r].trailing?.stepsUnderWay.isEmpty == true else { return }
+            guard runs[r].trailing?.hasUnderWay == false else { return }
             runs[r].trailing = nil
             peers[c]?.trails = nil
             return

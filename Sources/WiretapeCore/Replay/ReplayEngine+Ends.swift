@@ -203,6 +203,7 @@ extension ReplayEngine {
         link.connection = nil
         link.cut = .none
         link.faults = LinkFaults()
+        link.faults.moments = LinkMoments(times)
         link.polls.waiting = nil
         link.polls.afterAnswer = nil
         link.polls.isBegun = false

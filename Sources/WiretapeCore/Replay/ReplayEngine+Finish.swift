@@ -5,6 +5,7 @@ extension ReplayEngine {
         for r in runs.indices { settleParked(of: r) }
         var digest = Digest()
         var reports: [ReplayReport.Session] = []
+        var judged: [SessionRun] = []
         var played: [Int: [UInt64]] = [:]
         for r in runs.indices.sorted(by: {
             (runs[$0].session.number, runs[$0].session.part ?? 0, runs[$0].run)
@@ -12,13 +13,14 @@ extension ReplayEngine {
         }) {
             played[runs[r].session.number, default: []].append(Digest.value(of: runs[r], timed: isTimed(r)))
             reports.append(report(r))
+            judged.append(runs[r])
         }
         for number in played.keys.sorted() { digest.add(number, played[number, default: []]) }
         digest.add(roster)
         digest.add(firings)
         return ReplayReport(
             digest: digest.text, seed: seed, sessions: reports, unclaimed: unclaimed.map { sessions[$0].number },
-            faults: firings, unfired: unfired, expectations: judgements(reports), divergences: divergences,
+            faults: firings, unfired: unfired, expectations: judgements(reports, judged), divergences: divergences,
             outsideDigest: outsideDigest, onDivergence: options.onDivergence, exchanges: exchangeReport,
             nobody: nobody)
     }

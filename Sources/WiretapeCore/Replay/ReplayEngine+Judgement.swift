@@ -1,10 +1,11 @@
 extension ReplayEngine {
     /// Holds every session to every policy.
-    func judgements(_ reports: [ReplayReport.Session]) -> [Judgement] {
-        let sessions = reports.map { report in
+    func judgements(_ reports: [ReplayReport.Session], _ runs: [SessionRun]) -> [Judgement] {
+        let sessions = zip(reports, runs).map { report, run in
             JudgedSession(
                 session: report.session, run: report.run, attempts: report.attempts, finished: report.finished,
-                abandoned: report.abandoned, silences: silences(of: report), elapsed: elapsed)
+                abandoned: report.abandoned, silences: silences(of: report), signs: run.signs(at: now), elapsed: elapsed
+            )
         }
         return Judge.judge(sessions, by: options.expectations)
     }

@@ -18,6 +18,7 @@ extension ReplayEngine {
         runs[r].link?.codec.decode(payload, opcode, .toServer, into: &messages)
         runs[r].link?.watch.heard(at: now)
         for message in messages {
+            runs[r].heard(isKeepalive: message.role == .keepalive || message.role == .ack, at: now)
             guard runs[r].generation == generation, runs[r].link?.hears == true, runs[r].failure == nil,
                 !runs[r].isStalled
             else { return }
@@ -49,7 +50,7 @@ extension ReplayEngine {
         let match = runs[r].match(message, at: now, options)
         switch match {
         case .matched, .repeated:
-            if message.role == .handshake, runs[r].script.serverHandshake == nil { runs[r].connected() }
+            if message.role == .handshake, runs[r].script.serverHandshake == nil { runs[r].connected(at: now) }
         case .reclaims(let step): reclaim(step, by: message, of: r, into: &out)
         case .aside:
             if message.role == .close, !isCut, writer(of: r).endsAtFarewell || !runs[r].script.farewellAnswers.isEmpty {

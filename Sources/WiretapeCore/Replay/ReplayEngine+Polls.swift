@@ -110,7 +110,7 @@ extension ReplayEngine {
         runs[r].assigned = .token
         runs[r].goOn(link, hasLost: parked.end == nil, at: now, options)
         runs[r].link?.watch.excuse(at: now)
-        if link.readyAt != nil, parked.end == nil { runs[r].connected() }
+        if link.readyAt != nil, parked.end == nil { runs[r].connected(at: now) }
     }
 
     /// The poll after the end: first what was still due, then that it is over.
@@ -185,6 +185,9 @@ extension SessionRun {
         var next = pollDeadline
         if let link, !link.isCut, let due = link.memory?.acknowledgeAt { next = min(next ?? due, due) }
         if let link, !link.isCut, let due = link.watch.due?.at { next = min(next ?? due, due) }
+        if let link, let due = link.faults.moments.next(opened: link.openedAt, ready: link.readyAt) {
+            next = min(next ?? due, due)
+        }
         if let until = parked?.until { next = min(next ?? until, until) }
         if let due = link?.faults.nextWake { next = min(next ?? due, due) }
         return next

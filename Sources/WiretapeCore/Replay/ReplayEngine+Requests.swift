@@ -196,9 +196,10 @@ extension ReplayEngine {
         }
         varyGreeting(of: r)
         watch(r)
+        runs[r].link?.faults.moments = LinkMoments(times)
         let hasHandshake = runs[r].session.codec.type.hasHandshake(on: link.transport)
         if !hasHandshake || runs[r].script.clientHandshake == nil && runs[r].script.serverHandshake == nil {
-            runs[r].connected()
+            runs[r].connected(at: now)
         }
     }
 }

@@ -73,7 +73,7 @@ extension ReplayEngine {
         if transport != .lp { peers[c]?.run = r }
         remember(identity(head, c), of: r)
         runs[r].goOn(link, at: now, options)
-        runs[r].connected()
+        runs[r].connected(at: now)
         carry(c, head, key, of: r, then: hit, into: &out)
     }
 

@@ -87,7 +87,7 @@ extension ReplayEngine {
         runs[r].assigned = .token
         runs[r].goOn(link, at: now, options)
         runs[r].link?.watch.excuse(at: now)
-        runs[r].connected()
+        runs[r].connected(at: now)
         peers[c]?.run = r
         remember(identity(head, c), of: r)
         out.append(acceptance(of: head, on: c, for: r, headers: upgradeHeaders(head, of: r, hit), hit))

@@ -132,6 +132,7 @@ package struct ReplayEngine {
         self.now = max(self.now, now)
         guard let r = peers[c]?.run else { return }
         runs[r].link?.watch.heard(at: now)
+        runs[r].heard(isKeepalive: true, at: now)
         guard isPing else { return }
         runs[r].pingsSinceProgress += 1
     }

@@ -94,7 +94,7 @@ extension SessionRun {
 
     /// Our own end of the connection is behind what is still queued: until the kernel has that, it may yet be lost.
     func trail() {
-        if let link, link.transport != .lp, !link.stepsUnderWay.isEmpty { trailing = link }
+        if let link, link.transport != .lp, link.hasUnderWay { trailing = link }
         link?.handedOverAll()
     }
 
@@ -103,7 +103,18 @@ extension SessionRun {
     func loseTrailing() {
         guard let lost = trailing, parked?.link.memory == nil else { return }
         trailing = nil
+        // What the protocol had sent again is nobody's step, and the end behind it is lost all the same.
+        if lost.hasUnderWay { restoreEnding() }
         restore(lost.stepsUnderWay)
+    }
+
+    /// The tape's last end, which was the last that was sent, never got there.
+    private func restoreEnding() {
+        guard endedByScript, let last = sent.last.map(Int.init), script.steps[last].role == nil else { return }
+        endedByScript = false
+        state[last] = .waiting
+        sent.removeLast()
+        rewindPositions(to: last)
     }
 
     /// The client never got those steps: they are due again, and so is the ending behind them that was on its way.

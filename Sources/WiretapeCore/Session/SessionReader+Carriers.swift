@@ -251,7 +251,7 @@ extension SessionReader {
         append(.ending(ending), index, at: place)
     }
 
-    /// A poll failed: an ending unless a later one succeeds.
+    /// A poll failed: an ending, and the last one unless a later poll succeeds.
     private mutating func failed(
         _ exchange: Exchange, _ index: Int, _ ending: RecordedSession.Ending, at place: Place
     ) {
@@ -263,10 +263,10 @@ extension SessionReader {
         append(.ending(ending), index, at: place)
     }
 
+    /// The session goes on behind a poll that failed: the client lost that one and made another.
     private mutating func proveAlive(_ index: Int) {
-        guard let doubtful = building[index].doubtfulEnding, !building[index].serverEnded else { return }
+        guard !building[index].serverEnded else { return }
         building[index].doubtfulEnding = nil
-        if doubtful < building[index].session.entries.count { building[index].session.entries.remove(at: doubtful) }
     }
 
     // MARK: Messages

@@ -66,7 +66,7 @@ extension SessionReader {
         var carrier = Carrier()
         var clientEnded = false
         var serverEnded = false
-        /// The index of an ending that a later poll may prove to be none.
+        /// The index of an ending behind which nothing counts unless a later poll succeeds.
         var doubtfulEnding: Int?
         /// Of a session that requests name: the event of the one that carries it now, and its transport.
         var carriedBy: UInt64 = 0

@@ -23,8 +23,8 @@
 /// Nor a message that the end of its connection cut.
 ///
 /// Ends of the server over HTTP: the proper end of an event stream and a poll answered 204 are a close with code 1000;
-/// an event stream that is cut, and a poll that is cut or refused, are a disconnect or reset. A 204 to a poll that a newer
-/// one has replaced is none, nor is a failed poll when a later one of the session succeeds.
+/// an event stream that is cut, and a poll that is cut or refused, are a disconnect or reset, and the session goes on
+/// behind it when a later poll succeeds. A 204 to a poll that a newer one has replaced is none.
 ///
 /// Beside entries and exchanges it keeps bounded memory: the limits below, 1,024 unanswered requests a connection, and
 /// 4,096 negotiations that no connection has followed yet.

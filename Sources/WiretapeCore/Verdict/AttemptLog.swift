@@ -7,6 +7,7 @@ package struct AttemptLog: Sendable {
     fileprivate var lastEnd: WireInstant?
     /// What times are counted from.
     fileprivate var origin = WireInstant.zero
+    fileprivate var signs = LifeSigns()
 
     package init() {}
 
@@ -64,11 +65,29 @@ extension CountsAttempts {
     }
 
     /// The protocol is ready: the attempt is a success.
-    func connected() {
+    func connected(at now: WireInstant) {
         guard let at = log.open else { return }
         log.attempts[at].outcome = .connected
         log.retries = 0
+        // Polls are themselves what keeps a client's session.
+        guard log.attempts[at].steps.last?.transport != .lp else { return }
+        log.signs.begins(log.attempts[at].number, at: now.since(log.origin))
     }
+
+    /// Something came from the client on its connection.
+    func heard(isKeepalive: Bool, at now: WireInstant) {
+        log.signs.heard(isKeepalive: isKeepalive, at: now.since(log.origin))
+    }
+
+    /// A rule keeps the client from being heard, or from what it would answer, for so long; nil: for good.
+    func excused(for duration: UInt64?, at now: WireInstant) {
+        let time = now.since(log.origin)
+        let until = duration.map { time.addingReportingOverflow($0) }
+        log.signs.excused(from: time, until: until.map { $0.overflow ? .max : $0.partialValue } ?? .max)
+    }
+
+    /// The client's longest waits by then.
+    func signs(at now: WireInstant) -> LifeSigns { log.signs.settled(at: now.since(log.origin)) }
 
     /// The connection ended.
     func ended(by: String, how: String, reason: String? = nil, at now: WireInstant, origin: WireInstant) {
@@ -76,5 +95,6 @@ extension CountsAttempts {
         if log.attempts[last].outcome == nil { log.attempts[last].outcome = by == "client" ? .abandoned : .handshake }
         log.attempts[last].ended = Attempt.End(time: now.since(origin), by: by, how: how, reason: reason)
         log.lastEnd = now
+        log.signs.ends(at: now.since(origin))
     }
 }

@@ -102,6 +102,18 @@ extension Expectation {
             summary: "After every reconnect the client asks again for what was open."
         ) { (_) throws(OptionError) in .resubscribes },
         Form(
+            name: "pings", example: "pings(every=15s)",
+            summary: "On a connection the client says something at least so often, keepalives included.",
+            names: ["every"]
+        ) { (arguments) throws(OptionError) in
+            guard let text = arguments.take("every") ?? arguments.takePlain() else {
+                throw OptionError("pings needs its time: pings(every=15s)")
+            }
+            let every = try PolicyArguments.duration(text)
+            guard every > 0 else { throw OptionError("'every' is a duration above 0, not '\(text)'") }
+            return .pings(every: every)
+        },
+        Form(
             name: "client", example: "client(signalr-js)",
             summary: "What a named real client does: " + ClientPreset.all.map(\.name).joined(separator: ", ") + ".",
             names: ["interval"], parse: client),

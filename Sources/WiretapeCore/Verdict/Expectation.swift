@@ -24,6 +24,8 @@ package struct Expectation: Hashable, Sendable {
         case detects(within: UInt64)
         /// After every reconnect the client asks again for what was open.
         case resubscribes
+        /// On a connection the client says something at least so often, a keepalive where it has nothing else to say.
+        case pings(every: UInt64)
         /// What a named real client does.
         case client(ClientPreset)
     }

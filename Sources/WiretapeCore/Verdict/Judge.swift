@@ -39,6 +39,7 @@ package enum Judge {
         case .transports(let order): transports(session, order)
         case .detects(let within): detects(session, within, expectation.tolerance)
         case .resubscribes: resubscribes(session)
+        case .pings(let every): pings(session, every, expectation.tolerance)
         }
     }
 
@@ -51,6 +52,7 @@ package enum Judge {
         case .honoursRetryAfter: "no answer had a Retry-After"
         case .detects: "no connection went silent by a stall or mute"
         case .resubscribes: "no session came back"
+        case .pings: "no client had nothing else to say for so long on a connection (polls do not count)"
         }
     }
 

@@ -13,6 +13,8 @@ package struct JudgedSession: Hashable, Sendable {
     package var subscribed: Bool
     /// When rules made the connection of an attempt go silent.
     package var silences: [Silence]
+    /// When the client was heard on its connections.
+    package var signs: LifeSigns
     /// When the run ended.
     package var elapsed: UInt64
 
@@ -29,7 +31,7 @@ package struct JudgedSession: Hashable, Sendable {
 
     package init(
         session: Int, run: Int, attempts: [Attempt], finished: Bool = false, abandoned: Int = 0,
-        subscribed: Bool = false, silences: [Silence] = [], elapsed: UInt64
+        subscribed: Bool = false, silences: [Silence] = [], signs: LifeSigns = LifeSigns(), elapsed: UInt64
     ) {
         self.session = session
         self.run = run
@@ -38,6 +40,7 @@ package struct JudgedSession: Hashable, Sendable {
         self.abandoned = abandoned
         self.subscribed = subscribed
         self.silences = silences
+        self.signs = signs
         self.elapsed = elapsed
     }
 

@@ -243,8 +243,8 @@ package final class EngineStage {
     func neverTaken(_ c: ConnectionID) {
         let wire = wires[Int(c)]
         wires[Int(c)].untaken = []
+        guard wire.untaken.contains(where: { $0.event != nil && $0.ticket != nil }) else { return }
         let lost = wire.untaken.flatMap(\.lines)
-        guard !lost.isEmpty else { return }
         let ending = wire.untaken.compactMap(\.ending)
         referees[wire.client][wire.session].neverTaken(lost + ending)
     }

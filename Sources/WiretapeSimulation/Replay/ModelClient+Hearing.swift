@@ -55,7 +55,12 @@ extension ModelClient {
         if phase == .leaving, status == 202 { return finishLeaving(into: &out) }
         guard status == 200 else {
             refusals.append(status)
-            return phase == .leaving ? () : ended("\(status)", into: &out)
+            if phase == .leaving { return }
+            guard habits.transport == .sse, mainSlot != nil else { return ended("\(status)", into: &out) }
+            // Real clients do not leave for that: the stream's end is on its way, on a connection of its own.
+            isPosting = true
+            refusedUntil = now.advanced(by: 1_000_000_000)
+            return
         }
         flushPosts(into: &out)
         if phase == .ready { proceed(into: &out) }
@@ -86,6 +91,7 @@ extension ModelClient {
             guard mainSlot == slot else { return }
             take(message, into: &out)
         }
+        guard refusedUntil == nil else { return }
         cutWhenDue(into: &out)
         if phase == .ready { proceed(into: &out) }
     }

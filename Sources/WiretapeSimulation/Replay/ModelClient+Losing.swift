@@ -40,6 +40,7 @@ extension ModelClient {
         let wasLeaving = phase == .leaving
         mainSlot = nil
         postSlot = nil
+        refusedUntil = nil
         outbox = []
         dueLine = nil
         lostAt = now

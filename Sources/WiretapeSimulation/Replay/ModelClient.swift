@@ -37,6 +37,8 @@ package final class ModelClient {
     package internal(set) var mainSlot: Int?
     package internal(set) var postSlot: Int?
     var isPosting = false
+    /// A message over HTTP was refused: the event stream tells that it is over, unless it has not by then.
+    var refusedUntil: WireInstant?
     var outbox: [(bytes: [UInt8], sayings: [Saying])] = []
     var events = SSEReader()
     /// Heard and said on this connection.
@@ -84,6 +86,7 @@ package final class ModelClient {
         guard phase != .over else { return nil }
         var next = dueAt
         guard phase == .ready || phase == .handshaking || phase == .leaving else { return next }
+        if let refusedUntil { return refusedUntil }
         if habits.serverTimeout > 0 {
             let limit = lastHeard.advanced(by: habits.serverTimeout)
             next = min(next ?? limit, limit)
@@ -98,6 +101,10 @@ package final class ModelClient {
 
     package func wake(at now: WireInstant, into out: inout [ClientAction]) {
         self.now = max(self.now, now)
+        if let until = refusedUntil {
+            guard until <= now else { return }
+            return ended("404", into: &out)
+        }
         switch phase {
         case .over: return
         case .waiting:

@@ -70,10 +70,16 @@ import WiretapeCore
         ("2 > 9 GET /chat?id=a\n2 gone client fin\n2 gone server fin", []),
         ("2 > 9 GET /chat?id=a\n2 gone proxy fin\n2 gone server fin", []),
         ("1 gone server fin", []),
-        // A later poll proves that it was none; what the client said meanwhile stays.
+        // A later poll shows that the client went on behind it; so does what it said meanwhile.
         (
             "2 > 9 GET /chat?id=a\n2 gone server rst\n1 > 8 POST /chat?id=a {\"type\":1,\"target\":\"A\",\"arguments\":[]}|\n"
-                + "1 > 9 GET /chat?id=a\n1 < 9 200", ["> A()"]
+                + "1 > 9 GET /chat?id=a\n1 < 9 200", ["< reset", "> A()"]
+        ),
+        // However many fail until one succeeds; and the next failure is one more.
+        (
+            "2 > 9 GET /chat?id=a\n2 < 9 502 none\n2 > 10 GET /chat?id=a\n2 < 10 502 none\n2 > 11 GET /chat?id=a\n"
+                + "2 < 11 200 {\"type\":1,\"target\":\"A\",\"arguments\":[]}|\n2 > 12 GET /chat?id=a\n2 gone server fin",
+            ["< disconnect", "< A()", "< disconnect"]
         ),
         // Otherwise it counts for nothing.
         (

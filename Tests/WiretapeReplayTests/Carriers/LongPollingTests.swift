@@ -57,6 +57,38 @@ import WiretapeCore
         play.expect(first)
     }
 
+    /// A poll that failed on the tape, between others that did not: the one that waits is cut there, over whatever transport.
+    @Test func aPollThatFailsInTheMiddle() throws {
+        let script =
+            TestTape.handshake + """
+                10 < {"type":1,"target":"A","arguments":[]}
+                30 < disconnect
+                40 < {"type":1,"target":"B","arguments":[]}
+                """
+        let play = try Playbook([TestTape.session(script, transport: .lp)])
+        let (token, poll) = try play.startPolling()
+        play.pass(ms: 10)
+        play.expect(poll, Playbook.body(Self.a))
+        play.poll(token, on: poll)
+        play.pass(ms: 20)
+        play.expect(poll, "FIN")
+        let next = play.poll(token)
+        play.pass(ms: 10)
+        play.expect(next, Playbook.body(Self.b))
+        let report = play.finish()
+        #expect(report.verdict == .pass && report.sessions[0].finished)
+        #expect(report.sessions[0].attempts.map { $0.ended?.by } == ["server", nil])
+
+        let other = try Playbook([TestTape.session(script, transport: .lp)])
+        let c = try other.start()
+        other.pass(ms: 30)
+        other.expect(c, Self.a, "FIN")
+        let d = try other.start()
+        other.pass(ms: 100)
+        other.expect(d, Self.b)
+        #expect(other.finish().verdict == .pass)
+    }
+
     @Test func theEndAnswersThePollAndForgetsTheToken() throws {
         let play = try Playbook([Self.chat])
         let (token, poll) = try play.startPolling()

@@ -60,6 +60,31 @@ import WiretapeCore
         #expect(play.finish().sessions[0].finished)
     }
 
+    /// The last end stands behind what the protocol has sent again: it is lost with that, although the tape's own message had
+    /// been taken before. The client is back with a token that the server has forgotten, and begins anew.
+    @Test func anEndBehindWhatIsSentAgain() throws {
+        let script = TestTape.handshake + "10 < \(tick(1))\n20 > \(push("Say"))\n30 < close 1001 bye\n"
+        let play = try Playbook([TestTape.session(script)])
+        let (c, token) = try start(play)
+        play.pass(ms: 10)
+        play.expect(c, tick(1))
+        play.close(c, .rst("reset"))
+        play.kernelTakes = false
+        let d = play.upgrade(token)
+        play.send(d, sequence(1))
+        play.send(d, push("Say"))
+        play.pass(ms: 50)
+        play.expect(d, "101", sequence(1), tick(1), "close 1001 bye")
+        play.close(d)
+        play.kernelTakes = true
+        play.takeAll()
+        let e = play.upgrade(play.negotiate())
+        play.send(e, #"{"protocol":"json","version":2}"#)
+        play.pass(ms: 600)
+        #expect(play.take(e) == ["101", "{}", "close 1001 bye"])
+        #expect(play.finish().sessions.map(\.finished) == [true])
+    }
+
     /// The server's Close has no number: no protocol brings it again, so the script does.
     @Test func aCloseThatWasLostIsSaidAgain() throws {
         let close = #"{"type":7,"allowReconnect":true}"#

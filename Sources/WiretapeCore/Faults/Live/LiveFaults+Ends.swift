@@ -26,7 +26,7 @@ extension LiveFaults {
         carrier.isOver = true
         let session = carrier.session
         if carrier.readyAt == nil, carrier.entry == nil || carrier.entry?.type.preamble.isEmpty == true {
-            session.connected()
+            session.connected(at: now)
         }
         if session.carrier === carrier {
             session.carrier = nil
@@ -70,6 +70,12 @@ extension LiveFaults {
     /// A rule makes the session's connection go silent.
     package func silence(_ exchange: LiveExchange, for duration: UInt64?, at now: WireInstant) {
         exchange.carrier?.silentUntil = now.advanced(by: duration ?? .max)
+        excuse(exchange, for: duration, at: now)
+    }
+
+    /// A rule keeps the session's client from being heard, or from what it would answer.
+    package func excuse(_ exchange: LiveExchange, for duration: UInt64?, at now: WireInstant) {
+        exchange.session?.excused(for: duration, at: now)
     }
 
     /// These transports have stopped working for the session.

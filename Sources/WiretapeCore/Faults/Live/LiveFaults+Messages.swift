@@ -10,7 +10,17 @@ extension LiveFaults {
         if carrier.codec == nil { identify(carrier, payload, direction) }
         var messages: [Message] = []
         carrier.codec?.decode(payload.span, opcode, direction, into: &messages)
+        if direction == .toServer {
+            for message in messages {
+                carrier.session.heard(isKeepalive: message.role == .keepalive || message.role == .ack, at: now)
+            }
+        }
         return messages.map { JudgedMessage(message: $0, fate: judge($0, carrier, at: now)) }
+    }
+
+    /// A ping or pong of the client's WebSocket.
+    package func control(of exchange: LiveExchange, at now: WireInstant) {
+        exchange.session?.heard(isKeepalive: true, at: now)
     }
 
     /// The whole body of a request that may carry messages.
@@ -90,6 +100,6 @@ extension LiveFaults {
         guard isGreeted || carrier.entry?.type.preamble.isEmpty == true else { return }
         carrier.readyAt = now
         begin(.handshake, of: carrier, at: now)
-        carrier.session.connected()
+        carrier.session.connected(at: now)
     }
 }

@@ -18,11 +18,12 @@ extension LiveFaults {
             ReplayReport.Unfired(rule: rule.name, text: unfired(rule), optional: rule.optional)
         }
         report.expectations = Judge.judge(
-            report.sessions.map { session in
+            zip(report.sessions, sessions).map { session, live in
                 JudgedSession(
                     session: session.session, run: 1, attempts: session.attempts,
                     finished: LiveFaults.wasEnded(session.attempts), abandoned: session.abandoned,
-                    subscribed: true, silences: silences(of: session.session), elapsed: elapsed(now))
+                    subscribed: true, silences: silences(of: session.session), signs: live.signs(at: now),
+                    elapsed: elapsed(now))
             }, by: expectations)
         return report
     }

@@ -14,8 +14,8 @@ struct LinkFaults: Sendable {
     var later: [Later] = []
     /// What begins with the next poll.
     var onNextPoll: [FaultVerdict] = []
-    /// Moments since its marks that have come.
-    var marks: Set<Int> = []
+    /// Moments since the connection's marks.
+    var moments = LinkMoments()
     /// Keepalives of ours, for ordinals.
     var keepalives = 0
     /// A rule has stopped our reads or writes: the client may give the connection up without our hearing of it.

@@ -16,13 +16,17 @@ extension ReplayEngine {
         case .expire: return expireSession(r, into: &out)
         case .mute(let scope, let duration) where scope.coversProtocol:
             runs[r].mutedUntil = now.advanced(by: duration ?? .max)
+            runs[r].excused(for: duration, at: now)
         default: break
         }
         guard let c else {
             if runs[r].link?.transport == .lp { runs[r].link?.faults.onNextPoll.append(effect) }
             return
         }
-        if case .stall = effect, runs[r].link?.connection == c { runs[r].link?.faults.isSilent = true }
+        if case .stall = effect, runs[r].link?.connection == c {
+            runs[r].link?.faults.isSilent = true
+            runs[r].excused(for: effect.duration, at: now)
+        }
         apply(effect, on: c, into: &out)
     }
 

@@ -168,7 +168,7 @@ extension ReplayEngine {
 
     /// The protocol is ready with its handshake.
     mutating func noteReady(_ message: Message, of r: Int) {
-        if message.role == .handshake { runs[r].connected() }
+        if message.role == .handshake { runs[r].connected(at: now) }
     }
 
     /// An ending of the tape, as rules want it.

@@ -1,29 +1,11 @@
 /// Rules of the point `time`.
 extension ReplayEngine {
-    /// When the mark of a session's connection has come with that gap; nil: it has not begun.
-    private func target(_ since: RuleFilters.Since, of r: Int) -> WireInstant? {
-        guard let link = runs[r].link else { return nil }
-        switch since.mark {
-        case .run: return origin?.advanced(by: since.gap)
-        case .connect: return link.openedAt.advanced(by: since.gap)
-        case .handshake: return link.readyAt?.advanced(by: since.gap)
-        }
-    }
-
-    /// The next moment that a rule waits for.
+    /// The next moment of the run that a rule waits for. Those of connections are among the wake-ups of their sessions.
     var nextTimedFault: WireInstant? {
-        guard !times.isEmpty else { return nil }
         var next: WireInstant?
-        for (i, since) in times.enumerated() {
-            if since.mark == .run {
-                guard !runMarks.contains(i), let at = origin?.advanced(by: since.gap) else { continue }
-                next = min(next ?? at, at)
-                continue
-            }
-            for r in runs.indices where runs[r].link?.faults.marks.contains(i) == false {
-                guard let at = target(since, of: r) else { continue }
-                next = min(next ?? at, at)
-            }
+        for (i, since) in times.enumerated() where since.mark == .run && !runMarks.contains(i) {
+            guard let at = origin?.advanced(by: since.gap) else { continue }
+            next = min(next ?? at, at)
         }
         return next
     }
@@ -31,6 +13,7 @@ extension ReplayEngine {
     /// Does what rules want at moments that have come.
     mutating func fireTimed(into out: inout [ReplayAction]) {
         guard !times.isEmpty else { return }
+        let due = runs.due(at: now)
         for (i, since) in times.enumerated() {
             if since.mark == .run {
                 guard !runMarks.contains(i), let at = origin?.advanced(by: since.gap), at <= now else { continue }
@@ -38,12 +21,16 @@ extension ReplayEngine {
                 fireForAll(since, into: &out)
                 continue
             }
-            for r in runs.indices where runs[r].link?.faults.marks.contains(i) == false {
-                guard let at = target(since, of: r), at <= now else { continue }
-                runs[r].link?.faults.marks.insert(i)
+            for r in due where comes(i, to: r) {
                 carryOut(faultEngine.time(since, moment(of: r)), of: r, into: &out)
             }
         }
+    }
+
+    private mutating func comes(_ i: Int, to r: Int) -> Bool {
+        guard let opened = runs[r].link?.openedAt else { return false }
+        let ready = runs[r].link?.readyAt
+        return runs[r].link?.faults.moments.comes(i, opened: opened, ready: ready, by: now) ?? false
     }
 
     private mutating func fireForAll(_ since: RuleFilters.Since, into out: inout [ReplayAction]) {

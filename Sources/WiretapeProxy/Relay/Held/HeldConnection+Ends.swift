@@ -322,6 +322,7 @@ extension HeldConnection {
                 }
             case .mute(let scope, let time):
                 muted = scope
+                if scope.coversProtocol, let live { faults.excuse(live, for: time, at: now) }
                 restore(after: time, .mute, at: now)
             case .throttle(let rate, let time): pace(.rate(rate), directions, for: time, at: now)
             case .slice(let size, let every, let time):

@@ -146,6 +146,7 @@ extension HeldConnection {
 
     private func heard(_ control: HeldControl, _ direction: Direction, at now: WireInstant) {
         guard control.opcode == 8 else {
+            if direction == .toServer, let live = socket?.live { faults.control(of: live, at: now) }
             if direction == .toClient, mutesWebSocket { return }
             return update(direction) { $0.lane.addExpress(control.raw, at: now) }
         }
