@@ -55,7 +55,7 @@ import WiretapeSimulation
         var rest = Array(chunked.utf8)[...]
         var out: [UInt8] = []
         while let line = rest.firstIndex(of: 0x0a) {
-            let size = Int(String(decoding: rest[..<line], as: UTF8.self).trimmingBlanks(), radix: 16) ?? 0
+            let size = Int(String(decoding: rest[..<line].prefix { $0 != 0x0d }, as: UTF8.self), radix: 16) ?? 0
             guard size > 0, rest.count > line - rest.startIndex + size else { break }
             out += rest[(line + 1)...].prefix(size)
             rest = rest[(line + 1 + size + 2)...]

@@ -51,7 +51,8 @@ import WiretapeCore
         play.play.pass(ms: 100)
         play.expect(c, [#"{"id":"2","type":"error","payload":{"message":"no"}}"#])
         play.say(c, #"{"type":"connection_terminate"}"#)
-        play.expect(c, ["close 1000"])
+        // The servers of the older dialect close without a code then.
+        play.expect(c, ["close -"])
         let report = play.play.finish()
         #expect(report.verdict == .pass, "\(report.reasons)")
         #expect(report.sessions[0].finished && report.sessions[0].missing.isEmpty)
