@@ -4,6 +4,7 @@ import base64
 import hashlib
 import os
 import struct
+import zlib
 
 GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
@@ -87,3 +88,23 @@ class FrameReader:
             yield first, payload
             at = body + size
         del self.buffer[:at]
+
+
+class Inflater:
+    """permessage-deflate of one direction (RFC 7692), as the server's answer has it; None where there is none."""
+
+    def __init__(self, fields, direction):
+        given = next((value for name, value in fields if name.lower() == "sec-websocket-extensions"), "")
+        parts = [part.strip() for part in given.split(",")[0].split(";")]
+        self.is_used = parts[0] == "permessage-deflate"
+        side = "client" if direction == ">" else "server"
+        self.keeps = f"{side}_no_context_takeover" not in parts
+        self.stream = zlib.decompressobj(-15)
+
+    def message(self, data):
+        if not self.is_used:
+            raise ValueError("a compressed WebSocket frame without permessage-deflate")
+        found = self.stream.decompress(data + b"\0\0\xff\xff")
+        if not self.keeps:
+            self.stream = zlib.decompressobj(-15)
+        return found

@@ -18,7 +18,7 @@ IDS = ("connectionToken", "connectionId")
 
 
 # Signs of life, which replay makes anew: SignalR's in both encodings, GraphQL's, Pusher's.
-SIGNS = (b'{"type":6}', b"\x02\x91\x06", b'{"type":"ping"', b'{"type":"pong"', b'{"type":"ka"', b'"pusher:p', b'"eventflit:p', b"h\n", b"X")
+SIGNS = (b'{"type":6}', b"\x02\x91\x06", b'{"type":"ping"', b'{"type":"pong"', b'{"type":"ka"', b'"pusher:p', b'"eventflit:p', b"h\n")
 
 
 def packed(content):
@@ -40,8 +40,23 @@ def packed(content):
     return records
 
 
+def measured(content):
+    """The messages of an Atmosphere payload, or None: each has its length in characters before it."""
+    with contextlib.suppress(UnicodeDecodeError):
+        text, found = content.decode().strip(), []
+        while match := re.match(r"(\d{1,7})\|", text):
+            end = match.end() + int(match[1])
+            found.append(text[match.end() : end].encode())
+            text = text[end:]
+        return [one for one in found if one.strip() not in (b"", b"X")] if found and not text.strip() else None
+    return None
+
+
 def units(content):
-    """How many messages a payload carries, without signs of life: SignalR's records, else it is one."""
+    """How many messages a payload carries, without signs of life: SignalR's records, Atmosphere's by their lengths, else it
+    is one."""
+    if (found := measured(content)) is not None:
+        return len(found)
     parts = packed(content) or [part for part in content.split(b"\x1e") if part.strip()]
     return sum(not any(sign in part[:40] for sign in SIGNS) for part in parts)
 
@@ -201,7 +216,7 @@ class Recorded:
                 return
             began.set_result(status)
             self.settle(x, status)
-            await self.read_frames()
+            await self.read_frames(frames.Inflater(fields.items(), "<"))
         except Lost:
             if not began.done():
                 began.set_result(None)
@@ -228,13 +243,13 @@ class Recorded:
 
     # The frames
 
-    async def read_frames(self):
-        reader = frames.FrameReader()
+    async def read_frames(self, inflater):
         with contextlib.suppress(OSError):
-            await self.read_until_end(reader)
+            await self.read_until_end(inflater)
         self.closed.set()
 
-    async def read_until_end(self, reader):
+    async def read_until_end(self, inflater):
+        reader, message, deflated = frames.FrameReader(), b"", False
         while data := await self.wire.reader.read(65536):
             for first, content in reader.feed(data):
                 opcode = first & 15
@@ -242,8 +257,12 @@ class Recorded:
                     await self.wire.say(frames.frame(frames.PONG, content, True))
                 elif opcode == frames.CLOSE:
                     self.closed.set()
-                elif first & 0x80:
-                    self.client.heard += units(content)
+                elif opcode not in (frames.TEXT, frames.BINARY, 0):
+                    continue
+                else:
+                    message, deflated = (content, bool(first & 0x40)) if opcode else (message + content, deflated)
+                    if first & 0x80:
+                        self.client.heard += units(inflater.message(message) if deflated else message)
 
     async def frame(self, event):
         if not self.answers:
@@ -310,7 +329,7 @@ class RecordedClient:
         self.heard = 0
         self.before = self.count()
         self.connections = [Recorded(self, number, mine) for number, mine in connections.items()]
-        self.pollers = {}
+        self.pollers = []
 
     def count(self):
         """[(time, messages of the server so far)] of the tape."""
@@ -351,12 +370,11 @@ class RecordedClient:
         loop = asyncio.get_running_loop()
         self.begun = loop.time()
         await asyncio.gather(*(connection.play() for connection in self.connections))
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GRACE):
-                await asyncio.gather(*self.pollers.values())
-        for task in self.pollers.values():
-            task.cancel()
-        await asyncio.gather(*self.pollers.values(), return_exceptions=True)
+        if self.pollers:
+            _, waiting = await asyncio.wait(self.pollers, timeout=GRACE)
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*self.pollers, return_exceptions=True)
 
     async def connect(self):
         return Wire(*await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 24))
@@ -396,12 +414,11 @@ class RecordedClient:
 
     async def poll(self, number, event):
         """The first of the polls begins a loop of its own; the others are part of that."""
-        name = self.same(event)[0]["target"]
-        if name in self.pollers:
+        if event is not self.same(event)[0]:
             return
         await self.moment(event)
         first = self.answers[number, event["x"]] = asyncio.get_running_loop().create_future()
-        self.pollers[name] = asyncio.create_task(self.keep_polling(self.same(event), first))
+        self.pollers.append(asyncio.create_task(self.keep_polling(self.same(event), first)))
 
     def farewell(self, poll):
         """The place of the request with which the recorded client ends the session that it polls; None: it just leaves."""
