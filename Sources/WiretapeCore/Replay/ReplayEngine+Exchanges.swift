@@ -42,7 +42,8 @@ extension ReplayEngine {
         exchanges.played += 1
         let exchange = exchanges.recorded[suitable(place, of: members, for: head)]
         guard !exchange.isCut else {
-            let text = "the recorded answer to \(head.method) \(head.path) is too long to be played"
+            let text =
+                "the recorded answer to \(head.method) \(head.path) is not whole on the tape, too long or damaged"
             return refuse(c, head, 501, text, into: &out)
         }
         var answer = withCORS(ExchangeAnswer.make(exchange, for: head), for: head)

@@ -38,11 +38,7 @@ extension ReplayEngine {
         if let answer = recordedRefusal(of: r, at: .negotiate) { return (answer, "server") }
         let served = transports(of: session)
         if let obstacle = session.obstacle ?? (served.isEmpty ? notServed(session) : nil) {
-            let reason = "session \(session.number) of \(tapeName) \(obstacle)"
-            if !refusedSessions.contains(session.number) {
-                refusedSessions.append(session.number)
-                diverged("wiretape: \(reason)", into: &out)
-            }
+            let reason = obstructed(session, obstacle, into: &out)
             return (codec.type.refuseNegotiate(head, reason: reason) ?? plain(404, reason), "replay")
         }
         let offered = served.filter { !runs[r].blocked.contains($0) }
@@ -55,6 +51,18 @@ extension ReplayEngine {
         let isGiven = (200..<300).contains(answer.status)
         runs[r].awaitsUpgrade = isGiven
         return (withCookies(of: session.negotiate?.response, answer), isGiven ? nil : "replay")
+    }
+
+    /// A session that cannot be played was asked for: that is told once.
+    mutating func obstructed(
+        _ session: RecordedSession, _ obstacle: String, into out: inout [ReplayAction]
+    ) -> String {
+        let reason = "session \(session.number) of \(tapeName) \(obstacle)"
+        if !refusedSessions.contains(session.number) {
+            refusedSessions.append(session.number)
+            diverged("wiretape: \(reason)", into: &out)
+        }
+        return reason
     }
 
     private func notServed(_ session: RecordedSession) -> String {

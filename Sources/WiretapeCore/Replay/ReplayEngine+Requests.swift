@@ -129,6 +129,8 @@ extension ReplayEngine {
         } else if let refusal = recordedRefusal(of: r, at: kind) {
             answer = refusal
             by = "server"
+        } else if let obstacle = runs[r].session.obstacle {
+            answer = plain(404, obstructed(runs[r].session, obstacle, into: &out))
         } else if !transports(of: runs[r].session).contains(transport) || runs[r].blocked.contains(transport) {
             answer = codec.type.answer(.notOffered, to: head)
             runs[r].awaitsUpgrade = false

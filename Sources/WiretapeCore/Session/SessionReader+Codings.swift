@@ -28,6 +28,7 @@ extension SessionReader {
             return
         }
         guard let decoder = exchange.decoder else { return piece(x, .toClient, bytes, at: place, into: &out) }
+        hasDecoded = true
         var used = 0
         while true {
             var plain: [UInt8] = []
@@ -54,6 +55,21 @@ extension SessionReader {
         unreadable(x, fault, at: place, into: &out)
     }
 
+    /// The recorder has removed a coding from the beginning of an answer and left it on the rest: what was received is not on
+    /// the tape any more.
+    mutating func staysEncoded(
+        _ x: UInt32, of connection: UInt32, at place: Place, into out: inout [DecodedMessage]
+    ) {
+        var there = place
+        there.connection = connection
+        guard let exchange = connections[connection]?.exchanges[x] else { return }
+        connections[connection]?.exchanges[x]?.isCut = true
+        guard exchange.framing != nil, !exchange.isGivenUp else { return }
+        connections[connection]?.exchanges[x]?.undecoded = .bad(.corrupt)
+        connections[connection]?.exchanges[x]?.isGivenUp = true
+        unreadable(x, .bad(.corrupt), at: there, into: &out)
+    }
+
     /// A request is whole.
     mutating func decodeRequest(_ x: UInt32, at place: Place) {
         guard var exchange = connections[place.connection]?.exchanges[x], !exchange.isCut,
@@ -65,6 +81,7 @@ extension SessionReader {
         let fault = SessionReader.decode(
             &exchange.opening.requestBody, &exchange.opening.request.headers, isPlain: exchange.isRequestUnframed,
             limit: limit)
+        hasDecoded = !exchange.isRequestUnframed
         if let fault { note(x, .toServer, exchange.opening.request.headers, fault) }
         connections[place.connection]?.exchanges[x]?.opening = exchange.opening
     }
@@ -88,6 +105,7 @@ extension SessionReader {
         exchange.undecoded = SessionReader.decode(
             &exchange.opening.responseBody, &head.headers, isPlain: exchange.isAnswerUnframed, limit: limit)
         exchange.opening.response = head
+        hasDecoded = !exchange.isAnswerUnframed
         if let fault = exchange.undecoded { note(x, .toClient, head.headers, fault) }
     }
 

@@ -63,6 +63,8 @@ package struct SessionReader: Sendable {
     var plain: [Plain] = []
     /// Bodies that turned out with the last event to be in no coding that can be read.
     package internal(set) var undecoded: [UndecodedBody] = []
+    /// What the last event brought was read from bytes in a content coding.
+    package internal(set) var hasDecoded = false
     private var takeOffset: UInt64 = 0
     private var lastTime: UInt64 = 0
 
@@ -87,6 +89,7 @@ package struct SessionReader: Sendable {
         into out: inout [DecodedMessage]
     ) {
         if !undecoded.isEmpty { undecoded = [] }
+        hasDecoded = false
         let (sum, overflow) = event.time.addingReportingOverflow(takeOffset)
         lastTime = max(lastTime, overflow ? .max : sum)
         var place = Place(
@@ -121,7 +124,11 @@ package struct SessionReader: Sendable {
             startAgain()
         case .ping(let direction, _), .pong(let direction, _):
             control(direction, at: place)
-        case .fault, .mark, .gap, .stop, .unknown:
+        case .mark(let text):
+            if let rest = UndecodedBody.read(text) {
+                staysEncoded(rest.exchange, of: rest.connection, at: place, into: &out)
+            }
+        case .fault, .gap, .stop, .unknown:
             break
         }
     }

@@ -175,7 +175,7 @@ final class AssembledExchange {
         guard decoder != nil else { return packer.chunk(time, connection, x: x, .toClient, bytes) }
         let fault = decoder?.feed(bytes) { piece in packer.chunk(time, connection, x: x, .toClient, piece) }
         if let fault {
-            let why = "connection \(connection) exchange \(x): the rest of the body stays encoded: \(fault)"
+            let why = UndecodedBody.mark(connection: connection, exchange: x, why: fault)
             packer.append(TapeEvent(time: time, connection: connection, .mark(why)))
         }
     }

@@ -60,14 +60,11 @@ extension TapeCanon {
             case .full: continue
             case .bad(let fault):
                 connections[event.connection]?.exchanges[x]?.decoder = nil
-                put([CanonItem(time: event.time, what: .note(.mark(TapeCanon.staysEncoded(fault.text))))])
+                put([CanonItem(time: event.time, what: .note(.mark("\(UndecodedBody.staysEncoded): \(fault.text)")))])
                 return out + bytes[used...]
             }
         }
     }
-
-    /// What a mark says behind which a body is as it was received.
-    static func staysEncoded(_ why: String) -> String { "the rest of the body stays encoded: \(why)" }
 
     /// The answer is whole.
     mutating func decodeAnswer(_ x: UInt32, _ event: TapeEvent) {

@@ -129,7 +129,9 @@ package struct TapeCanon {
             connections = [:]
             take += 1
             put([CanonItem(time: event.time, what: .note(event.kind))])
-        case .mark, .gap, .stop: put([CanonItem(time: event.time, what: .note(event.kind))])
+        case .mark(let text):
+            put([CanonItem(time: event.time, what: .note(.mark(UndecodedBody.canonical(text))))])
+        case .gap, .stop: put([CanonItem(time: event.time, what: .note(event.kind))])
         case .fault(let rule, let action, _, let delivered):
             // The number of the event that it was done to is not the same here; it is the one before.
             let kind = TapeEvent.Kind.fault(rule: rule, action: action, reference: nil, delivered: delivered)

@@ -25,6 +25,8 @@ package struct TapeEditor: Sendable {
         var codec: String
         var messages: [Message]
         var meant: [Int]
+        /// They were read from bytes in a content coding.
+        var isEncoded: Bool
     }
 
     package init(_ edit: TapeEdit, codecs: [CodecEntry]) {
@@ -53,7 +55,8 @@ package struct TapeEditor: Sendable {
                     TapeEdit.Match(line: line.line, session: decoded[i].session, title: decoded[i].message.title))
             }
             frames[line.line] = Frame(
-                codec: decoded[0].codec, messages: decoded.map(\.message), meant: meant)
+                codec: decoded[0].codec, messages: decoded.map(\.message), meant: meant,
+                isEncoded: reader?.hasDecoded ?? false)
         default: break
         }
     }
@@ -129,6 +132,10 @@ package struct TapeEditor: Sendable {
             if edit.drops { return try drop(&text, event, "/json", line) }
             for change in edit.changes { try apply(change, to: &text, under: "/json", line) }
             return false
+        }
+        guard !frame.isEncoded else {
+            throw fault(
+                line, "'\(frame.messages[frame.meant[0]].title)' is in an encoded body; `wiretape canon` decodes it")
         }
         var payload: [UInt8] = []
         // The event that completed the message need not be the one that holds it.

@@ -147,7 +147,7 @@ package struct TapeValidator: Sendable {
                         + "\(summary.events - 1) of \(summary.connections)")
             }
         case .mark(let text):
-            if text.contains("the rest of the body stays encoded") { warn(text) }
+            if text.contains(UndecodedBody.staysEncoded) { warn(text) }
         case .fault: break
         default:
             if !summary.isSparse, !opened.contains(event.connection), strangers.insert(event.connection).inserted {

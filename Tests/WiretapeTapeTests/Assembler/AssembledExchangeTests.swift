@@ -84,6 +84,20 @@ import WiretapeTape
         #expect(body == text)
     }
 
+    /// Several lines, or a list on one, are several codings: none of them is removed.
+    @Test(arguments: [
+        "Content-Encoding: gzip\r\nContent-Encoding: br", "Content-Encoding: br, gzip", "Content-Encoding: br",
+    ])
+    func listsAndOtherCodingsStay(_ fields: String) {
+        for time: UInt64 in [1_500_000, 90_000_000] {
+            let lines = stream(
+                "HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n", pieces: [(time, Array("as it came".utf8))], end: time)
+            #expect(!lines[0].contains(#""coding""#))
+            #expect(lines.joined().contains(#""text":"as it came""#))
+            #expect(!lines.joined().contains("stays encoded"))
+        }
+    }
+
     @Test func damagedCodingsStayAsReceived() {
         let coded = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"
         let lines = stream(coded, pieces: [(1_000_000, Array("no gzip".utf8))], end: 1_000_000)

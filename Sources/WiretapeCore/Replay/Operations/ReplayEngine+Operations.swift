@@ -18,7 +18,13 @@ extension ReplayEngine {
         }
         switch find(message, head, codec, c) {
         case .nothing: return false
-        case .run(let r): serve(message, payload, opening, of: r, on: c, into: &out)
+        case .run(let r):
+            if let obstacle = runs[r].session.obstacle {
+                let reason = obstructed(runs[r].session, obstacle, into: &out)
+                out.append(.respond(c, withCORS(plain(404, reason), for: head), thenClose: false))
+            } else {
+                serve(message, payload, opening, of: r, on: c, into: &out)
+            }
         case .refused(let r): refuseReconnect(r, c, head, codec, into: &out)
         case .exhausted(let count):
             refuseOperation(message, exhaustedText(message, count), opening, codec, c, into: &out)
