@@ -108,6 +108,7 @@ extension ReplayEngine {
         let live = message.chain.map { Chain(ids.live($0), origin: $0.origin) }
         runs[r].link?.rules?.said(message, on: live)
         if message.role == .reply { answered(step, of: r) }
+        runs[r].answered(step)
         if message.role == .reply, let chain = message.chain, let place = runs[r].script.steps[step].place {
             runs[r].link?.end(chain, at: place)
         }

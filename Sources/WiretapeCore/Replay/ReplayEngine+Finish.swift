@@ -1,28 +1,32 @@
 extension ReplayEngine {
     /// The report, at the end of the run.
-    package mutating func finish(at now: WireInstant) -> ReplayReport {
+    /// - Parameter clientsAreGone: nothing more would have come, however long the run had lasted.
+    package mutating func finish(at now: WireInstant, clientsAreGone: Bool = false) -> ReplayReport {
         self.now = max(self.now, now)
+        self.clientsAreGone = clientsAreGone
         for r in runs.indices { settleParked(of: r) }
         var digest = Digest()
         var reports: [ReplayReport.Session] = []
-        var judged: [SessionRun] = []
+        var reported: [SessionRun] = []
+        var numbers = AttemptNumbers()
         var played: [Int: [UInt64]] = [:]
         for r in runs.indices.sorted(by: {
             (runs[$0].session.number, runs[$0].session.part ?? 0, runs[$0].run)
                 < (runs[$1].session.number, runs[$1].session.part ?? 0, runs[$1].run)
         }) {
             played[runs[r].session.number, default: []].append(Digest.value(of: runs[r], timed: isTimed(r)))
-            reports.append(report(r))
-            judged.append(runs[r])
+            reports.append(relieved(report(r), runs[r]))
+            reported.append(runs[r])
+            numbers.add(runs[r].attempts, of: runs[r].session.number, run: runs[r].run)
         }
         for number in played.keys.sorted() { digest.add(number, played[number, default: []]) }
         digest.add(roster)
         digest.add(firings)
         return ReplayReport(
             digest: digest.text, seed: seed, sessions: reports, unclaimed: unclaimed.map { sessions[$0].number },
-            faults: firings, unfired: unfired, expectations: judgements(reports, judged), divergences: divergences,
-            outsideDigest: outsideDigest, onDivergence: options.onDivergence, exchanges: exchangeReport,
-            nobody: nobody)
+            faults: firings.map(numbers.renumbered), unfired: unfired, expectations: judgements(reports, reported),
+            divergences: divergences, outsideDigest: outsideDigest, onDivergence: options.onDivergence,
+            exchanges: exchangeReport, nobody: nobody)
     }
 
     /// What to say of a run that played nothing: no session was claimed, or, on a tape that has none, no request answered.
@@ -59,13 +63,14 @@ extension ReplayEngine {
         return ReplayReport.Session(
             session: run.session.number, run: run.run, client: run.identities.first ?? "", assigned: run.assigned,
             protocolID: run.session.codec.id, transports: run.transports,
-            finished: run.failure == nil && !run.isStalled && complete, attempts: attempts, matched: run.matched,
+            finished: run.failure == nil && !run.isStalled && complete, attempts: Attempt.joined(attempts),
+            matched: run.matched,
             missing: missing.map { DivergenceText.describe(run, $0, tape: tapeName) } + run.missingElsewhere,
             unexpected: run.unexpected, late: run.late.map { DivergenceText.describe(run, $0, tape: tapeName) },
             reordered: run.reordered,
             abandoned: run.state.indices.count {
                 run.state[$0] == .abandoned && run.script.steps[$0].direction == .toClient
-            }, unreached: unreached, operation: run.session.part,
+            }, unreached: unreached, repeated: run.speech.repeated, operation: run.session.part,
             others: sources(of: roster.claims[r].session).dropFirst().map { sessions[$0].number },
             upstream: table.upstream(of: roster.claims[r].session))
     }

@@ -49,9 +49,12 @@ extension ReplayEngine {
         if !isCut, !keepRules(message, of: r, into: &out) { return }
         let match = runs[r].match(message, at: now, options)
         switch match {
-        case .matched, .repeated:
+        case .matched(let step), .repeated(let step):
+            spoke(message, as: step, of: r)
             if message.role == .handshake, runs[r].script.serverHandshake == nil { runs[r].connected(at: now) }
-        case .reclaims(let step): reclaim(step, by: message, of: r, into: &out)
+        case .reclaims(let step):
+            spoke(message, as: step, of: r)
+            reclaim(step, by: message, of: r, into: &out)
         case .aside:
             if message.role == .close, !isCut, writer(of: r).endsAtFarewell || !runs[r].script.farewellAnswers.isEmpty {
                 sayFarewell(r, into: &out)

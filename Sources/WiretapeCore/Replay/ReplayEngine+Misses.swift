@@ -53,7 +53,9 @@ extension ReplayEngine {
             if let hit = judge(head, kind, opensAttempt: opensAttempt, of: r), hit.place != .after {
                 return carryOut(hit, on: c, head, kind, of: r, into: &out)
             }
-            runs[r].addStep(.init(request: kind.rawValue, status: 404, time: elapsed), failed: "replay", at: now)
+            runs[r].addStep(
+                .init(request: kind.rawValue, status: 404, time: elapsed), failed: "replay", isOwnRefusal: true,
+                at: now)
         }
         let count = routes.reduce(0) { $0 + table.routes[$1].sessions.count }
         let taken = count == 1 ? "its only one is taken" : "all \(count) are taken"

@@ -3,7 +3,8 @@ extension ReplayEngine {
         _ c: ConnectionID, _ head: RequestHead, _ codec: CodecEntry, into out: inout [ReplayAction]
     ) {
         let r: Int
-        if let redirected = redirected(head, codec, c) {
+        let redirected = redirected(head, codec, c)
+        if let redirected {
             r = redirected
             remember(identity(head, c), of: r)
         } else {
@@ -12,11 +13,13 @@ extension ReplayEngine {
             runs[r].redirects = 0
         }
         settleParked(of: r)
-        let opensAttempt = runs[r].beginAttempt(at: now, origin: origin ?? now)
+        let opensAttempt = runs[r].beginAttempt(negotiates: redirected == nil, at: now, origin: origin ?? now)
         let hit = judge(head, .negotiate, opensAttempt: opensAttempt, of: r)
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, .negotiate, of: r, into: &out) }
         let (answer, by) = negotiation(head, codec, of: r, into: &out)
-        runs[r].addStep(.init(request: "negotiate", answer, time: elapsed), failed: by, at: now)
+        runs[r].addStep(
+            .init(request: "negotiate", answer, time: elapsed), failed: by, isOwnRefusal: runs[r].failure != nil,
+            at: now)
         out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
         if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
     }

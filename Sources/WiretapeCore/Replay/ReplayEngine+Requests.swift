@@ -12,7 +12,9 @@ extension ReplayEngine {
         let start = out.count
         asking = c
         let (head, body) = plain(head, body)
+        let rival = rival(of: head, on: c)
         dispatch(c, head, body: body, into: &out)
+        if let rival { overlapped(rival, by: head, on: c) }
         asking = nil
         // What rules want before the answer.
         if !prepared.isEmpty { out.insert(contentsOf: prepared, at: start) }
@@ -143,7 +145,8 @@ extension ReplayEngine {
             return .goesOn(after: hit)
         }
         runs[r].addStep(
-            .init(request: kind.rawValue, answer, transport: transport, time: elapsed), failed: by, at: now)
+            .init(request: kind.rawValue, answer, transport: transport, time: elapsed), failed: by,
+            isOwnRefusal: runs[r].failure != nil || runs[r].isComplete && !runs[r].isLeft, at: now)
         out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
         return .answered
     }

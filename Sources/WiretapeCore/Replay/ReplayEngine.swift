@@ -8,6 +8,8 @@
 package struct ReplayEngine {
     package let tapeName: String
     package let options: ReplayOptions
+    /// What its policies name as subscriptions.
+    let subscribers: Subscribers
     package let faults: FaultPlan
     package let seed: UInt64
     let sessions: [RecordedSession]
@@ -56,6 +58,8 @@ package struct ReplayEngine {
     var expired: [String: Int] = [:]
     /// Connections by listener.
     var accepted: [String: Int] = [:]
+    /// Known at the run's end: its clients have ended before.
+    var clientsAreGone = false
     /// The request that is being answered, and what rules want before its answer.
     var asking: ConnectionID?
     var prepared: [ReplayAction] = []
@@ -98,6 +102,7 @@ package struct ReplayEngine {
         self.upstreams = upstreams
         self.tapeName = tapeName
         self.options = options
+        subscribers = options.subscribers
         self.faults = faults
         self.seed = seed
         var codecs: [CodecEntry] = []

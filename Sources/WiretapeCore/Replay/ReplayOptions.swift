@@ -35,6 +35,8 @@ package struct ReplayOptions: Hashable, Sendable {
     package var until = Until.signal
     package var routes: [Route] = []
     package var expectations: [Expectation] = []
+    /// What the policies name as subscriptions.
+    package var subscribers: Subscribers { Subscribers(expectations) }
     /// A run in which nobody plays anything may pass.
     package var allowsUnplayed = false
 

@@ -26,6 +26,7 @@ extension ReplayReport.Session {
             ] + (upstream.map { [.init("upstream", .string($0))] } ?? []) + (traffic?.members ?? played) + [
                 .init("abandoned", .number(abandoned)), .init("attempts", .array(attempts.map(\.json))),
             ] + (unreached > 0 ? [.init("unreached", .number(unreached))] : [])
+                + (repeated > 0 ? [.init("repeated", .number(repeated))] : [])
                 + (operation.map { [.init("operation", .number($0))] } ?? [])
                 + (others.isEmpty ? [] : [.init("others", .array(others.map { .number($0) }))]))
     }
@@ -107,6 +108,7 @@ extension Judgement {
     fileprivate var json: JSONValue {
         .object([
             .init("policy", .string(policy)), .init("session", .number(session)), .init("met", .bool(met)),
+            .init("judged", .bool(isJudged)),
             .init("expected", .string(expected)), .init("actual", .string(actual)), .init("reason", .string(reason)),
         ])
     }

@@ -21,7 +21,10 @@ extension ReplayReport {
             return Case(
                 group: "expectations", name: judgement.policy + session,
                 failure: judgement.met
-                    ? nil : "\(judgement.reason)\nexpected \(judgement.expected)\nactual   \(judgement.actual)")
+                    ? nil
+                    : !judgement.isJudged
+                        ? judgement.reason
+                        : "\(judgement.reason)\nexpected \(judgement.expected)\nactual   \(judgement.actual)")
         }
         let time = Self.seconds(sessions.flatMap(\.attempts).map { $0.ended?.time ?? $0.start }.max() ?? 0)
         let failures = cases.count { $0.failure != nil }

@@ -29,9 +29,8 @@ extension ReplayReport {
         }
         lines += firingLines
         for judgement in expectations {
-            let met = judgement.met ? "met" : "not met"
             let session = judgement.session == 0 ? "" : ", session \(judgement.session)"
-            lines.append("expected \(judgement.policy)\(session): \(met), got \(judgement.actual)")
+            lines.append("expected \(judgement.policy)\(session): \(judgement.word), got \(judgement.actual)")
         }
         lines += reasons
         if onDivergence == .ignore, !divergences.isEmpty {
@@ -136,7 +135,7 @@ extension ReplayReport.Session {
 
     /// `14 client messages matched, finished`.
     var state: String {
-        if let traffic { return traffic.text }
+        if let traffic { return traffic.text + saidAgain }
         var state = "\(matched) client messages matched, \(finished ? "finished" : "not finished")"
         if abandoned > 0 { state += ", \(abandoned) server messages abandoned" }
         if !missing.isEmpty { state += ", \(missing.count) client messages missing" }
@@ -144,7 +143,12 @@ extension ReplayReport.Session {
         if !unexpected.isEmpty { state += ", \(unexpected.count) unexpected" }
         if !late.isEmpty { state += ", \(late.count) late" }
         if reordered > 0 { state += ", \(reordered) reordered" }
-        return state
+        return state + saidAgain
+    }
+
+    private var saidAgain: String {
+        repeated == 0
+            ? "" : ", \(repeated) acknowledged \(repeated == 1 ? "message" : "messages") said again after a reconnect"
     }
 }
 

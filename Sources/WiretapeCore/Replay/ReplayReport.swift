@@ -85,6 +85,8 @@ package struct ReplayReport: Hashable, Sendable {
         package var abandoned: Int
         /// Client messages that were given up because of a missing one: behind it, or of a chain that it would have opened.
         package var unreached: Int = 0
+        /// Acknowledged messages of the client that it said again after a reconnect.
+        package var repeated: Int = 0
         /// Of a chain of the session that was served by itself: the how manyth request it is.
         package var operation: Int? = nil
         /// Of live traffic: the messages that passed, keepalives left aside.

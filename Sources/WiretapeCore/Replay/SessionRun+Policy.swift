@@ -101,6 +101,8 @@ extension SessionRun {
         (standIns, lastSaid, lastStop) = ([:], -1, nil)
         matchedBefore = matched
         mayComeBack = 0
+        heldBack = []
+        speech.forget()
         begin(at: now)
         skipSettled()
     }

@@ -18,6 +18,7 @@ extension SessionRun {
         endedByScript = false
         defer { if !hasHandshake { skipHandshake(at: now) } }
         if generation == 1 { return begin(at: now) }
+        speech.returned()
         loseTrailing()
         if options.onReconnect == .restart, !isScripted { return restart(at: now) }
         if session.isOperation { endAgain() }
@@ -31,6 +32,7 @@ extension SessionRun {
         }
         rewindPositions()
         if !isScripted { applyPolicy(options, remembered: false, at: now) }
+        holdBack(what: options.subscribers.hanging)
     }
 
     /// Where the client says nothing first, the protocol's opening is the server's alone: each connection begins with it.
@@ -87,6 +89,7 @@ extension SessionRun {
         let passed = link.memory == nil ? link.faults.passed.compactMap(\.step) : []
         restore(link.stepsUnderWay + passed)
         self.link = nil
+        speech.lost()
         mutedUntil = nil
         lastEnd = now
         wakeAt = nil
@@ -159,6 +162,7 @@ extension SessionRun {
         endedByScript = false
         departure = .lost
         self.link = link
+        speech.resumed()
         if link.readyAt != nil { self.link?.readyAt = now }
         awaitsUpgrade = false
         lastProgress = max(lastProgress, now)

@@ -19,6 +19,10 @@ final class SessionRun: CountsAttempts {
     var identities: [String] = []
     var assigned = ReplayReport.Assigned.order
     var log = AttemptLog()
+    /// What the client said, and what of it again.
+    var speech = ClientSpeech()
+    /// Pushes that stay away until the client has subscribed again; they are `abandoned`.
+    var heldBack: Set<Int> = []
     /// The connection before, which we ended ourselves, while its kernel has not taken all that was queued before the end.
     var trailing: Link?
     /// Messages that are `abandoned` while the client may still bring them back: what stands behind them waits for it.

@@ -4,16 +4,23 @@ extension Attempt {
 
     /// The attempts with those put together that are steps of one: a fallback to another transport and the negotiation it
     /// takes, and a request that is repeated with a fresh credential after a 401. Both follow a failure at once.
-    package static func joined(_ attempts: [Attempt]) -> [Attempt] {
+    package static func joined(_ attempts: [Attempt]) -> [Attempt] { joining(attempts).attempts }
+
+    /// - Returns: also which of them each attempt has become, in the order in which they were given, counted from 1.
+    package static func joining(_ attempts: [Attempt]) -> (attempts: [Attempt], numbers: [Int]) {
         var out: [Attempt] = []
+        var numbers: [Int] = []
         for attempt in attempts {
             guard let last = out.last, goesOn(last, with: attempt) else {
                 out.append(attempt)
+                numbers.append(out.count)
                 continue
             }
+            numbers.append(out.count)
             out[out.count - 1].steps += attempt.steps
             out[out.count - 1].outcome = attempt.outcome
             out[out.count - 1].ended = attempt.ended
+            out[out.count - 1].isOwnRefusal = attempt.isOwnRefusal
         }
         var retry = 0
         for i in out.indices {
@@ -21,7 +28,7 @@ extension Attempt {
             out[i].retry = retry
             retry = out[i].outcome == .connected ? 1 : retry + 1
         }
-        return out
+        return (out, numbers)
     }
 
     private static func goesOn(_ failed: Attempt, with next: Attempt) -> Bool {

@@ -12,6 +12,8 @@ package struct Attempt: Hashable, Sendable {
     package var outcome: Outcome?
     package var steps: [Step] = []
     package var ended: End?
+    /// The replay itself refused it, and no server would have: there was no session left, or it had diverged.
+    package var isOwnRefusal = false
 
     package init(number: Int, retry: Int, start: UInt64, delay: UInt64?) {
         self.number = number

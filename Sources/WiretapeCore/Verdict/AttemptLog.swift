@@ -8,6 +8,11 @@ package struct AttemptLog: Sendable {
     /// What times are counted from.
     fileprivate var origin = WireInstant.zero
     fileprivate var signs = LifeSigns()
+    /// Requests for a connection while there was one.
+    fileprivate var overlaps: [JudgedSession.Overlap] = []
+    /// A client that closes one connection and opens the next may be heard in the other order.
+    fileprivate static let crossing: UInt64 = 50_000_000
+    private static let mostOverlaps = 1_000
 
     package init() {}
 
@@ -15,6 +20,22 @@ package struct AttemptLog: Sendable {
     fileprivate var open: Int? {
         guard let last = attempts.indices.last, attempts[last].outcome == nil else { return nil }
         return last
+    }
+
+    /// The client negotiates once more although it was answered well, and asked for no connection since: what it had begun
+    /// led nowhere.
+    fileprivate mutating func abandonNegotiation() {
+        guard let at = open, let last = attempts[at].steps.last, last.status.map({ (200..<300).contains($0) }) ?? false,
+            attempts[at].steps.allSatisfy({ $0.request == ExchangeKind.negotiate.rawValue })
+        else { return }
+        attempts[at].outcome = .abandoned
+        attempts[at].ended = Attempt.End(time: last.time, by: "client", how: "no connection")
+        lastEnd = origin.advanced(by: last.time)
+    }
+
+    fileprivate mutating func overlap(_ request: String, at time: UInt64) {
+        guard overlaps.count < Self.mostOverlaps, let last = attempts.last else { return }
+        overlaps.append(JudgedSession.Overlap(time: time, attempt: last.number, request: request))
     }
 }
 
@@ -25,6 +46,7 @@ protocol CountsAttempts: AnyObject {
 
 extension CountsAttempts {
     var attempts: [Attempt] { log.attempts }
+    var overlaps: [JudgedSession.Overlap] { log.overlaps }
 
     var lastEnd: WireInstant? {
         get { log.lastEnd }
@@ -37,10 +59,13 @@ extension CountsAttempts {
     }
 
     /// A request of the client while it has no connection.
-    /// - Parameter origin: when the run began.
+    /// - Parameters:
+    ///   - negotiates: it is a negotiation, and not one that an earlier answer sent the client to.
+    ///   - origin: when the run began.
     /// - Returns: whether an attempt begins with it.
-    func beginAttempt(at now: WireInstant, origin: WireInstant) -> Bool {
+    func beginAttempt(negotiates: Bool = false, at now: WireInstant, origin: WireInstant) -> Bool {
         log.origin = origin
+        if negotiates { log.abandonNegotiation() }
         guard log.open == nil else { return false }
         if !log.attempts.isEmpty { log.retries += 1 }
         log.attempts.append(
@@ -50,13 +75,22 @@ extension CountsAttempts {
         return true
     }
 
+    /// The client asks for another connection while it has one.
+    func overlapped(by request: String, at now: WireInstant, origin: WireInstant) {
+        log.overlap(request, at: now.since(origin))
+    }
+
     /// What a request came to.
     /// - Parameters:
     ///   - by: who makes the attempt fail with it; nil: it does not fail.
     ///   - how: it failed; by itself the status, or `reset` where there is none.
-    func addStep(_ step: Attempt.Step, failed by: String?, how: String? = nil, at now: WireInstant) {
+    ///   - isOwnRefusal: the replay has nothing to answer it with, which says nothing of the client.
+    func addStep(
+        _ step: Attempt.Step, failed by: String?, how: String? = nil, isOwnRefusal: Bool = false, at now: WireInstant
+    ) {
         guard let at = log.open else { return }
         log.attempts[at].steps.append(step)
+        log.attempts[at].isOwnRefusal = isOwnRefusal
         guard let by else { return }
         log.attempts[at].outcome = step.status == nil ? .refused : .status
         log.attempts[at].ended = Attempt.End(
@@ -93,7 +127,9 @@ extension CountsAttempts {
     func ended(by: String, how: String, reason: String? = nil, at now: WireInstant, origin: WireInstant) {
         guard let last = log.attempts.indices.last, log.attempts[last].ended == nil else { return }
         if log.attempts[last].outcome == nil { log.attempts[last].outcome = by == "client" ? .abandoned : .handshake }
-        log.attempts[last].ended = Attempt.End(time: now.since(origin), by: by, how: how, reason: reason)
+        let time = now.since(origin)
+        log.attempts[last].ended = Attempt.End(time: time, by: by, how: how, reason: reason)
+        if by == "client" { log.overlaps.removeAll { time - min(time, $0.time) < AttemptLog.crossing } }
         log.lastEnd = now
         log.signs.ends(at: now.since(origin))
     }

@@ -5,15 +5,15 @@ package struct ClientPreset: Sendable {
     package var name: String
     /// One line for help texts.
     package var summary: String
-    /// Arguments that the preset takes besides the tolerance, for instance `interval`.
-    package var parameters: [String]
-    /// The values of the arguments that were given, in nanoseconds.
-    package var values: [String: UInt64] = [:]
-    let rule: @Sendable (RetryState, [String: UInt64]) -> NextAttempt
+    /// What the client lets its application choose, for instance `interval`.
+    package var parameters: [Parameter]
+    /// The values that were given.
+    package var values = Values()
+    let rule: @Sendable (RetryState, Values) -> NextAttempt
 
     init(
-        _ name: String, _ summary: String, parameters: [String] = [],
-        _ rule: @escaping @Sendable (RetryState, [String: UInt64]) -> NextAttempt
+        _ name: String, _ summary: String, parameters: [Parameter] = [],
+        _ rule: @escaping @Sendable (RetryState, Values) -> NextAttempt
     ) {
         self.name = name
         self.summary = summary
@@ -24,9 +24,56 @@ package struct ClientPreset: Sendable {
     package func next(_ state: RetryState) -> NextAttempt { rule(state, values) }
 
     package static let all: [ClientPreset] = [
-        .signalrJS, .signalrSwift, .signalrSwiftMoozzyk, .pysignalr, .graphqlWS, .apolloIOS, .eventflitSwift,
-        .eventflitJS, .atmosphereJS,
+        .signalrJS, .signalrSwift, .signalrSwiftMoozzyk, .pysignalr, .graphqlWS, .apolloIOS, .apolloIOS1,
+        .eventflitSwift, .eventflitJS, .atmosphereJS,
     ]
+
+    /// The parameters of all of them, each name once.
+    static var allParameters: [String] {
+        var names: [String] = []
+        for parameter in all.flatMap(\.parameters) where !names.contains(parameter.name) {
+            names.append(parameter.name)
+        }
+        return names
+    }
+}
+
+extension ClientPreset {
+    /// Something that the client lets its application choose: `interval=2s`, `max=6`, `delays=0s|1s|5s`.
+    package struct Parameter: Sendable {
+        package enum Kind: Sendable { case duration, durations, count }
+
+        package var name: String
+        package var kind: Kind
+
+        static func duration(_ name: String) -> Parameter { Parameter(name: name, kind: .duration) }
+        static func durations(_ name: String) -> Parameter { Parameter(name: name, kind: .durations) }
+        static func count(_ name: String) -> Parameter { Parameter(name: name, kind: .count) }
+
+        func read(_ text: String) throws(OptionError) -> [UInt64] {
+            switch kind {
+            case .duration: [try PolicyArguments.duration(text)]
+            case .durations: try PolicyArguments.durations(text)
+            case .count: [UInt64(try PolicyArguments.count(text, name))]
+            }
+        }
+    }
+
+    /// The values of parameters: nanoseconds, and counts.
+    package struct Values: Hashable, Sendable {
+        private var values: [String: [UInt64]] = [:]
+
+        package init() {}
+
+        package subscript(name: String) -> [UInt64]? {
+            get { values[name] }
+            set { values[name] = newValue }
+        }
+
+        func duration(_ name: String) -> UInt64? { values[name]?.first }
+        func count(_ name: String) -> Int? { values[name]?.first.map { Int(clamping: $0) } }
+        func durations(_ name: String) -> [UInt64]? { values[name] }
+    }
 }
 
 extension ClientPreset: Hashable {

@@ -29,97 +29,7 @@ extension Expectation {
         return Expectation(text: trimmed, policy: policy, tolerance: tolerance)
     }
 
-    package static let forms: [Form] = [
-        Form(
-            name: "delays", example: "delays(0s, 2s, 10s, 30s, early=50ms, late=1s)",
-            summary:
-                "The n-th retry since the last success comes so long after the end before it; none comes after the last."
-        ) { (arguments) throws(OptionError) in
-            guard !arguments.plain.isEmpty else {
-                throw OptionError("delays needs at least one delay: delays(0s, 2s, 10s, 30s)")
-            }
-            var delays: [UInt64] = []
-            while let text = arguments.takePlain() { delays.append(try PolicyArguments.duration(text)) }
-            return .delays(delays)
-        },
-        Form(
-            name: "exponential", example: "exponential(1s, factor=2, cap=30s, jitter=20%)",
-            summary: "Retries wait base × factorⁿ up to the cap; jitter is a part (20%), or what is added (300ms..3s).",
-            names: ["base", "factor", "cap", "jitter"], parse: exponential),
-        Form(name: "constant", example: "constant(5s)", summary: "Every retry comes after so long, for ever.") {
-            (arguments) throws(OptionError) in
-            guard let text = arguments.takePlain() else { throw OptionError("constant needs its delay: constant(5s)") }
-            return .constant(try PolicyArguments.duration(text))
-        },
-        Form(
-            name: "gives-up", example: "gives-up(after=4)",
-            summary: "A client that finds no server makes so many retries and no more.", names: ["after"]
-        ) { (arguments) throws(OptionError) in
-            guard let text = arguments.take("after") ?? arguments.takePlain() else {
-                throw OptionError("gives-up needs the number of retries: gives-up(after=4)")
-            }
-            return .givesUp(after: try PolicyArguments.count(text, "after"))
-        },
-        Form(
-            name: "rate", example: "rate(max=5/s)", summary: "Attempts of one session come no faster than that.",
-            names: ["max"], parse: rate),
-        Form(
-            name: "honours", example: "honours(retry-after)",
-            summary: "No attempt comes before the time that an answer's Retry-After asked for."
-        ) { (arguments) throws(OptionError) in
-            guard arguments.takePlain() == "retry-after" else {
-                throw OptionError("honours takes retry-after: honours(retry-after)")
-            }
-            return .honoursRetryAfter
-        },
-        Form(
-            name: "transports", example: "transports(ws, sse, lp)", summary: "Transports are tried in this order."
-        ) { (arguments) throws(OptionError) in
-            var transports: [Transport] = []
-            while let text = arguments.takePlain() {
-                guard let transport = Transport(rawValue: text) else {
-                    let hint = NearestName.hint(text, among: Transport.allCases.map(\.rawValue))
-                    throw OptionError("'\(text)' is not a transport\(hint)")
-                }
-                transports.append(transport)
-            }
-            guard !transports.isEmpty else {
-                throw OptionError("transports needs at least one: transports(ws, sse, lp)")
-            }
-            return .transports(transports)
-        },
-        Form(
-            name: "detects", example: "detects(within=30s)",
-            summary: "A connection that went silent (stall, mute) is given up within so long.", names: ["within"]
-        ) { (arguments) throws(OptionError) in
-            guard let text = arguments.take("within") ?? arguments.takePlain() else {
-                throw OptionError("detects needs its time: detects(within=30s)")
-            }
-            return .detects(within: try PolicyArguments.duration(text))
-        },
-        Form(
-            name: "resubscribes", example: "resubscribes",
-            summary: "After every reconnect the client asks again for what was open."
-        ) { (_) throws(OptionError) in .resubscribes },
-        Form(
-            name: "pings", example: "pings(every=15s)",
-            summary: "On a connection the client says something at least so often, keepalives included.",
-            names: ["every"]
-        ) { (arguments) throws(OptionError) in
-            guard let text = arguments.take("every") ?? arguments.takePlain() else {
-                throw OptionError("pings needs its time: pings(every=15s)")
-            }
-            let every = try PolicyArguments.duration(text)
-            guard every > 0 else { throw OptionError("'every' is a duration above 0, not '\(text)'") }
-            return .pings(every: every)
-        },
-        Form(
-            name: "client", example: "client(signalr-js)",
-            summary: "What a named real client does: " + ClientPreset.all.map(\.name).joined(separator: ", ") + ".",
-            names: ["interval"], parse: client),
-    ]
-
-    private static func exponential(_ arguments: inout PolicyArguments) throws(OptionError) -> Policy {
+    static func exponential(_ arguments: inout PolicyArguments) throws(OptionError) -> Policy {
         guard let base = arguments.take("base") ?? arguments.takePlain() else {
             throw OptionError("exponential needs its first delay: exponential(1s, factor=2, cap=30s)")
         }
@@ -135,7 +45,52 @@ extension Expectation {
         return .exponential(policy)
     }
 
-    private static func jitter(_ text: String) throws(OptionError) -> Exponential.Jitter {
+    static func polynomial(_ arguments: inout PolicyArguments) throws(OptionError) -> Policy {
+        guard let base = arguments.take("base") ?? arguments.takePlain() else {
+            throw OptionError("polynomial needs its first delay: polynomial(1s, power=2, cap=120s)")
+        }
+        var policy = Polynomial(base: try PolicyArguments.duration(base))
+        if let text = arguments.take("power") {
+            guard let power = Double(text), (0...16).contains(power), power * 2 == (power * 2).rounded() else {
+                throw OptionError("'power' is a number from 0 to 16 in steps of a half, not '\(text)'")
+            }
+            policy.power = power
+        }
+        if let cap = try arguments.takeDuration("cap") { policy.cap = cap }
+        if let text = arguments.take("from") { policy.from = try PolicyArguments.count(text, "from") }
+        if let text = arguments.take("jitter") { policy.jitter = try jitter(text) }
+        return .polynomial(policy)
+    }
+
+    static func resubscribes(_ arguments: inout PolicyArguments) throws(OptionError) -> Policy {
+        var subscribers: [Subscriber] = []
+        while let text = arguments.takePlain() {
+            guard let arrow = text.firstRange(of: "->") else {
+                subscribers.append(Subscriber(name: try label(text)))
+                continue
+            }
+            let name = try label(String(text[..<arrow.lowerBound]))
+            subscribers.append(Subscriber(name: name, pushes: try label(String(text[arrow.upperBound...]))))
+        }
+        return .resubscribes(subscribers)
+    }
+
+    static func labels(_ arguments: inout PolicyArguments, _ example: String) throws(OptionError) -> [String] {
+        var labels: [String] = []
+        while let text = arguments.takePlain() { labels.append(try label(text)) }
+        guard !labels.isEmpty else { throw OptionError("\(arguments.policy) needs a label: \(example)") }
+        return labels
+    }
+
+    private static func label(_ text: String) throws(OptionError) -> String {
+        let label = text.trimmingBlanks()
+        guard !label.isEmpty, !label.contains(where: { "()".contains($0) }) else {
+            throw OptionError("'\(text)' is not a label: write Ticks, or Ticks->Tick with what hangs on it")
+        }
+        return label
+    }
+
+    private static func jitter(_ text: String) throws(OptionError) -> Jitter {
         if text.hasSuffix("%"), let part = Double(text.dropLast()), (0...100).contains(part) {
             return .part(part / 100)
         }
@@ -149,7 +104,7 @@ extension Expectation {
         throw OptionError("'jitter' is a part such as 20%, or a time such as 1s or 300ms..3s, not '\(text)'")
     }
 
-    private static func rate(_ arguments: inout PolicyArguments) throws(OptionError) -> Policy {
+    static func rate(_ arguments: inout PolicyArguments) throws(OptionError) -> Policy {
         let text = arguments.take("max") ?? arguments.takePlain() ?? ""
         let units: [String: UInt64] = ["s": second, "m": 60 * second, "min": 60 * second, "h": 3_600 * second]
         let sides = text.split(separator: "/", omittingEmptySubsequences: false).map { $0.trimmingBlanks() }
@@ -160,7 +115,7 @@ extension Expectation {
         return .rate(max: max, per: per)
     }
 
-    private static func client(_ arguments: inout PolicyArguments) throws(OptionError) -> Policy {
+    static func client(_ arguments: inout PolicyArguments) throws(OptionError) -> Policy {
         let names = ClientPreset.all.map(\.name)
         guard let name = arguments.takePlain() else {
             throw OptionError("client needs a name: \(names.joined(separator: ", "))")
@@ -171,7 +126,14 @@ extension Expectation {
             throw OptionError("'\(name)' is not a client whose policy is known\(hint.isEmpty ? known : hint)")
         }
         for parameter in preset.parameters {
-            if let value = try arguments.takeDuration(parameter) { preset.values[parameter] = value }
+            guard let text = arguments.take(parameter.name) else { continue }
+            preset.values[parameter.name] = try parameter.read(text)
+        }
+        if let left = arguments.leftNames.first {
+            let own = preset.parameters.map(\.name)
+            let hint = NearestName.hint(left, among: own)
+            let takes = own.isEmpty ? "; \(name) takes none" : "; \(name) takes \(own.joined(separator: ", "))"
+            throw OptionError("client has no '\(left)'\(hint.isEmpty ? takes : hint)")
         }
         return .client(preset)
     }

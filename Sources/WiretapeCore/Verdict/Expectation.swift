@@ -10,6 +10,8 @@ package struct Expectation: Hashable, Sendable {
         case delays([UInt64])
         /// The n-th retry comes after `base` × `factor`ⁿ⁻¹, at most `cap`, give or take the jitter.
         case exponential(Exponential)
+        /// The n-th retry comes after `base` × n^`power`, at most `cap`, give or take the jitter.
+        case polynomial(Polynomial)
         /// Every retry comes after so long, for ever.
         case constant(UInt64)
         /// A client that finds no server makes so many retries and no more.
@@ -22,12 +24,34 @@ package struct Expectation: Hashable, Sendable {
         case transports([Transport])
         /// A connection that went silent is given up within so long.
         case detects(within: UInt64)
-        /// After every reconnect the client asks again for what was open.
-        case resubscribes
+        /// After every reconnect the client asks again for what was open: what the protocol knows as a subscription or a
+        /// stream, or what these names subscribe to.
+        case resubscribes([Subscriber])
+        /// What was acknowledged of these labels is not said again after a reconnect.
+        case once([String])
+        /// What was not acknowledged of these labels is said again after a reconnect.
+        case keeps([String])
+        /// A client never has two connections at a time.
+        case single
+        /// No attempt comes after an end of these kinds.
+        case staysAway(after: [FinalEnd])
         /// On a connection the client says something at least so often, a keepalive where it has nothing else to say.
         case pings(every: UInt64)
         /// What a named real client does.
         case client(ClientPreset)
+    }
+
+    /// A message of the client that subscribes: `JoinGroup`, or with what hangs on it `Ticks->Tick`.
+    package struct Subscriber: Hashable, Sendable {
+        /// Its label, channel or type.
+        package var name: String
+        /// The label of pushes that come to those only who have said it on the same connection.
+        package var pushes: String?
+
+        package init(name: String, pushes: String? = nil) {
+            self.name = name
+            self.pushes = pushes
+        }
     }
 
     /// How far an attempt may be off its time.
@@ -46,45 +70,6 @@ package struct Expectation: Hashable, Sendable {
         func latest(_ delay: UInt64) -> UInt64 {
             let late = late ?? max(500_000_000, delay / 4)
             return delay.addingReportingOverflow(late).overflow ? .max : delay + late
-        }
-    }
-
-    /// Growing delays. Times are nanoseconds.
-    package struct Exponential: Hashable, Sendable {
-        package var base: UInt64
-        package var factor = 2.0
-        package var cap = UInt64.max
-        package var jitter = Jitter.none
-
-        package enum Jitter: Hashable, Sendable {
-            case none
-            /// This part of the delay, up and down.
-            case part(Double)
-            /// Added: from the first to the second.
-            case added(UInt64, UInt64)
-        }
-
-        package init(base: UInt64, factor: Double = 2, cap: UInt64 = .max, jitter: Jitter = .none) {
-            self.base = base
-            self.factor = factor
-            self.cap = cap
-            self.jitter = jitter
-        }
-
-        /// The shortest and the longest wait before retry `n`, counted from 1.
-        func bounds(_ n: Int) -> (shortest: UInt64, longest: UInt64) {
-            var delay = Double(base)
-            for _ in 1..<max(1, min(n, 4_096)) where delay < Double(cap) { delay *= factor }
-            let limit = Double(UInt64.max / 4)
-            let capped = UInt64(max(0, min(delay, Double(cap), limit)))
-            switch jitter {
-            case .none: return (capped, capped)
-            case .part(let part):
-                let spread = UInt64(min(Double(capped) * part, limit))
-                return (capped - min(capped, spread), capped + spread)
-            case .added(let low, let high):
-                return (capped + min(low, UInt64.max / 4), capped + min(high, UInt64.max / 4))
-            }
         }
     }
 }

@@ -1,8 +1,10 @@
 extension Judge {
     /// Judged only where the client owed a keepalive: when it had nothing else to say for long enough.
-    static func pings(_ session: JudgedSession, _ every: UInt64, _ tolerance: Expectation.Tolerance) -> Finding? {
+    static func pings(_ session: JudgedSession, _ every: UInt64, _ tolerance: Expectation.Tolerance) -> Finding {
         let most = tolerance.latest(every)
-        guard session.signs.quiet > most, let longest = session.signs.longest else { return nil }
+        guard session.signs.quiet > most, let longest = session.signs.longest else {
+            return .unjudged("no client had nothing else to say for so long on a connection")
+        }
         // A fallback is a step of the attempt before it.
         let attempt = session.attempts.last { $0.start <= longest.from }?.number ?? longest.attempt
         let problem =

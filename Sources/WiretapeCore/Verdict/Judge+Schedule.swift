@@ -1,31 +1,52 @@
 extension Judge {
     /// Policies that give every retry its time.
-    static func schedule(_ session: JudgedSession, _ expectation: Expectation) -> Finding? {
+    static func schedule(
+        _ session: JudgedSession, _ policy: Expectation.Policy, _ tolerance: Expectation.Tolerance
+    ) -> Finding {
         var problem: String?
+        var short: String?
         var expected: [String] = []
         var actual: [String] = []
         for (state, next) in session.ends {
-            let due = following(state, expectation.policy)
+            let due = following(state, policy)
             if let next {
-                guard let delay = next.delay else { continue }
-                if due != .free || next.outcome != nil { expected.append(due.text) }
+                guard let delay = next.delay, due != .free else { continue }
+                expected.append(due.text)
                 actual.append(milliseconds(delay))
                 if problem == nil {
-                    problem = judge(delay, due, state, next, of: session, expectation.tolerance)
+                    problem = judge(delay, due, state, next, of: session, tolerance)
                 }
-            } else if let owed = owed(state, due, session, expectation.tolerance) {
+                continue
+            }
+            guard let end = state.last.ended, end.by != "client", !session.finished, !state.last.isOwnRefusal else {
+                continue
+            }
+            switch due {
+            case .free: break
+            case .within(_, let high):
+                guard session.watched(since: end.time, for: tolerance.latest(high)) else {
+                    short =
+                        "the run ended before retry \(state.retry) of session \(session.session) was due (\(due.text))"
+                    continue
+                }
                 expected.append(due.text)
-                if problem == nil { problem = owed }
-            } else if case .none = due, !session.finished, state.last.ended.map({ $0.by != "client" }) ?? false {
+                actual.append("no retry")
+                problem = problem ?? "retry \(state.retry) of session \(session.session) never came"
+            case .none:
+                guard session.isGone || session.watched(since: end.time, for: tolerance.latest(0)) else {
+                    short =
+                        "the run ended \(milliseconds(session.elapsed - min(session.elapsed, end.time))) after session "
+                        + "\(session.session) should have given up"
+                    continue
+                }
                 // It gave up where it should.
                 expected.append(due.text)
                 actual.append(due.text)
             }
         }
-        guard problem != nil || !actual.isEmpty else { return nil }
+        guard !actual.isEmpty else { return .unjudged(short ?? "no session lost its connection") }
         return Finding(
-            problem: problem, expected: expected.joined(separator: ", "),
-            actual: actual.isEmpty ? "no retry" : actual.joined(separator: ", "))
+            problem: problem, expected: expected.joined(separator: ", "), actual: actual.joined(separator: ", "))
     }
 
     /// What the policy says of the attempt after that end.
@@ -36,9 +57,13 @@ extension Judge {
                 ? .after(delays[state.retry - 1]) : .none("the policy has \(delays.count) delays")
         case .exponential(let policy):
             .within(policy.bounds(state.retry).shortest, policy.bounds(state.retry).longest)
+        case .polynomial(let policy):
+            .within(policy.bounds(state.retry).shortest, policy.bounds(state.retry).longest)
         case .constant(let delay): .after(delay)
         case .client(let preset): preset.next(state)
-        default: .free
+        case .givesUp, .rate, .honoursRetryAfter, .transports, .detects, .resubscribes, .once, .keeps, .single,
+            .staysAway, .pings:
+            .free
         }
     }
 
@@ -57,18 +82,5 @@ extension Judge {
             return "\(what) came after \(milliseconds(delay)) instead of \(due.text) "
                 + "(\(DurationText.milliseconds(earliest)) to \(DurationText.milliseconds(latest)) ms)"
         }
-    }
-
-    /// The retry that should have come by now and did not. A client that ended the connection itself owes none, nor does
-    /// one whose session had come to its end.
-    private static func owed(
-        _ state: RetryState, _ due: NextAttempt, _ session: JudgedSession, _ tolerance: Expectation.Tolerance
-    ) -> String? {
-        guard !session.finished, let end = state.last.ended, end.by != "client", case .within(_, let high) = due else {
-            return nil
-        }
-        let latest = tolerance.latest(high)
-        guard session.elapsed > end.time.addingReportingOverflow(latest).partialValue else { return nil }
-        return "retry \(state.retry) of session \(session.session) never came"
     }
 }

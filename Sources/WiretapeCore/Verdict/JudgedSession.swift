@@ -6,17 +6,35 @@ package struct JudgedSession: Hashable, Sendable {
     package var attempts: [Attempt]
     /// Nothing more is owed: the script has come to its end.
     package var finished: Bool
-    /// What the client did not ask for again after a reconnect: messages of the tape's server that were never sent, or
-    /// subscriptions of a live one.
-    package var abandoned: Int
-    /// They are subscriptions.
-    package var subscribed: Bool
+    /// What the client said, and what of it again.
+    package var speech: ClientSpeech
+    /// Requests for a connection while the client had one.
+    package var overlaps: [Overlap]
     /// When rules made the connection of an attempt go silent.
     package var silences: [Silence]
     /// When the client was heard on its connections.
     package var signs: LifeSigns
     /// When the run ended.
     package var elapsed: UInt64
+    /// The clients were gone before the run's end: nothing more would have come.
+    package var isGone: Bool
+    /// What the replay itself refused, and no server would have: `attempt 3`. What comes behind it is left out.
+    package private(set) var ownRefusal: String?
+
+    /// A request for a further connection.
+    package struct Overlap: Hashable, Sendable {
+        package var time: UInt64
+        /// The attempt whose connection was open.
+        package var attempt: Int
+        /// `upgrade`, `stream`.
+        package var request: String
+
+        package init(time: UInt64, attempt: Int, request: String) {
+            self.time = time
+            self.attempt = attempt
+            self.request = request
+        }
+    }
 
     /// A stall, or keepalives that stopped.
     package struct Silence: Hashable, Sendable {
@@ -30,18 +48,37 @@ package struct JudgedSession: Hashable, Sendable {
     }
 
     package init(
-        session: Int, run: Int, attempts: [Attempt], finished: Bool = false, abandoned: Int = 0,
-        subscribed: Bool = false, silences: [Silence] = [], signs: LifeSigns = LifeSigns(), elapsed: UInt64
+        session: Int, run: Int, attempts: [Attempt], finished: Bool = false,
+        speech: ClientSpeech = ClientSpeech(), overlaps: [Overlap] = [], silences: [Silence] = [],
+        signs: LifeSigns = LifeSigns(), elapsed: UInt64, isGone: Bool = false
     ) {
         self.session = session
         self.run = run
-        self.attempts = Attempt.joined(attempts)
+        let joined = Attempt.joined(attempts)
+        let own = joined.firstIndex { $0.isOwnRefusal }
+        ownRefusal = own.map { "attempt \(joined[$0].number)" }
+        self.attempts = own.map { Array(joined[...$0]) } ?? joined
         self.finished = finished
-        self.abandoned = abandoned
-        self.subscribed = subscribed
+        self.speech = speech
+        self.overlaps = overlaps
         self.silences = silences
         self.signs = signs
         self.elapsed = elapsed
+        self.isGone = isGone
+    }
+
+    /// Whether the run went on for so long behind a moment.
+    func watched(since time: UInt64, for duration: UInt64) -> Bool {
+        let (until, overflow) = time.addingReportingOverflow(duration)
+        return !overflow && elapsed > until
+    }
+
+    /// Whether the client had the time to say something again on its last connection, or gave that time away.
+    func hadTime(_ tolerance: Expectation.Tolerance) -> Bool {
+        guard let last = attempts.last(where: { $0.outcome == .connected }) else { return false }
+        let opened = last.steps.last?.time ?? last.start
+        if isGone || last.ended?.by == "client" { return true }
+        return watched(since: opened, for: tolerance.latest(0))
     }
 
     /// What a policy sees at each end: the attempt that ended, and the one that followed, if one did.

@@ -7,7 +7,7 @@ struct PolicyArguments {
 
     init(_ text: Substring, of policy: String) {
         self.policy = policy
-        for argument in text.split(separator: ",", omittingEmptySubsequences: false) {
+        for argument in Self.split(text, at: ",") {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 .map { $0.trimmingBlanks() }
             if parts.count == 2 {
@@ -16,6 +16,21 @@ struct PolicyArguments {
                 plain.append(parts[0])
             }
         }
+    }
+
+    /// The parts between separators that stand in no bracket.
+    static func split(_ text: some StringProtocol, at separator: Character) -> [String] {
+        var parts = [""]
+        var depth = 0
+        for character in text {
+            depth += character == "(" ? 1 : character == ")" ? -1 : 0
+            if character == separator, depth <= 0 {
+                parts.append("")
+            } else {
+                parts[parts.count - 1].append(character)
+            }
+        }
+        return parts
     }
 
     /// The first argument without a name.
@@ -39,6 +54,9 @@ struct PolicyArguments {
         return tolerance
     }
 
+    /// What is left of the named ones.
+    var leftNames: [String] { named.map(\.name) }
+
     /// Nothing may be left.
     func finish(knowing names: [String]) throws(OptionError) {
         if let left = named.first {
@@ -52,6 +70,13 @@ struct PolicyArguments {
             throw OptionError("'\(text)' is not a duration such as 250ms, 2s or 1m")
         }
         return duration
+    }
+
+    /// `0s|1s|5s`.
+    static func durations(_ text: String) throws(OptionError) -> [UInt64] {
+        var durations: [UInt64] = []
+        for part in split(text, at: "|") { durations.append(try duration(part.trimmingBlanks())) }
+        return durations
     }
 
     static func count(_ text: String, _ name: String) throws(OptionError) -> Int {

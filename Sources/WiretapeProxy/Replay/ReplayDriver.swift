@@ -22,7 +22,7 @@ package protocol ReplayDriver {
     mutating func wake(at now: WireInstant, into out: inout [ReplayAction])
     var nextWake: WireInstant? { mutating get }
     var shouldEnd: Bool { get }
-    mutating func finish(at now: WireInstant) -> ReplayReport
+    mutating func finish(at now: WireInstant, clientsAreGone: Bool) -> ReplayReport
 }
 
 extension ReplayEngine: ReplayDriver {}

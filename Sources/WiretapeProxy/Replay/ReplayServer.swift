@@ -104,7 +104,10 @@ package final class ReplayServer {
     }
 
     /// What the run has come to so far. The driver is not asked anything afterwards but how to end connections.
-    package func report() -> ReplayReport { driver.finish(at: now) }
+    /// - Parameter clientsAreGone: nothing more would have come, however long the run had lasted.
+    package func report(clientsAreGone: Bool = false) -> ReplayReport {
+        driver.finish(at: now, clientsAreGone: clientsAreGone)
+    }
 
     /// Stops accepting, ends all connections in order (WebSockets with 1001), aborts after `grace` nanoseconds those that
     /// do not end. `done` is called when none is left; never before this call returns.

@@ -65,7 +65,7 @@ package struct WaitingDriver: ReplayDriver {
     package var nextWake: WireInstant? { nil }
     package var shouldEnd: Bool { false }
 
-    package mutating func finish(at now: WireInstant) -> ReplayReport {
+    package mutating func finish(at now: WireInstant, clientsAreGone: Bool) -> ReplayReport {
         var report = ReplayReport.empty(seed: seed)
         if !allowsUnplayed {
             report.nobody = ReplayReport.nobody(

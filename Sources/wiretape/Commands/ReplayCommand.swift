@@ -110,7 +110,7 @@ package struct ReplayCommand: Command {
         let end: RunEnd
         do {
             end = try shell.run(ready) {
-                report = server.report()
+                report = server.report(clientsAreGone: shell.commandHasEnded)
                 server.stop { shell.workStopped() }
             }
         } catch {

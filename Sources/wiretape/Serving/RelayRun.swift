@@ -43,6 +43,7 @@ final class RelayRun {
             ? LiveFaults(
                 plan.faults.plan, seed: seed, codecs: Codecs.all,
                 observes: plan.report != nil || !plan.expectations.isEmpty, at: shell.loop.now) : nil
+        faults?.subscribers = Subscribers(plan.expectations)
         self.plan = plan
         self.shell = shell
         self.writer = writer
@@ -107,7 +108,8 @@ final class RelayRun {
 
     /// Ends all connections. The shell is told when those of its own loop are closed.
     func stop() {
-        report = faults?.report(plan.expectations, at: shell.loop.now)
+        report = faults?.report(
+            plan.expectations, clientsAreGone: shell.commandHasEnded, at: shell.loop.now)
         watch?.close()
         watch = nil
         let others = others

@@ -32,6 +32,9 @@ final class RunShell {
         watcher = SignalWatcher(loop, SignalWatcher.ending) { [unowned self] in signalled($0) }
     }
 
+    /// The run is over since the command behind `--` is.
+    var commandHasEnded: Bool { if case .command = end { true } else { false } }
+
     /// Starts the command and runs the loop until all has ended.
     /// - Parameters:
     ///   - ready: where the work can be reached; its listeners accept.

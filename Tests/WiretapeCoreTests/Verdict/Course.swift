@@ -55,12 +55,12 @@ struct Course {
 
     /// - Parameter seconds: how long the run goes on behind the last end.
     func judged(
-        by text: String, running seconds: UInt64 = 0, finished: Bool = false, abandoned: Int = 0,
-        silences: [JudgedSession.Silence] = []
+        by text: String, running seconds: UInt64 = 0, finished: Bool = false, speech: ClientSpeech = ClientSpeech(),
+        overlaps: [JudgedSession.Overlap] = [], silences: [JudgedSession.Silence] = [], isGone: Bool = false
     ) throws -> [Judgement] {
         let session = JudgedSession(
-            session: 1, run: 1, attempts: attempts, finished: finished, abandoned: abandoned, silences: silences,
-            elapsed: now + seconds * 1_000 * Self.ms)
+            session: 1, run: 1, attempts: attempts, finished: finished, speech: speech, overlaps: overlaps,
+            silences: silences, elapsed: now + seconds * 1_000 * Self.ms, isGone: isGone)
         return Judge.judge([session], by: [try Expectation.parse(text)])
     }
 }

@@ -46,12 +46,17 @@ struct JudgeTests {
         var course = Course()
         course.connects()
         for _ in 0..<4 { course.fails(after: 1) }
-        #expect(try course.judged(by: "gives-up(after=4)")[0].met)
+        #expect(try course.judged(by: "gives-up(after=4)", running: 3)[0].met)
+        #expect(try course.judged(by: "gives-up(after=4)", isGone: true)[0].met)
+        // Another one could have come yet.
+        let short = try course.judged(by: "gives-up(after=4)", running: 2)[0]
+        #expect(
+            !short.met && !short.isJudged && short.reason.contains("before another retry of session 1 could have come"))
         #expect(try course.judged(by: "gives-up(after=3)")[0].reason.hasSuffix("made 4 retries in a row"))
         #expect(try course.judged(by: "gives-up(after=5)")[0].reason.hasSuffix("only 4 retries by the end of the run"))
         var well = Course()
         well.connects()
-        #expect(try well.judged(by: "gives-up(after=3)")[0].actual == "no session failed to connect")
+        #expect(try well.judged(by: "gives-up(after=3)")[0].actual == "no session was without a connection at its end")
     }
 
     @Test func theRateOfAttempts() throws {
@@ -59,6 +64,9 @@ struct JudgeTests {
         for _ in 0..<6 { course.fails(after: 0.1) }
         #expect(try course.judged(by: "rate(max=6/s)")[0].met)
         #expect(try course.judged(by: "rate(max=5/s)")[0].reason.contains("began 6 attempts within 1s"))
+        var once = Course()
+        once.connects()
+        #expect(try once.judged(by: "rate(max=5/s)").map(\.word) == ["not judged"])
     }
 
     @Test func retryAfterIsHonoured() throws {
@@ -106,10 +114,17 @@ struct JudgeTests {
         let stall = [JudgedSession.Silence(time: 200 * Course.ms, attempt: 1)]
         #expect(try course.judged(by: "detects(within=1s)", silences: stall)[0].met)
         #expect(try course.judged(by: "detects(within=100ms, late=10ms)", silences: stall)[0].met == false)
-        var deaf = Course()
-        deaf.connects()
-        #expect(try deaf.judged(by: "detects(within=30s)", running: 60, silences: stall)[0].actual == "never")
-        #expect(try deaf.judged(by: "detects(within=30s)")[0].session == 0)
+        var deaf = Attempt(number: 1, retry: 0, start: 0, delay: nil)
+        deaf.outcome = .connected
+        let judged = [10, 60].map { seconds in
+            JudgedSession(session: 1, run: 1, attempts: [deaf], silences: stall, elapsed: seconds * 1_000 * Course.ms)
+        }
+        let policy = [try Expectation.parse("detects(within=30s)")]
+        #expect(judged.map { Judge.judge([$0], by: policy)[0].word } == ["not judged", "not met"])
+        #expect(Judge.judge([judged[1]], by: policy)[0].actual == "never")
+        var quiet = Course()
+        quiet.connects()
+        #expect(try quiet.judged(by: "detects(within=30s)")[0].session == 0)
     }
 
     /// From the answer on, however long the server took for it.
@@ -122,14 +137,6 @@ struct JudgeTests {
         let session = JudgedSession(session: 1, run: 1, attempts: [attempt, next], elapsed: 3_000 * Course.ms)
         let found = Judge.judge([session], by: [try Expectation.parse("honours(retry-after)")])
         #expect(found.map(\.met) == [false] && found[0].actual == "600 ms")
-    }
-
-    @Test func askingAgain() throws {
-        var course = Course()
-        course.connects()
-        course.connects(after: 0)
-        #expect(try course.judged(by: "resubscribes")[0].met)
-        #expect(try course.judged(by: "resubscribes", abandoned: 2)[0].met == false)
     }
 
     @Test func theTimeline() {

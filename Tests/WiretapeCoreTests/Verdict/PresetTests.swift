@@ -172,4 +172,47 @@ struct PresetTests {
         #expect(try lost(slow).judged(by: name)[0].met == false)
         #expect(try lost([2, 0]).judged(by: "client(atmosphere-js, interval=2s)")[0].met == false)
     }
+
+    /// What the clients let their applications choose: the times then, and what ends them.
+    @Test(arguments: [
+        ("signalr-js, delays=0s|1s|5s", [0, 1, 5.0], true), ("signalr-swift, delays=1s|2s|3s", [0, 1, 2], true),
+        ("signalr-swift-moozzyk, delays=1s", [1], true),
+        ("eventflit-swift, max=6, gap=10s", [0, 1, 4, 9, 10, 10], true),
+        ("atmosphere-js, interval=1s, max=2", [1, 1, 1, 1], true),
+        ("apollo-ios-1", [0.5, 0.5, 0.5, 0.5, 0.5, 0.5], false),
+        ("apollo-ios-1, interval=2s", [2, 2], false),
+    ])
+    func parametersOfTheClients(_ client: String, _ delays: [Double], _ ends: Bool) throws {
+        let policy = "client(\(client))"
+        #expect(try lost(delays).judged(by: policy)[0].met)
+        for n in delays.indices {
+            var bent = delays
+            bent[n] += 3
+            #expect(try lost(bent).judged(by: policy)[0].met == false, "\(client): retry \(n + 1) bent")
+        }
+        let more = try lost(delays + [delays.last ?? 0]).judged(by: policy)[0]
+        #expect(more.met != ends, "\(client): \(more.reason)")
+        if ends { #expect(more.reason.contains("should not have come")) }
+    }
+
+    @Test func parametersOfPysignalrAndGraphQLWS() throws {
+        let times = [0, 2.2, 2.42]
+        #expect(try lost(times, "upgrade").judged(by: "client(pysignalr, sleep=2s, count=3)")[0].met)
+        #expect(try lost(times, "upgrade").judged(by: "client(pysignalr)")[0].met == false)
+        let more = try lost(times + [2.662], "upgrade").judged(by: "client(pysignalr, sleep=2s, count=3)")[0]
+        #expect(more.reason.contains("it tries again 2 times in its life"))
+        let jittered = [1.5, 2.5]
+        #expect(try graphqlWS(jittered, how: "close 1012").judged(by: "client(graphql-ws, max=2)", running: 60)[0].met)
+        #expect(
+            try graphqlWS(jittered + [5]).judged(by: "client(graphql-ws, max=2)")[0].reason.contains(
+                "it makes 2 retries"))
+        // Apollo iOS 1 comes back whatever the code, and however often its connection fails.
+        var fatal = Course()
+        fatal.connects(lost: "close 4400")
+        fatal.drops(after: 0.5, how: "close 4400")
+        fatal.fails(after: 0.5, "upgrade", status: 401)
+        fatal.connects(after: 0.5)
+        #expect(try fatal.judged(by: "client(apollo-ios-1)")[0].met)
+        #expect(try fatal.judged(by: "client(apollo-ios)")[0].met == false)
+    }
 }

@@ -77,7 +77,7 @@ final class ScriptedDriver: ReplayDriver {
 
     var nextWake: WireInstant? { later.first?.at }
 
-    func finish(at now: WireInstant) -> ReplayReport {
+    func finish(at now: WireInstant, clientsAreGone: Bool) -> ReplayReport {
         var engine = ReplayEngine(sessions: [], tapeName: "", options: .init(), faults: FaultPlan(rules: []), seed: 0)
         return engine.finish(at: now)
     }

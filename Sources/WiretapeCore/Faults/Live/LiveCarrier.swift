@@ -10,6 +10,8 @@ final class LiveCarrier {
     var codec: (any FrameCodec)?
     /// What the client's requests name it by.
     let key: String?
+    /// A rule ends it behind a message to the client: what comes after that does not reach the client.
+    var isCut = false
     /// The protocol is ready.
     var readyAt: WireInstant?
     /// On long polling: the end that the next poll is told, and how a client is known to have left.

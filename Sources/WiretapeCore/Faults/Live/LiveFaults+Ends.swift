@@ -30,7 +30,7 @@ extension LiveFaults {
         }
         if session.carrier === carrier {
             session.carrier = nil
-            session.subscriptions.lost()
+            session.speech.lost()
             session.ended(by: by, how: how, at: now, origin: origin)
         }
         if let key = carrier.key, carriers[key] === carrier, carrier.codec?.memory == nil { carriers[key] = nil }

@@ -62,8 +62,8 @@ extension LiveFaults {
         if message.role == .keepalive, !reach.namesKeepalives { return nil }
         note(message)
         let subscribes = carrier.entry?.type.subscribes(message) ?? false
-        session.subscriptions.heard(message, subscribes: subscribes)
         guard reach.concerns(message) else {
+            hear(message, subscribes, arrives: message.direction == .toServer || !carrier.isCut, of: session)
             becomeReady(carrier, with: message, at: now)
             return nil
         }
@@ -74,11 +74,17 @@ extension LiveFaults {
         moment.context.subscribes = subscribes
         let hits = engine.message(message, ordinal: ordinal, moment)
         let fate = hits.isEmpty ? nil : MessageFate(hits)
+        let arrives = fate.map { !$0.isLost && $0.end?.place != .before } ?? true
+        hear(message, subscribes, arrives: arrives && (message.direction == .toServer || !carrier.isCut), of: session)
+        if message.direction == .toClient, fate?.end != nil { carrier.isCut = true }
         // A handshake that the client never gets leaves the attempt without success.
-        if fate.map({ !$0.isLost && $0.end?.place != .before }) ?? true {
-            becomeReady(carrier, with: message, at: now)
-        }
+        if arrives { becomeReady(carrier, with: message, at: now) }
         return fate
+    }
+
+    private func hear(_ message: Message, _ subscribes: Bool, arrives: Bool = true, of session: LiveSession) {
+        session.speech.passed(
+            message, subscribes: subscribes, isWatched: subscribers.contains(message), arrives: arrives)
     }
 
     /// What rules could have named it by, for those that never fire.

@@ -1,29 +1,36 @@
 extension LiveFaults {
     /// What the run has come to so far, as a replay tells it. What goes on is not ended by asking.
-    package func report(_ expectations: [Expectation] = [], at now: WireInstant) -> ReplayReport {
+    /// - Parameter clientsAreGone: nothing more would have come, however long the run had lasted.
+    package func report(
+        _ expectations: [Expectation] = [], clientsAreGone: Bool = false, at now: WireInstant
+    ) -> ReplayReport {
         var report = ReplayReport.empty(seed: seed)
         report.isLive = true
+        var numbers = AttemptNumbers()
         report.sessions = sessions.map { session in
-            ReplayReport.Session(
+            numbers.add(session.attempts, of: session.number, run: 1)
+            return ReplayReport.Session(
                 session: session.number, run: 1, client: session.identity, assigned: .identity,
                 protocolID: session.protocolID, transports: session.transports,
-                finished: session.attempts.contains { $0.outcome == .connected }, attempts: session.attempts,
-                matched: session.toServer, missing: [], unexpected: [], late: [], reordered: 0,
-                abandoned: session.subscriptions.forgotten,
+                finished: session.attempts.contains { $0.outcome == .connected },
+                attempts: Attempt.joined(session.attempts), matched: session.toServer, missing: [], unexpected: [],
+                late: [], reordered: 0,
+                abandoned: session.speech.owed.count { $0.isSubscription },
+                repeated: session.speech.repeated,
                 traffic: .init(toServer: session.toServer, toClient: session.toClient))
         }
-        report.faults = firings
+        report.faults = firings.map(numbers.renumbered)
         report.faultsLeftOut = firingsLeftOut
         report.unfired = plan.rules.enumerated().filter { !fired.contains($0.offset) }.map { _, rule in
             ReplayReport.Unfired(rule: rule.name, text: unfired(rule), optional: rule.optional)
         }
         report.expectations = Judge.judge(
-            zip(report.sessions, sessions).map { session, live in
+            sessions.map { session in
                 JudgedSession(
-                    session: session.session, run: 1, attempts: session.attempts,
-                    finished: LiveFaults.wasEnded(session.attempts), abandoned: session.abandoned,
-                    subscribed: true, silences: silences(of: session.session), signs: live.signs(at: now),
-                    elapsed: elapsed(now))
+                    session: session.number, run: 1, attempts: session.attempts,
+                    finished: LiveFaults.wasEnded(session.attempts), speech: session.speech,
+                    overlaps: session.overlaps, silences: silences(of: session.number),
+                    signs: session.signs(at: now), elapsed: elapsed(now), isGone: clientsAreGone)
             }, by: expectations)
         return report
     }

@@ -16,8 +16,11 @@ extension LiveFaults {
                 !session.isConnected || kind == .negotiate
                     || exchange.carrier == nil
             {
-                opensAttempt = session.beginAttempt(at: now, origin: origin)
+                let negotiates = kind == .negotiate && !session.isRedirected
+                if kind == .negotiate { session.isRedirected = false }
+                opensAttempt = session.beginAttempt(negotiates: negotiates, at: now, origin: origin)
             }
+            noteOverlap(exchange, entry, at: now)
             exchange.session?.requests += 1
         }
         var moment = moment(of: exchange.session, exchange.carrier, at: now)
@@ -95,6 +98,20 @@ extension LiveFaults {
         return "\(peers[c] ?? "unknown") \(head.headers.first("User-Agent") ?? "no agent")"
     }
 
+    /// The client asks for a connection while another one of its own on that route is open.
+    private func noteOverlap(_ exchange: LiveExchange, _ entry: CodecEntry, at now: WireInstant) {
+        guard exchange.kind == .upgrade || exchange.kind == .stream || exchange.kind == .poll else { return }
+        let route = entry.type.route(exchange.head)
+        let mine = clients[LiveClient(route: route, identity: identity(exchange.head, exchange.connection))] ?? []
+        let rival = mine.first { session in
+            guard let carrier = session.carrier, carrier.silentUntil.map({ $0 <= now }) ?? true,
+                carrier.entry?.type.kind(carrier.opening.request) != .operation
+            else { return false }
+            return exchange.kind != .poll || carrier !== exchange.carrier
+        }
+        rival?.overlapped(by: exchange.kind.rawValue, at: now, origin: origin)
+    }
+
     /// What has been taken from the session by a rule.
     private func refuse(_ exchange: LiveExchange, at now: WireInstant) {
         if let outage, outage.until > now {
@@ -141,6 +158,7 @@ extension LiveFaults {
         exchange.opening.responseBody = body
         guard let entry = exchange.entry, let session = exchange.session else { return body }
         if let key = entry.type.sessionKey(exchange.opening) { own(key, session) }
+        session.isRedirected = entry.type.redirection(exchange.opening) != nil
         guard !session.downgraded.isEmpty else { return body }
         return entry.type.negotiation(body, without: session.downgraded) ?? body
     }
@@ -189,9 +207,15 @@ extension LiveFaults {
             own(key, session)
             carriers[key] = carrier
         }
+        // What the protocol keeps goes on; the first connection follows none.
+        if exchange.carrier?.codec?.memory != nil {
+            session.speech.resumed()
+        } else if session.connections > 0, exchange.kind != .operation || session.speech.hasLost {
+            // Operations over HTTP have a connection each: the next one is no return.
+            session.speech.returned()
+        }
         exchange.carrier = carrier
         session.carrier = carrier
-        session.subscriptions.connected()
         begin(.connect, of: carrier, at: now)
         session.connections += 1
         if !session.transports.contains(transport) { session.transports.append(transport) }

@@ -45,6 +45,8 @@ package final class LiveFaults {
     package internal(set) var outage: (until: WireInstant, answer: Int?, rule: String)?
     /// Whether attempts are wanted although no rule asks for them.
     package var observes = false
+    /// What policies name as subscriptions.
+    package var subscribers = Subscribers()
 
     package init(_ plan: FaultPlan, seed: UInt64, codecs: [CodecEntry], observes: Bool = false, at now: WireInstant) {
         self.plan = plan

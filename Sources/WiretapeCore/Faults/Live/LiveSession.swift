@@ -14,7 +14,9 @@ final class LiveSession: CountsAttempts {
     var connections = 0
     /// What carries it now.
     var carrier: LiveCarrier?
-    var subscriptions = LiveSubscriptions()
+    var speech = ClientSpeech()
+    /// The answer to its last negotiation sent the client to another one.
+    var isRedirected = false
     /// Transports that have stopped working.
     var downgraded: Set<Transport> = []
 

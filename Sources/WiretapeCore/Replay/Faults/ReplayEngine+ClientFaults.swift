@@ -58,6 +58,7 @@ extension ReplayEngine {
         }
         if fate.isLost || fate.end?.place == .before {
             runs[r].link?.memory?.lost(message)
+            spokeInVain(message, of: r)
             if let ending { return cut(r, ending, following: false, into: &out) }
             return runs[r].drop(message, options)
         }

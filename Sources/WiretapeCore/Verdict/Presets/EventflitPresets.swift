@@ -1,11 +1,14 @@
 extension ClientPreset {
     /// EventflitSwift: n² seconds before the attempt with n failures behind it (0, 1, 4, 9, 16 …), at most 120 s, for
-    /// ever, whatever the code.
+    /// ever, whatever the code. `max` is its `reconnectAttemptsMax`, `gap` its `maxReconnectGapInSeconds`.
     static let eventflitSwift = ClientPreset(
-        "eventflit-swift", "EventflitSwift: 0, 1, 4, 9, 16 … 120 s, for ever"
-    ) { state, _ in
-        let n = UInt64(min(max(0, state.retry - 1), 100))
-        return .after(min(n * n, 120) * second)
+        "eventflit-swift",
+        "EventflitSwift: 0, 1, 4, 9, 16 … 120 s, for ever; max=N for reconnectAttemptsMax, gap=D for the longest wait",
+        parameters: [.count("max"), .duration("gap")]
+    ) { state, values in
+        if let most = values.count("max"), state.retry > most { return .none("it makes \(most) retries") }
+        let growth = Expectation.Polynomial(base: second, cap: values.duration("gap") ?? 120 * second, from: 0)
+        return .after(growth.bounds(state.retry).longest)
     }
 
     /// eventflit-js 1.0: a lost connection is opened again after 1 s, for ever, whatever the code. Before it was connected

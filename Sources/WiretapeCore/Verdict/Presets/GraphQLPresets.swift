@@ -1,11 +1,13 @@
 extension ClientPreset {
     /// graphql-ws 6: retry n waits 2ⁿ s (n from 0) and 0.3 to 3 s more, five times; the count begins anew at each
     /// acknowledgement. 1000 is followed by a connection at once; some codes, and whatever is no close event (a refused
-    /// connection, a status), end it.
+    /// connection, a status), end it. `max` is its `retryAttempts`.
     static let graphqlWS = ClientPreset(
         "graphql-ws",
-        "graphql-ws (JavaScript): 1, 2, 4, 8, 16 s and 0.3 to 3 s more; fatal codes and refused upgrades end it"
-    ) { state, _ in
+        "graphql-ws (JavaScript): 1, 2, 4, 8, 16 s and 0.3 to 3 s more; fatal codes and refused upgrades end it; max=N for "
+            + "retryAttempts",
+        parameters: [.count("max")]
+    ) { state, values in
         if state.last.outcome == .status || state.last.outcome == .refused {
             return .none("an upgrade that fails ends it")
         }
@@ -13,9 +15,11 @@ extension ClientPreset {
             if code == 1000 { return .after(0) }
             if isFatal(code) { return .none("code \(code) ends it") }
         }
-        guard state.retry <= 5 else { return .none("it makes 5 retries") }
-        let base = second << UInt64(state.retry - 1)
-        return .within(base + 300 * millisecond, base + 3 * second)
+        let most = values.count("max") ?? 5
+        guard state.retry <= most else { return .none("it makes \(most) retries") }
+        let growth = Expectation.Exponential(base: second, jitter: .added(300 * millisecond, 3 * second))
+        let wait = growth.bounds(state.retry)
+        return .within(wait.shortest, wait.longest)
     }
 
     /// Codes after which graphql-ws does not try again.
@@ -32,10 +36,17 @@ extension ClientPreset {
     /// connection that was acknowledged.
     static let apolloIOS = ClientPreset(
         "apollo-ios", "Apollo iOS 2: no retry; with interval=D one, after D, for each acknowledged connection",
-        parameters: ["interval"]
+        parameters: [.duration("interval")]
     ) { state, values in
-        guard let interval = values["interval"] else { return .none("reconnectionInterval is off") }
+        guard let interval = values.duration("interval") else { return .none("reconnectionInterval is off") }
         guard state.wasLost else { return .none("it tries once for each acknowledged connection") }
         return .after(interval)
     }
+
+    /// Apollo iOS 1: reconnects by itself, half a second after every end and every failed attempt, whatever the code, for
+    /// ever. `interval` is its `reconnectionInterval`.
+    static let apolloIOS1 = ClientPreset(
+        "apollo-ios-1", "Apollo iOS 1: 0.5 s, for ever; interval=D for its reconnectionInterval",
+        parameters: [.duration("interval")]
+    ) { _, values in .after(values.duration("interval") ?? 500 * millisecond) }
 }

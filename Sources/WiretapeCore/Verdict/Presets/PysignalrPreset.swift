@@ -6,8 +6,10 @@ extension ClientPreset {
     /// refused ends it.
     static let pysignalr = ClientPreset(
         "pysignalr",
-        "pysignalr: at once after a loss; after a refused upgrade 1.1, 1.21, 1.33 … s, nine times in its life"
-    ) { state, _ in
+        "pysignalr: at once after a loss; after a refused upgrade 1.1, 1.21, 1.33 … s, nine times in its life; sleep=D for "
+            + "retry_sleep, count=N for retry_count",
+        parameters: [.duration("sleep"), .count("count")]
+    ) { state, values in
         if state.wasLost || state.last.outcome == .handshake { return .after(0) }
         guard let step = state.last.steps.last else { return .free }
         // Behind a loss a connection is for an upgrade, else for a negotiation.
@@ -15,14 +17,12 @@ extension ClientPreset {
         guard isUpgrade || step.status == nil && state.last.ended?.how == "fin" else {
             return .none("a negotiation that is refused or reset ends it")
         }
-        guard state.failures <= 9 else { return .none("it tries again nine times in its life") }
-        return .after(grown(1.1, 1.1, state.failures - 1, cap: 90))
-    }
-
-    /// `base` × `factor`ⁿ seconds, at most `cap`, in nanoseconds.
-    static func grown(_ base: Double, _ factor: Double, _ n: Int, cap: Double) -> UInt64 {
-        var delay = base
-        for _ in 0..<max(0, min(n, 1_024)) where delay < cap { delay *= factor }
-        return UInt64(min(delay, cap) * Double(second))
+        let most = max(1, values.count("count") ?? 10) - 1
+        guard state.failures <= most else {
+            return .none(
+                most == 9 ? "it tries again nine times in its life" : "it tries again \(most) times in its life")
+        }
+        let growth = Expectation.Exponential(base: values.duration("sleep") ?? second, factor: 1.1)
+        return .after(growth.bounds(state.failures + 1).longest)
     }
 }
