@@ -25,13 +25,23 @@ enum SweepOutcome: Hashable, Sendable {
             return
         }
         let isUnfired = report?["unfired"]?.array?.isEmpty == false
+        // What could not be judged at this place is no failure of the client's.
+        let unmet = report?["expectations"]?.array?.filter { $0["met"] == .bool(false) } ?? []
+        let failed = unmet.first { $0["judged"] != .bool(false) }
         switch (code, verdict) {
         case (124, _): self = .hang
         // The command's own: ours are 2 and 5, and a command may end with them, too.
         case (1..., "pass"): self = .exit(code)
         case (_, "pass"): self = .survived
         case (2, "diverged"), (0, "diverged"): self = .diverged(reason)
-        case (5, _), (0, _): self = isUnfired ? .notReached : .expectation(reason)
+        case (5, _), (0, _):
+            if isUnfired {
+                self = .notReached
+            } else if failed == nil, !unmet.isEmpty {
+                self = .survived
+            } else {
+                self = .expectation(failed?["reason"]?.string ?? reason)
+            }
         default: self = .exit(code)
         }
     }

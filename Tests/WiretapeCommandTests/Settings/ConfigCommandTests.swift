@@ -65,6 +65,26 @@ import wiretape
         #expect(try run("WIRETAPE_JSON=true", "diff a/x.tape a/y.tape").out.hasPrefix("{\"event\":"))
     }
 
+    /// Policies stand in the settings as on the command line, with what subscribes and what hangs on it.
+    @Test func policiesNameWhatSubscribes() throws {
+        try write(
+            "wiretape.yaml",
+            "defaults: { replay: { expect: ['resubscribes(Ticks->Tick, JoinGroup)', 'once(Send)'] } }\n")
+        let show = try run("", "config --show a/b/t.tape.gz")
+        #expect(
+            rows(show) == [
+                "replay --expect resubscribes(Ticks->Tick, JoinGroup) # wiretape.yaml:1",
+                "replay --expect once(Send) # wiretape.yaml:1",
+            ])
+        try write("wiretape.yaml", "defaults: { replay: { expect: 'resubscribes(->Tick)' } }\n")
+        let wrong = try run("", "replay '\(TapeFiles.recording("chat"))' -- true")
+        #expect(wrong.code == 64 && wrong.err.contains("'' is not a label"), "\(wrong.err)")
+        // A replay whose policy nothing could be held to says so, and is no pass.
+        try write("wiretape.yaml", "defaults: { replay: { expect: 'resubscribes(JoinGroup)' } }\n")
+        let unjudged = try run("", "replay '\(TapeFiles.recording("chat"))' -- true")
+        #expect(unjudged.code != 0 && unjudged.err.contains("resubscribes(JoinGroup) could not be judged"))
+    }
+
     /// What is required may come from the settings.
     @Test func anUpstreamMayStandThere() throws {
         let missing = try run("", "record --output a/r.tape -- true")

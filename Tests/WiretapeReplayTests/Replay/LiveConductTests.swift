@@ -1,0 +1,148 @@
+import Testing
+import WiretapeCodecs
+import WiretapeCore
+
+/// What live traffic tells policies of a client that comes back.
+@Suite struct LiveConductTests {
+    /// A SignalR client between a proxy's rules and its server, in virtual time.
+    private final class Talk {
+        let faults: LiveFaults
+        private(set) var now = WireInstant(nanoseconds: 5_000_000_000)
+        private var tokens = 0
+
+        init(_ policies: [String], _ rules: [String] = []) throws {
+            var plan = FaultPlan()
+            for rule in rules { plan.append(try FaultRule(parsing: rule, from: RuleSource(file: "--fault"))) }
+            faults = LiveFaults(plan, seed: 1, codecs: Codecs.all, observes: true, at: now)
+            expectations = try policies.map { try Expectation.parse($0) }
+            faults.subscribers = Subscribers(expectations)
+            _ = faults.accepted(1, from: Address(host: "10.0.0.1", port: 5_000), listener: "main", at: now)
+        }
+
+        private let expectations: [WiretapeCore.Expectation]
+
+        func pass(_ milliseconds: UInt64) { now = now.advanced(by: milliseconds * 1_000_000) }
+
+        private func ask(_ method: String, _ target: String, _ fields: [HeaderField] = []) -> LiveExchange {
+            let head = RequestHead(
+                method: method, target: target, headers: [HeaderField("User-Agent", "test")] + fields)
+            return faults.request(head, on: 1, at: now)
+        }
+
+        func negotiate(_ more: String = "") -> LiveExchange {
+            tokens += 1
+            let exchange = ask("POST", "/chat/negotiate?negotiateVersion=1")
+            faults.answered(exchange, ResponseHead(status: 200), at: now)
+            let body = #"{"negotiateVersion":1,"connectionToken":"t\#(tokens)"\#(more),"availableTransports":[]}"#
+            _ = faults.negotiated(exchange, body: Array(body.utf8), at: now)
+            return exchange
+        }
+
+        /// A connection with its handshake.
+        func connect() -> LiveExchange {
+            _ = negotiate()
+            let upgrade = ask(
+                "GET", "/chat?id=t\(tokens)",
+                [HeaderField("Connection", "Upgrade"), HeaderField("Upgrade", "websocket")])
+            faults.answered(upgrade, ResponseHead(status: 101), at: now)
+            say(#"{"protocol":"json","version":1}"#, .toServer, upgrade)
+            say("{}", .toClient, upgrade)
+            return upgrade
+        }
+
+        func say(_ text: String, _ direction: Direction, _ upgrade: LiveExchange) {
+            pass(10)
+            _ = faults.payload(Array((text + "\u{1e}").utf8), .text, direction, of: upgrade, at: now)
+        }
+
+        func call(_ id: Int, _ target: String, on upgrade: LiveExchange, isAnswered: Bool = true) {
+            say(#"{"type":1,"invocationId":"\#(id)","target":"\#(target)","arguments":[]}"#, .toServer, upgrade)
+            if isAnswered { say(#"{"type":3,"invocationId":"\#(id)"}"#, .toClient, upgrade) }
+        }
+
+        func lose(_ upgrade: LiveExchange, by: String = "fault:cut", how: String = "reset") {
+            faults.ended(upgrade, by: by, how: how, at: now)
+        }
+
+        var report: ReplayReport {
+            pass(2_000)
+            return faults.report(expectations, at: now)
+        }
+    }
+
+    @Test func negotiationsThatLeadNowhere() throws {
+        let talk = try Talk(["rate(max=5/s)"])
+        for _ in 0..<12 {
+            _ = talk.negotiate()
+            talk.pass(20)
+        }
+        let report = talk.report
+        #expect(report.sessions.map(\.attempts.count) == [12])
+        #expect(report.expectations.map(\.word) == ["not met"])
+        #expect(report.expectations[0].reason.contains("began 12 attempts within 1s"))
+    }
+
+    /// The negotiation that an answer sends the client to goes on with the attempt.
+    @Test func aRedirectIsNoFurtherAttempt() throws {
+        let talk = try Talk(["rate(max=1/s)"])
+        _ = talk.negotiate(#","url":"http://10.0.0.2/chat""#)
+        talk.pass(20)
+        _ = talk.connect()
+        #expect(talk.report.sessions.map(\.attempts.count) == [1])
+    }
+
+    @Test func aGroupThatIsForgotten() throws {
+        for (rejoins, word) in [(false, "not met"), (true, "met")] {
+            let talk = try Talk(["resubscribes", "resubscribes(JoinGroup)"])
+            let first = talk.connect()
+            talk.call(1, "JoinGroup", on: first)
+            talk.lose(first)
+            let second = talk.connect()
+            if rejoins { talk.call(1, "JoinGroup", on: second) }
+            let report = talk.report
+            #expect(report.expectations.map(\.word) == ["not judged", word])
+            #expect(report.exitCode == 5 && report.sessions[0].repeated == 0)
+        }
+    }
+
+    @Test func whatWasAcknowledgedAndWhatWasNot() throws {
+        for isAnswered in [true, false] {
+            let talk = try Talk(["once(Send)", "keeps(Send)"])
+            let first = talk.connect()
+            talk.call(1, "Send", on: first, isAnswered: isAnswered)
+            talk.lose(first)
+            let second = talk.connect()
+            talk.call(7, "Send", on: second)
+            let report = talk.report
+            #expect(
+                report.expectations.map(\.word) == (isAnswered ? ["not met", "not judged"] : ["not judged", "met"]))
+            #expect(report.sessions[0].repeated == (isAnswered ? 1 : 0))
+        }
+    }
+
+    /// What comes behind a rule's cut does not reach the client, and acknowledges nothing.
+    @Test func anAnswerBehindTheCut() throws {
+        let talk = try Talk(["keeps(Send)"], ["reset after Tick[1]"])
+        let first = talk.connect()
+        talk.call(1, "Send", on: first, isAnswered: false)
+        talk.say(#"{"type":1,"target":"Tick","arguments":[1]}"#, .toClient, first)
+        talk.say(#"{"type":3,"invocationId":"1"}"#, .toClient, first)
+        talk.lose(first)
+        let second = talk.connect()
+        talk.call(2, "Send", on: second)
+        #expect(talk.report.expectations.map(\.word) == ["met"])
+    }
+
+    @Test func twoConnectionsAtATime() throws {
+        let two = try Talk(["single"])
+        _ = two.connect()
+        _ = two.connect()
+        #expect(two.report.expectations[0].reason.contains("asked for a second connection (upgrade)"))
+        // A close and the next request may be heard in either order.
+        let crossed = try Talk(["single"])
+        let first = crossed.connect()
+        _ = crossed.connect()
+        crossed.lose(first, by: "client", how: "close 1000")
+        #expect(crossed.report.expectations.map(\.met) == [true, true])
+    }
+}
