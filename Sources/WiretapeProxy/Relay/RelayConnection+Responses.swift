@@ -67,18 +67,7 @@ extension RelayConnection {
                     resumes = true
                 }
             case .bad(let fault, _):
-                node.answered()
-                node.tap?.record(
-                    .malformed, id, flags: RecordFlags.toClient, at: now,
-                    MalformedRecord.encode(fault.reason, bytes.extracting(at..<min(bytes.count, at + 65536))).span)
-                node.tap?.record(.raw, id, at: now, Span())
-                let early = http.partialResponse
-                let held = http.held
-                self.http = nil
-                forward(early.span, from: server)
-                forward(bytes, from: server)
-                leaveHTTP(held, at: now)
-                return
+                return becomeRaw(after: fault.reason, bytes, at: at, now)
             case .request: return
             }
         }
@@ -100,6 +89,22 @@ extension RelayConnection {
             node.tap?.record(
                 .bytes, id, flags: RecordFlags.toClient, at: now, bytes.extracting(next..<bytes.count))
         }
+        forward(bytes, from: server)
+        leaveHTTP(held, at: now)
+    }
+
+    /// What the server says from `bytes[at...]` on is no HTTP, for this `reason`: from here on both directions go on as they are.
+    private func becomeRaw(after reason: String, _ bytes: Span<UInt8>, at: Int, _ now: WireInstant) {
+        guard let http, let server else { return }
+        node.answered()
+        node.tap?.record(
+            .malformed, id, flags: RecordFlags.toClient, at: now,
+            MalformedRecord.encode(reason, bytes.extracting(at..<min(bytes.count, at + 65536))).span)
+        node.tap?.record(.raw, id, at: now, Span())
+        let early = http.partialResponse
+        let held = http.held
+        self.http = nil
+        forward(early.span, from: server)
         forward(bytes, from: server)
         leaveHTTP(held, at: now)
     }

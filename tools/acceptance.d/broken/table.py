@@ -9,6 +9,8 @@ CUT = {
     Atmosphere: "reset after Message[3, direction=toClient]", Events: "reset after tick[3]",
 }  # fmt: skip
 DELAYS = "delays(0s, 600ms, 1200ms, late=400ms)"
+PINGS = ["pings(every=300ms, late=200ms)"]
+PAUSE = {"good": {"pings": 0.25, "patience": 4}, "linger": 0.3}
 AWAY = ["respond(503) on connect[retry=1..9]"]
 # Only the tape knows what a client is to say.
 NO_TAPE = "live there is no tape that what a client says could be held against"
@@ -150,5 +152,15 @@ ROWS = [
         ["retry 1"], good={"wait": always(0.3)}),
     Row("atmosphere ws, does not come back", Atmosphere, {"wait": constant()}, ["client(atmosphere-js, interval=300ms, late=300ms)"],
         ["never came"], good={"wait": always(0.3)}),
+    Row("signalr ws, never pings", SignalR, {"pings": 0}, PINGS, ["was silent for"], cut="delay(1500ms) on Tick[4]",
+        **{**PAUSE, "good": {**WS, **PAUSE["good"]}}),
+    Row("signalr ws, pings too seldom", SignalR, {"pings": 0.9}, PINGS, ["was silent for"], cut="delay(1500ms) on Tick[4]",
+        **{**PAUSE, "good": {**WS, **PAUSE["good"]}}),
+    Row("signalr sse, never pings", SignalR, {"pings": 0}, PINGS, ["was silent for"], cut="delay(1500ms) on Tick[4]",
+        **{**PAUSE, "good": {**SSE, **PAUSE["good"]}}),
+    Row("graphql ws, never pings", GraphQL, {"pings": 0}, PINGS, ["was silent for"], cut="delay(1500ms) on next[4]", **PAUSE),
+    Row("eventflit, pings too seldom", Eventflit, {"pings": 0.9}, PINGS, ["was silent for"], cut="delay(1500ms) on tick[4]", **PAUSE),
+    Row("atmosphere ws, never pings", Atmosphere, {"pings": 0}, PINGS, ["was silent for"],
+        cut="delay(1500ms) on Message[4, direction=toClient]", **PAUSE),
     tape_only("atmosphere ws, changes a message", Atmosphere, {"says": ((2, "ho"), (5, "bye"))}, ["client message 1"]),
 ]  # fmt: skip
