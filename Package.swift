@@ -37,7 +37,7 @@ let package = Package(
                 "CWiretapeZlib", "CWiretapeLibdeflate", "CWiretapeBrotli", "CWiretapeZstd", "CWiretapeOpenSSL",
             ],
             swiftSettings: settings),
-        .target(name: "WiretapeSystem", swiftSettings: settings),
+        .target(name: "WiretapeSystem", dependencies: ["WiretapeBytes"], swiftSettings: settings),
         .target(
             name: "WiretapeCore", dependencies: ["WiretapeBytes"], swiftSettings: settings,
             // Nothing in Core imports Glibc, and conversions between Double and integers need libm.

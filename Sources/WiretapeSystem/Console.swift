@@ -1,3 +1,5 @@
+internal import WiretapeBytes
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -6,19 +8,34 @@
     internal import Darwin
 #endif
 
-/// Standard output and standard error of this process, unbuffered.
+/// Standard output and standard error of this process, unbuffered. Text that came from outside may be part of anything that
+/// is written here, so no text reaches a terminal as it came: ``TerminalText`` says what is made of it.
 package enum Console: Int32, Sendable {
     case output = 1
     case error = 2
 
-    /// Writes all of `text`. Stops silently when nobody reads any more (a closed pipe), as tools do.
-    package func write(_ text: String) {
+    /// Writes all of `text`, harmful characters as `\u{1b}`. Stops silently when nobody reads any more (a closed pipe), as
+    /// tools do.
+    package func write(_ text: String) { writeAsIs(TerminalText.lines(text)) }
+
+    /// Writes all of `text`, which is JSON or lines of it: harmful characters in its strings as `\u001b`.
+    package func writeJSON(_ text: String) { writeAsIs(TerminalText.json(text)) }
+
+    /// Writes lines of JSON as they are, byte for byte, unless a person looks at them.
+    package func writeTape(_ bytes: Span<UInt8>) {
+        guard isTerminal else { return write(bytes) }
+        var copy: [UInt8] = []
+        copy.append(copying: bytes)
+        writeJSON(String(decoding: copy, as: UTF8.self))
+    }
+
+    /// Writes `text` with its escape sequences. Nothing that came from outside may be part of it.
+    package func writeAsIs(_ text: String) {
         let bytes = Array(text.utf8)
         write(bytes.span)
     }
 
-    /// Writes all of `bytes`.
-    package func write(_ bytes: Span<UInt8>) {
+    private func write(_ bytes: Span<UInt8>) {
         var done = 0
         while done < bytes.count {
             let n = unsafe bytes.withUnsafeBytes { all in

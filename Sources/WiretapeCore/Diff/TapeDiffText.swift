@@ -7,11 +7,11 @@ package enum TapeDiffText {
     ///         new.tape:14     Invocation Send("ada", "hi!")            /arguments/1
     ///         accept:         --ignore 'Send:/arguments/1'
     package static func text(_ difference: TapeDifference, _ first: String, _ second: String) -> String {
-        var text = heading(difference, first, second) + "\n"
+        var text = Summary.part(heading(difference, first, second)) + "\n"
         let labels = (label(difference.first, first), label(difference.second, second))
         let column = max(labels.0.count, labels.1.count, 7) + 2
         func line(_ label: String, _ content: String) -> String {
-            "    \(label)\(String(repeating: " ", count: column - label.count))\(content)\n"
+            "    \(label)\(String(repeating: " ", count: column - label.count))\(Summary.part(content))\n"
         }
         if let side = difference.first { text += line(labels.0, side.text) }
         if let side = difference.second {
@@ -20,7 +20,9 @@ package enum TapeDiffText {
             text += line(labels.1, side.text + padding + where_)
         }
         if !difference.ignore.isEmpty {
-            text += line("accept:", difference.ignore.map { "--ignore '\($0)'" }.joined(separator: " "))
+            text += line(
+                "accept:",
+                difference.ignore.map { "--ignore \(Summary.shellWord($0.description))" }.joined(separator: " "))
         }
         return text
     }
@@ -62,7 +64,7 @@ package enum TapeDiffText {
         return side.line > 0 ? "\(name):\(side.line)" : name
     }
 
-    private static func escaped(_ text: String) -> String { text.replacing("|", with: "\\|") }
+    private static func escaped(_ text: String) -> String { Summary.part(text).replacing("|", with: "\\|") }
 
     /// In backquotes, more of them than the text has.
     private static func code(_ text: String) -> String {

@@ -23,20 +23,22 @@ enum DivergenceText {
         let pointers = recorded.kind == message.kind ? differences(recorded.meaning, message.meaning) : []
         guard let first = pointers.first else { return text + "    received  \(received)" }
         let padding = String(repeating: " ", count: max(4, 41 - received.count))
-        let shown = pointers.prefix(most).map { $0.isEmpty ? "(whole message)" : $0 }.joined(separator: " ")
+        let shown = Summary.part(
+            pointers.prefix(most).map { $0.isEmpty ? "(whole message)" : $0 }.joined(separator: " "))
         let more = pointers.count > most ? " and \(pointers.count - most) more" : ""
         text += "    received  \(received)\(padding)\(shown)\(more)\n"
         guard !first.isEmpty else { return text + "    accept:   --match off   or   record again" }
         let label = recorded.label ?? recorded.type
-        let rules = pointers.prefix(most).map { "--ignore '\(label):\($0)'" }.joined(separator: " ")
+        let rules = pointers.prefix(most).map { "--ignore \(Summary.shellWord("\(label):\($0)"))" }.joined(
+            separator: " ")
         let changes = pointers.prefix(most).map { pointer in
-            "--set '\(pointer)=\(message.meaning.value(at: pointer)?.text ?? "null")'"
+            "--set \(Summary.shellWord("\(pointer)=\(message.meaning.value(at: pointer)?.text ?? "null")"))"
         }
         let edits = changes.joined(separator: " ")
         // Nobody copies a command of many lines.
         guard edits.utf8.count <= 1_000 else { return text + "    accept:   \(rules)   or   record again" }
         return text + "    accept:   \(rules)   or   "
-            + "wiretape edit \(tape) --where '\(label)[\(ordinal(of: beside, in: run))]' \(edits)"
+            + "wiretape edit \(tape) --where \(Summary.shellWord("\(label)[\(ordinal(of: beside, in: run))]")) \(edits)"
     }
 
     /// Differences that are shown and accepted at once.

@@ -184,8 +184,8 @@ extension ReplayEngine {
         let rules = options.ignore.filter { [recorded.request.path, place, "*"].contains($0.label) }
         let items = rules.map(\.pointer).filter { $0.hasPrefix("?") }.map { String($0.dropFirst()) }
         if let (name, left, right) = StableQuery.difference(recorded.request, head, ignoring: items) {
-            text += "    recorded  \(left)\n    received  \(right)\n"
-            return text + "    accept:   --ignore '\(place):?\(name)'"
+            text += "    recorded  \(Summary.part(left))\n    received  \(Summary.part(right))\n"
+            return text + "    accept:   --ignore \(Summary.shellWord("\(place):?\(name)"))"
         }
         let left = ExchangeBody(recorded.requestBody, recorded.request.headers, ignoring: rules).value
         let right = ExchangeBody(body, head.headers, ignoring: rules).value
@@ -194,7 +194,7 @@ extension ReplayEngine {
         text += "    recorded  \(Summary.line(left.text))\n    received  \(received)"
         guard let pointer else { return text + "    (out of turn)" }
         let padding = String(repeating: " ", count: max(4, 41 - received.count))
-        text += "\(padding)\(pointer.isEmpty ? "(whole body)" : pointer)\n    accept:   "
-        return text + (pointer.isEmpty ? "--match off" : "--ignore '\(place):\(pointer)'")
+        text += "\(padding)\(pointer.isEmpty ? "(whole body)" : Summary.part(pointer))\n    accept:   "
+        return text + (pointer.isEmpty ? "--match off" : "--ignore \(Summary.shellWord("\(place):\(pointer)"))")
     }
 }

@@ -1,3 +1,5 @@
+internal import WiretapeBytes
+
 extension ReplayReport {
     /// The report for people: a timeline of attempts and delays for each session, then what speaks against a pass.
     ///
@@ -38,7 +40,7 @@ extension ReplayReport {
         }
         lines.append(isLive ? "seed \(seed)" : "digest \(digest), seed \(seed)")
         if !outsideDigest.isEmpty { lines.append("not in the digest: \(outsideDigest.joined(separator: "; "))") }
-        return lines.joined(separator: "\n") + "\n"
+        return lines.map(TerminalText.block).joined(separator: "\n") + "\n"
     }
 
     /// Everything that speaks against a pass in one line, or what the run was.

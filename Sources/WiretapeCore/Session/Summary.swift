@@ -1,3 +1,5 @@
+internal import WiretapeBytes
+
 /// Text for one line of a terminal.
 package enum Summary {
     /// Longest summary in characters.
@@ -24,24 +26,15 @@ package enum Summary {
         } else {
             kept = String(text)
         }
-        guard kept.unicodeScalars.contains(where: isUnprintable) else { return kept }
-        var out = String.UnicodeScalarView()
-        for scalar in kept.unicodeScalars {
-            if isUnprintable(scalar) {
-                out.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
-            } else {
-                out.append(scalar)
-            }
-        }
-        return String(out)
+        return TerminalText.line(kept)
     }
 
-    /// Controls, line and paragraph separators, and the marks that turn the direction of writing.
-    private static func isUnprintable(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0..<0x20, 0x7f..<0xa0, 0x2028, 0x2029, 0x202a...0x202e, 0x2066...0x2069: true
-        default: false
-        }
+    /// The text on one line, whole: for names, places and other parts of sentences that came from outside.
+    package static func part(_ text: String) -> String { TerminalText.line(text) }
+
+    /// The text as one word of a shell's command line that people may copy: `'ReceiveMessage:/arguments/1'`.
+    package static func shellWord(_ text: String) -> String {
+        "'\(part(text).replacing("'", with: #"'\''"#))'"
     }
 
     /// The value's text; of a long string as much as a line can show.

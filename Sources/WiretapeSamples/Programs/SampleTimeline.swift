@@ -4,6 +4,8 @@ internal import WiretapeCore
 enum SampleTimeline {
     /// `   2.013 s  retry 2            after 2s`
     static func line(_ nanoseconds: UInt64, _ what: String, _ rest: String) -> String {
+        // Servers say both.
+        let (what, rest) = (Summary.part(what), Summary.part(rest))
         let milliseconds = nanoseconds / 1_000_000
         let fraction = String(milliseconds % 1000 + 1000).dropFirst()
         let time = "\(milliseconds / 1000).\(fraction)"

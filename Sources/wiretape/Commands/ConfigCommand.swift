@@ -1,3 +1,4 @@
+internal import WiretapeBytes
 internal import WiretapeCore
 internal import WiretapeSystem
 
@@ -38,11 +39,11 @@ package struct ConfigCommand: Command {
 
     package func run() throws -> Int32 {
         if arguments.has("schema") {
-            Console.output.write(SettingsSchema.text(Commands.specs))
+            Console.output.writeJSON(SettingsSchema.text(Commands.specs))
             return 0
         }
         if arguments.has("plan-schema") {
-            Console.output.write(PlanSchema.text)
+            Console.output.writeJSON(PlanSchema.text)
             return 0
         }
         let source: SettingsSource
@@ -75,10 +76,10 @@ package struct ConfigCommand: Command {
                 .init("value", .string(given.value)),
                 .init("origin", .string(given.origin)),
             ])
-            return Console.output.write(value.text + "\n")
+            return Console.output.writeJSON(value.text + "\n")
         }
-        let text = "\(command) --\(option) \(given.value)"
+        let text = "\(command) --\(option) \(TerminalText.line(given.value))"
         let padding = String(repeating: " ", count: max(2, 48 - text.count))
-        Console.output.write("\(text)\(padding)# \(given.origin)\n")
+        Console.output.write("\(text)\(padding)# \(TerminalText.line(given.origin))\n")
     }
 }

@@ -132,7 +132,7 @@ package struct EditCommand: Command {
                 if isTrial { diff += EditCommand.difference(line, lines) }
                 return lines
             }
-            if isTrial { Console.output.write(diff) }
+            if isTrial { Console.output.writeJSON(diff) }
         } catch let fault as TapeEdit.Fault {
             throw Failure("\(path): \(fault)")
         }

@@ -60,7 +60,7 @@ package struct NewCommand: Command {
         TapeLines.appendHeader(TapeHeader(protocolID: codec.id, route: route), into: &text)
         for line in codec.type.example { text.append(contentsOf: Array((line + "\n").utf8)) }
         guard let path else {
-            Console.output.write(text.span)
+            Console.output.writeTape(text.span)
             return 0
         }
         try TapeFile(path: path, force: force).write(text.span)

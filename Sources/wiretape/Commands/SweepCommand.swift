@@ -183,7 +183,7 @@ package struct SweepCommand: Command {
         if let target = arguments.value("report") {
             let text = findings.json.text + "\n"
             if target == "-" {
-                Console.output.write(text)
+                Console.output.writeJSON(text)
             } else {
                 let bytes = Array(text.utf8)
                 try File.creating(target, overwrite: true).write(bytes.span)

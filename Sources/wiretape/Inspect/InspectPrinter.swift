@@ -41,7 +41,7 @@ struct InspectPrinter {
 
     mutating func flush() {
         guard !text.isEmpty else { return }
-        Console.output.write(text)
+        if format.isJSON { Console.output.writeJSON(text) } else { Console.output.write(text) }
         text = ""
     }
 

@@ -5,6 +5,8 @@ package import WiretapeCore
 package struct JSONFormat: InspectFormat {
     package init() {}
 
+    package var isJSON: Bool { true }
+
     package func append(_ row: InspectRow, into out: inout String) {
         guard let decoded = row.message else { return }
         out += JSONFormat.object(decoded).text + "\n"

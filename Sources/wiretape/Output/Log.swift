@@ -1,6 +1,7 @@
+internal import WiretapeBytes
 internal import WiretapeSystem
 
-/// Text for people, on standard error.
+/// Text for people, on standard error. Its further lines are indented, so that nothing from outside looks like ours.
 package struct Log: Sendable {
     package enum Level: String, CaseIterable, Comparable, Sendable {
         case error, warning, info
@@ -27,6 +28,6 @@ package struct Log: Sendable {
     private func write(_ text: String, _ level: Level) {
         guard level <= self.level else { return }
         // The golden texts of the engine begin with our name already.
-        Console.error.write((text.hasPrefix("wiretape: ") ? "" : "wiretape: ") + text + "\n")
+        Console.error.write((text.hasPrefix("wiretape: ") ? "" : "wiretape: ") + TerminalText.block(text) + "\n")
     }
 }

@@ -1,3 +1,4 @@
+internal import WiretapeBytes
 internal import WiretapeSystem
 
 /// How far a long file has been read, on standard error, only when a person looks at it.
@@ -8,7 +9,7 @@ package struct ProgressBar {
 
     /// - Parameter isWanted: false keeps it silent on a terminal too (`--quiet`, short files).
     package init(_ label: String, isWanted: Bool = true) {
-        self.label = label
+        self.label = TerminalText.line(label)
         isShown = isWanted && Console.error.isTerminal
     }
 
@@ -18,13 +19,13 @@ package struct ProgressBar {
         let percent = Int(min(100, Double(done) / Double(total) * 100))
         if percent == shownPercent { return }
         shownPercent = percent
-        Console.error.write(
+        Console.error.writeAsIs(
             "\r" + Self.line(label, percent: percent, width: Console.error.columns ?? 80))
     }
 
     /// Wipes it away.
     package mutating func clear() {
-        if isShown, shownPercent >= 0 { Console.error.write("\r\u{1B}[K") }
+        if isShown, shownPercent >= 0 { Console.error.writeAsIs("\r\u{1B}[K") }
         shownPercent = -1
     }
 

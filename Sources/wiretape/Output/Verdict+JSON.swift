@@ -10,7 +10,7 @@ extension Verdict {
                 .init("event", .string("end")), .init("verdict", .string(word.rawValue)), .init("exit", .number(code)),
                 .init("reason", .string(reason)),
             ])
-            Console.output.write(value.text + "\n")
+            Console.output.writeJSON(value.text + "\n")
         }
         return tell()
     }

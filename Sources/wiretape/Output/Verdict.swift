@@ -1,3 +1,4 @@
+internal import WiretapeBytes
 internal import WiretapeSystem
 
 /// How a run ended: the last line on standard error and the exit code.
@@ -6,7 +7,7 @@ package struct Verdict: Hashable, Sendable {
 
     package var word: Word
     package var code: Int32
-    /// Without its full stop.
+    /// Without its full stop. It may have come from outside, and stays on its line.
     package var reason: String
 
     package init(_ word: Word, _ code: Int32, _ reason: String) {
@@ -16,7 +17,7 @@ package struct Verdict: Hashable, Sendable {
     }
 
     /// `wiretape: pass (exit 0): 2 sessions, 24 messages`
-    package var text: String { "wiretape: \(word.rawValue) (exit \(code)): \(reason)\n" }
+    package var text: String { "wiretape: \(word.rawValue) (exit \(code)): \(TerminalText.line(reason))\n" }
 
     /// Writes the line.
     /// - Returns: the exit code.

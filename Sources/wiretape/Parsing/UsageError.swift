@@ -1,3 +1,5 @@
+internal import WiretapeBytes
+
 /// A command line that cannot be meant: exit 64.
 package struct UsageError: Error, Hashable, Sendable {
     /// The command, when one was named.
@@ -13,6 +15,6 @@ package struct UsageError: Error, Hashable, Sendable {
     /// What goes to standard error.
     package var text: String {
         let page = command.map { "wiretape \($0) --help" } ?? "wiretape --help"
-        return "See '\(page)'.\nwiretape: usage (exit 64): \(message)\n"
+        return "See '\(page)'.\nwiretape: usage (exit 64): \(TerminalText.line(message))\n"
     }
 }

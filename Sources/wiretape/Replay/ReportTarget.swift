@@ -52,7 +52,7 @@ enum ReportTarget: Hashable, Sendable {
     func write(_ report: ReplayReport, suite: String) throws {
         let json = report.json.text + "\n"
         switch self {
-        case .output: Console.output.write(json)
+        case .output: Console.output.writeJSON(json)
         case .json(let path): try Self.write(json, to: path)
         case .text(let path): try Self.write(report.text, to: path)
         case .junit(let path): try Self.write(report.junit(suite: suite), to: path)

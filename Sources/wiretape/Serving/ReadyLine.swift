@@ -47,6 +47,6 @@ package struct ReadyLine: Sendable {
     /// Tells people on standard error and, with `--json`, machines on standard output.
     func tell(_ arguments: ParsedArguments, _ log: Log) {
         for (name, url) in urls { log.info(urls.count > 1 ? "\(name): listening on \(url)" : "listening on \(url)") }
-        if arguments.has("json") { Console.output.write(json(pid: ThisProcess.id)) }
+        if arguments.has("json") { Console.output.writeJSON(json(pid: ThisProcess.id)) }
     }
 }

@@ -10,14 +10,14 @@ struct DiffPrinter {
 
     func tell(_ differences: [TapeDifference], _ pair: DiffPairs.Pair) {
         let shown = differences.prefix(limit)
-        let (first, second) = (pair.first, pair.second)
+        let (first, second) = (Summary.part(pair.first), Summary.part(pair.second))
         if isJSON {
-            for difference in shown { write(json(difference, pair).text) }
+            for difference in shown { Console.output.writeJSON(json(difference, pair).text + "\n") }
             return
         }
         guard !differences.isEmpty else { return }
         if isMarkdown {
-            var text = "### \(pair.name ?? second)\n\n" + TapeDiffText.markdownHead(first, second)
+            var text = "### \(Summary.part(pair.name ?? second))\n\n" + TapeDiffText.markdownHead(first, second)
             for difference in shown { text += TapeDiffText.markdown(difference, first, second) }
             if shown.count < differences.count { text += "\n… and \(differences.count - shown.count) more\n" }
             write(text)
@@ -29,12 +29,12 @@ struct DiffPrinter {
 
     func tell(alone path: String, of folder: String) {
         if isJSON {
-            write(
-                JSONValue.object([
-                    .init("event", .string("difference")), .init("kind", .string("alone")),
-                    .init("file", .string(path)),
-                ]).text)
+            let value = JSONValue.object([
+                .init("event", .string("difference")), .init("kind", .string("alone")), .init("file", .string(path)),
+            ])
+            Console.output.writeJSON(value.text + "\n")
         } else {
+            let path = Summary.part(path)
             write(isMarkdown ? "- `\(path)` has no counterpart" : "\(path) has no counterpart")
         }
     }

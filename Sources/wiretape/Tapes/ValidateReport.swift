@@ -18,7 +18,7 @@ struct ValidateReport {
         var place = path
         if finding.line > 0 { place += ":\(finding.line)" }
         if let column = finding.column { place += ":\(column)" }
-        Console.output.write("\(place): \(finding.severity.rawValue): \(finding.message)\n")
+        tellLine("\(place): \(finding.severity.rawValue): \(finding.message)")
     }
 
     private func text(_ summary: TapeSummary, _ path: String) {
@@ -29,11 +29,11 @@ struct ValidateReport {
         if summary.comments > 0 { parts.append(Self.count(UInt64(summary.comments), "comment line")) }
         parts.append(
             summary.isSparse ? "sparse" : summary.isTruncated ? "cut off" : summary.isStopped ? "whole" : "not ended")
-        Console.output.write("\(path): \(parts.joined(separator: ", "))\n")
+        tellLine("\(path): \(parts.joined(separator: ", "))")
         let unknown =
             summary.unknownKinds.map { "kind \"\($0.name)\" (\($0.count))" }
             + summary.unknownKeys.map { "key \"\($0.name)\" (\($0.count))" }
-        if !unknown.isEmpty { Console.output.write("  unknown to this version: \(unknown.joined(separator: ", "))\n") }
+        if !unknown.isEmpty { tellLine("  unknown to this version: \(unknown.joined(separator: ", "))") }
         for session in summary.sessions {
             var text = "  session \(session.number)"
             if let name = session.name { text += " '\(name)'" }
@@ -41,7 +41,7 @@ struct ValidateReport {
             text += Self.count(UInt64(session.messages), "message")
             if session.opaque > 0 { text += ", \(session.opaque) of them unreadable" }
             text += session.obstacle.map { "; cannot be replayed: it \($0)" } ?? ", can be replayed"
-            Console.output.write(text + "\n")
+            tellLine(text)
         }
     }
 
@@ -78,7 +78,11 @@ struct ValidateReport {
         ])
     }
 
-    private func write(_ members: [JSONValue.Member]) { Console.output.write(JSONValue.object(members).text + "\n") }
+    private func tellLine(_ text: String) { Console.output.write(Summary.part(text) + "\n") }
+
+    private func write(_ members: [JSONValue.Member]) {
+        Console.output.writeJSON(JSONValue.object(members).text + "\n")
+    }
 
     private static func count(_ n: UInt64, _ noun: String) -> String { "\(n) \(noun)\(n == 1 ? "" : "s")" }
 }
