@@ -8,8 +8,11 @@ package struct ConfigCommand: Command {
         name: "config", abstract: "Show the settings that hold, and where they come from",
         discussion: """
             Options that are not written on the command line are taken from the environment (WIRETAPE_SPEED is --speed), then \
-            from x.tape.yaml beside the tape x.tape, then from the wiretape.yaml that is found first upward from the tape's \
-            folder, or from the current one. Ignore rules and routes of all of them add up.
+            from x.tape.yaml beside the tape x.tape, then from the wiretape.yaml that is found first upward from the current \
+            folder. Ignore rules and routes of all of them add up.
+
+            A file beside a tape may come from a stranger, as the tape does: it sets how messages are matched and what \
+            clients are held to. What it says about paths, addresses, commands and upstreams is left out, and shown as such.
 
             The files have 'ignore', 'routes', 'upstreams', and 'defaults' with the options of each command. Prints every \
             value that they set, with the file and line, or the variable, that sets it.
@@ -62,24 +65,37 @@ package struct ConfigCommand: Command {
             throw arguments.error(error.description)
         }
         for (command, option, given) in rows { print(command, option, given) }
+        for one in source.leftOut { print(one) }
+        let left = source.leftOut.isEmpty ? "" : ", \(source.leftOut.count) left out"
         let files = source.files.map(\.path).joined(separator: ", ")
         return Verdict(
             .done, 0,
-            "\(rows.count) \(rows.count == 1 ? "value" : "values") set; \(files.isEmpty ? "no settings file" : files)"
+            "\(rows.count) \(rows.count == 1 ? "value" : "values") set\(left); \(files.isEmpty ? "no settings file" : files)"
         ).tell()
     }
 
     private func print(_ command: String, _ option: String, _ given: SettingsMerge.Given) {
-        if arguments.has("json") {
-            let value = JSONValue.object([
-                .init("command", .string(command)), .init("option", .string(option)),
-                .init("value", .string(given.value)),
-                .init("origin", .string(given.origin)),
-            ])
-            return Console.output.writeJSON(value.text + "\n")
-        }
-        let text = "\(command) --\(option) \(TerminalText.line(given.value))"
+        if arguments.has("json") { return json(command, option, given.value, given.origin, isLeftOut: false) }
+        text("\(command) --\(option) \(given.value)", given.origin)
+    }
+
+    private func print(_ one: TapeSettings.LeftOut) {
+        if arguments.has("json") { return json(one.command, one.option, one.value, one.origin, isLeftOut: true) }
+        let command = one.command.map { $0 + " " } ?? ""
+        text("left out: \(command)--\(one.option) \(one.value)", "\(one.origin), beside a tape")
+    }
+
+    private func json(_ command: String?, _ option: String, _ value: String, _ origin: String, isLeftOut: Bool) {
+        let object = JSONValue.object([
+            .init("command", command.map(JSONValue.string) ?? .null), .init("option", .string(option)),
+            .init("value", .string(value)), .init("origin", .string(origin)), .init("left_out", .bool(isLeftOut)),
+        ])
+        Console.output.writeJSON(object.text + "\n")
+    }
+
+    private func text(_ text: String, _ origin: String) {
+        let text = TerminalText.line(text)
         let padding = String(repeating: " ", count: max(2, 48 - text.count))
-        Console.output.write("\(text)\(padding)# \(TerminalText.line(given.origin))\n")
+        Console.output.write("\(text)\(padding)# \(TerminalText.line(origin))\n")
     }
 }

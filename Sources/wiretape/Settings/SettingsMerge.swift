@@ -26,12 +26,13 @@ struct SettingsMerge {
     static func apply(to arguments: ParsedArguments, _ spec: CommandSpec) throws(UsageError) -> ParsedArguments {
         guard spec.option("config") != nil else { return arguments }
         do throws(PlanError) {
-            let merge = SettingsMerge(
-                spec,
-                try SettingsSource(
-                    tape: tape(arguments, spec),
-                    config: arguments.value("config") ?? ThisProcess.environment("WIRETAPE_CONFIG")))
-            return try merge.filled(arguments)
+            let source = try SettingsSource(
+                tape: tape(arguments, spec),
+                config: arguments.value("config") ?? ThisProcess.environment("WIRETAPE_CONFIG"))
+            let filled = try SettingsMerge(spec, source).filled(arguments)
+            let log = Log(filled)
+            for one in source.leftOut where one.isFor(spec) { log.warning(one.text) }
+            return filled
         } catch {
             throw arguments.error(error.description)
         }

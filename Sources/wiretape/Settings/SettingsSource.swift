@@ -5,10 +5,12 @@ internal import WiretapeSystem
 /// The settings files that hold for a command line: `x.tape.yaml` beside the tape first, then `wiretape.yaml` found upward.
 struct SettingsSource {
     private(set) var files: [(path: String, settings: SettingsFile)] = []
+    /// What the file beside the tape says and may not say.
+    private(set) var leftOut: [TapeSettings.LeftOut] = []
 
     /// - Parameters:
-    ///   - tape: the tape that the command is about; nil when there is none. The search goes upward from its folder, else
-    ///     from the current one.
+    ///   - tape: the tape that the command is about; nil when there is none. Where it lies decides about nothing but the
+    ///     file beside it: the search for `wiretape.yaml` goes upward from the current folder.
     ///   - config: the file that `--config` names in place of what would be found.
     /// - Throws: ``PlanError`` when a file cannot be read or has something that is no setting.
     init(tape: String?, config: String?) throws(PlanError) {
@@ -18,18 +20,13 @@ struct SettingsSource {
         }
         if let tape, tape != "-" {
             let beside = (tape.hasSuffix(".gz") ? String(tape.dropLast(3)) : tape) + ".yaml"
-            if File.exists(beside), !File.isDirectory(beside) { files.append((beside, try Self.load(beside))) }
+            if File.exists(beside), !File.isDirectory(beside) {
+                var settings = try Self.load(beside)
+                leftOut = TapeSettings.restrict(&settings)
+                files.append((beside, settings))
+            }
         }
-        if let found = Self.upward(from: Self.folder(of: tape)) { files.append((found, try Self.load(found))) }
-    }
-
-    /// The folder in which the search begins.
-    private static func folder(of tape: String?) -> String {
-        let current = File.currentFolder
-        guard let tape, tape != "-", let slash = tape.lastIndex(of: "/") else { return current }
-        let folder = String(tape[..<slash])
-        let absolute = tape.hasPrefix("/") ? folder : "\(current)/\(folder)"
-        return File.resolved(absolute.isEmpty ? "/" : absolute)
+        if let found = Self.upward(from: File.currentFolder) { files.append((found, try Self.load(found))) }
     }
 
     private static func upward(from start: String) -> String? {
