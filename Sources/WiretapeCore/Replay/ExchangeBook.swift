@@ -121,7 +121,7 @@ struct ExchangeBook: Sendable {
             let head = exchange.request
             let place = ExchangeBook.located("\(head.method) \(head.path)", at: upstream(of: exchange))
             made.byPlace[place, default: []].append(i)
-            let redacted = StableQuery(recorded: head).redacted
+            let redacted = StableQuery(recorded: head, ignoring: exchange.ignored(options.ignore)).redacted
             if !(made.redacted[place] ?? []).contains(redacted) { made.redacted[place, default: []].append(redacted) }
             var key = ExchangeBook.key(
                 head, place: place, path: head.path, body: exchange.requestBody, redacted: redacted, options)
@@ -162,9 +162,7 @@ struct ExchangeBook: Sendable {
     ) -> ExchangeKey {
         guard options.match != .off else { return ExchangeKey(place: place, query: [], body: .none) }
         let rules = options.ignore.filter { [path, "\(head.method) \(path)", "*"].contains($0.label) }
-        let items = StableQuery.stable(head).filter { item in
-            !redacted.contains(item.name.lowercased()) && !rules.contains { $0.pointer == "?\(item.name)" }
-        }
+        let items = StableQuery.stable(head).filter { !redacted.contains($0.name.lowercased()) }
         return ExchangeKey(
             place: place, query: items.map { "\($0.name)=\($0.value)" }.sorted(),
             body: ExchangeBody(body, head.headers, ignoring: rules))

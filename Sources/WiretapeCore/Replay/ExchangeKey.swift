@@ -7,6 +7,13 @@ struct ExchangeKey: Hashable, Sendable {
     var body: ExchangeBody
 }
 
+extension RecordedExchange {
+    /// The items of its query, in lower case, that no request has to have.
+    func ignored(_ rules: [IgnoreRule]) -> Set<String> {
+        StableQuery.ignored(rules, request.method, [request.path]).union(volatileQuery.map { $0.lowercased() })
+    }
+}
+
 /// What a request's body says.
 enum ExchangeBody: Hashable, Sendable {
     case none

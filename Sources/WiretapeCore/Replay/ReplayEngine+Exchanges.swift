@@ -15,6 +15,7 @@ extension ReplayEngine {
         {
         case .nothing: return false
         case .list(let list): play(list, c, head, body, identity, into: &out)
+        case .different where queryText(head) != nil: return false
         case .different(let nearest):
             let text = differenceText(head, body, exchanges.recorded[nearest])
             unexpected(c, head, text, into: &out)
@@ -38,6 +39,17 @@ extension ReplayEngine {
             faults.rules.isEmpty
             ? nil : RequestFate(faultEngine.request(head, .other, ordinal: requestCount, moment))
         if let fate, carryOut(fate, on: c, head, moment, into: &out) { return }
+        give(list, place, in: tapeRun, c, asked, fate, moment, into: &out)
+    }
+
+    /// The how manyth answer of equal requests, as it was.
+    private mutating func give(
+        _ list: Int, _ place: Int, in tapeRun: Int, _ c: ConnectionID, _ asked: StreamOpening, _ fate: RequestFate?,
+        _ moment: FaultMoment, into out: inout [ReplayAction]
+    ) {
+        let head = asked.request
+        let members = exchanges.list(list)
+        let protocolType = exchanges.errand(asked)?.1
         roster.play(list, in: tapeRun)
         exchanges.played += 1
         let exchange = exchanges.recorded[suitable(place, of: members, for: head)]
@@ -55,6 +67,24 @@ extension ReplayEngine {
         exchanges.underWay.append(
             ExchangeBook.UnderWay(due: due, connection: c, answer: answer, fate: fate, moment: moment))
         finishExchanges(into: &out)
+    }
+
+    /// A negotiation for which no session is left, and which nothing followed on the tape: answered as it was.
+    /// - Returns: the answer's status; nil when the tape has none that was not given yet.
+    mutating func answerUnfollowed(
+        _ c: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
+    ) -> Int? {
+        guard !exchanges.isEmpty, let tapeRun = ownRun(identity(head, c)) else { return nil }
+        let counts = roster.tapeRuns[tapeRun].exchanges
+        let found = exchanges.find(
+            head, at: mapped(head.path), body: [], upstream: upstream(of: c), options,
+            played: { counts[$0, default: 0] }, recordedID: { $0 })
+        guard case .list(let list) = found, counts[list, default: 0] < exchanges.list(list).count
+        else { return nil }
+        let place = counts[list, default: 0]
+        let moment = FaultMoment(session: 0, run: tapeRun + 1, attempt: 1, retry: 0)
+        give(list, place, in: tapeRun, c, StreamOpening(request: head), nil, moment, into: &out)
+        return exchanges.recorded[exchanges.list(list)[place]].response.status
     }
 
     /// Sends the answers whose time has come.
@@ -102,7 +132,9 @@ extension ReplayEngine {
         case .repeat: return (last, roster.played(list, in: last) % members.count)
         case .last: return (last, members.count - 1)
         case .refuse:
-            return isErrand || ["GET", "HEAD"].contains(head.method) ? (last, members.count - 1) : nil
+            let changesNothing =
+                isErrand || ["GET", "HEAD"].contains(head.method) || exchanges.recorded[members[0]].isNegotiation
+            return changesNothing ? (last, members.count - 1) : nil
         }
     }
 
@@ -182,8 +214,8 @@ extension ReplayEngine {
         var text = "wiretape: diverged at \(head.method) \(head.path) (\(tapeName):\(recorded.line)), after "
         text += "\(DurationText.milliseconds(elapsed / 1_000_000 * 1_000_000)) ms\n"
         let rules = options.ignore.filter { [recorded.request.path, place, "*"].contains($0.label) }
-        let items = rules.map(\.pointer).filter { $0.hasPrefix("?") }.map { String($0.dropFirst()) }
-        if let (name, left, right) = StableQuery.difference(recorded.request, head, ignoring: items) {
+        let ignored = recorded.ignored(options.ignore)
+        if let (name, left, right) = StableQuery.difference(recorded.request, head, ignoring: ignored) {
             text += "    recorded  \(Summary.part(left))\n    received  \(Summary.part(right))\n"
             return text + "    accept:   --ignore \(Summary.shellWord("\(place):?\(name)"))"
         }

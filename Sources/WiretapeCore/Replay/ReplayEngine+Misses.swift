@@ -49,13 +49,19 @@ extension ReplayEngine {
         let kind = codec.type.kind(head)
         let known = roster.clients[identity]?.claims ?? []
         if let r = known.last(where: { runs[$0].link == nil }) {
-            let opensAttempt = runs[r].beginAttempt(at: now, origin: origin ?? now)
+            let opensAttempt = runs[r].beginAttempt(negotiates: kind == .negotiate, at: now, origin: origin ?? now)
             if let hit = judge(head, kind, opensAttempt: opensAttempt, of: r), hit.place != .after {
                 return carryOut(hit, on: c, head, kind, of: r, into: &out)
+            }
+            if kind == .negotiate, let status = answerUnfollowed(c, head, into: &out) {
+                return runs[r].addStep(
+                    .init(request: kind.rawValue, status: status, time: elapsed), failed: nil, at: now)
             }
             runs[r].addStep(
                 .init(request: kind.rawValue, status: 404, time: elapsed), failed: "replay", isOwnRefusal: true,
                 at: now)
+        } else if kind == .negotiate, answerUnfollowed(c, head, into: &out) != nil {
+            return
         }
         let count = routes.reduce(0) { $0 + table.routes[$1].sessions.count }
         let taken = count == 1 ? "its only one is taken" : "all \(count) are taken"
@@ -94,7 +100,7 @@ extension ReplayEngine {
 
     private func missText(_ head: RequestHead) -> String {
         let what = exchanges.isEmpty ? "no session" : "no session or exchange"
-        if let text = subprotocolText(head) { return text }
+        if let text = subprotocolText(head) ?? queryText(head) { return text }
         var text = "\(what) on \(tapeName)\(atUpstream) for \(head.method) \(head.path)."
         let paths = servedPaths
         let plain = exchanges.places(at: here)
@@ -116,6 +122,24 @@ extension ReplayEngine {
         return
             "no session on \(tapeName)\(atUpstream) for \(head.method) \(head.path) in a subprotocol that the client offers "
             + "(\(offered.joined(separator: ", "))). It has: \(recorded.joined(separator: ", "))."
+    }
+
+    /// The tape has sessions there, and none with the request's query.
+    func queryText(_ head: RequestHead) -> String? {
+        var nearest: (path: String, items: [StableQuery.Difference])?
+        for codec in codecs {
+            let path = mapped(codec.type.route(head))
+            guard let found = table.differences(of: head, at: path, codec, upstream: here), !found.isEmpty,
+                found.count < nearest?.items.count ?? .max
+            else { continue }
+            nearest = (path, found)
+        }
+        guard let (path, items) = nearest else { return nil }
+        let shown = items.prefix(4)
+        let more = items.count > shown.count ? "; and \(items.count - shown.count) more" : ""
+        let rules = shown.map { "--ignore \(Summary.shellWord("\(path):?\($0.name)"))" }.joined(separator: " ")
+        return "no session on \(tapeName)\(atUpstream) for \(head.method) \(head.path) with that query: "
+            + "\(shown.map(\.description).joined(separator: "; "))\(more). Accept with \(rules)."
     }
 
     /// `POST /chat/negotiate, GET /chat (2 sessions)`.

@@ -110,7 +110,7 @@ package struct ReplayEngine {
             codecs.append(session.codec)
         }
         self.codecs = codecs
-        table = RouteTable(sessions, upstreams)
+        table = RouteTable(sessions, upstreams, ignoring: options.ignore)
         self.exchanges = ExchangeBook(exchanges, codecs, upstreams)
         faultEngine = FaultEngine(faults, seed: seed, hasServer: false)
         var times: [RuleFilters.Since] = []

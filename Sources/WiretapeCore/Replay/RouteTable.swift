@@ -12,6 +12,7 @@ struct RouteTable: Sendable {
     /// The given names in the order of their first session.
     private var labels: [Label] = []
     private let upstreams: Upstreams
+    private let ignore: [IgnoreRule]
 
     /// A given name among the sessions of an upstream.
     private struct Label: Hashable, Sendable {
@@ -21,15 +22,16 @@ struct RouteTable: Sendable {
 
     private var known: [SessionRoute.Look: Int] = [:]
 
-    init(_ sessions: [RecordedSession], _ upstreams: Upstreams = Upstreams()) {
+    init(_ sessions: [RecordedSession], _ upstreams: Upstreams = Upstreams(), ignoring ignore: [IgnoreRule] = []) {
         self.upstreams = upstreams
+        self.ignore = ignore
         for session in sessions { add(session) }
     }
 
     /// The next session.
     mutating func add(_ session: RecordedSession) {
         let i = routeOf.count
-        let look = SessionRoute.look(of: session, upstreams)
+        let look = SessionRoute.look(of: session, upstreams, ignore)
         let at = known[look] ?? routes.count
         if at == routes.count {
             known[look] = at
@@ -104,9 +106,7 @@ struct RouteTable: Sendable {
             let look = routes[route].look
             guard look.codec == codec.id, isServed(route, at: upstream) else { return false }
             if kind != .operation, look.isOperation { return false }
-            let places = kind == .negotiate ? look.negotiations : [look.opening]
-            guard places.contains(where: { $0.path == path && $0.query.agrees(with: items) }) else { return false }
-            return true
+            return places(of: route, for: kind).contains { $0.path == path && $0.query.agrees(with: items) }
         }
         guard kind == .upgrade else { return found }
         let own = found.filter { route in
@@ -114,6 +114,32 @@ struct RouteTable: Sendable {
             return offered.contains(chosen) || (offered.isEmpty && !routes[route].look.isAnswered)
         }
         return own.isEmpty ? found.filter { routes[$0].look.others.contains(where: offered.contains) } : own
+    }
+
+    private func places(of route: Int, for kind: ExchangeKind) -> [SessionRoute.Place] {
+        let look = routes[route].look
+        return kind == .negotiate ? look.negotiations : [look.opening]
+    }
+
+    /// The items that keep a request from meaning a session on its path: those of the session from which it differs in the
+    /// fewest, the first among equals. Nil when there is no session that such a request could mean.
+    func differences(
+        of head: RequestHead, at path: String, _ codec: CodecEntry, upstream: String? = nil
+    ) -> [StableQuery.Difference]? {
+        let kind = codec.type.kind(head)
+        switch kind {
+        case .negotiate, .upgrade, .poll, .stream, .operation: break
+        case .send, .end, .preflight, .other: return nil
+        }
+        let items = StableQuery.stable(head, codec.type.volatileQuery)
+        var nearest: [StableQuery.Difference]?
+        for route in byPath[path] ?? [] where isServed(route, at: upstream) && routes[route].look.codec == codec.id {
+            for place in places(of: route, for: kind) where place.path == path {
+                let found = place.query.differences(from: items)
+                if found.count < nearest?.count ?? .max { nearest = found }
+            }
+        }
+        return nearest
     }
 
     /// The subprotocols of the WebSockets on that path, in the order of their first sessions.

@@ -34,10 +34,13 @@ struct SessionRoute: Sendable {
         self.path = path
     }
 
-    static func look(of session: RecordedSession, _ upstreams: Upstreams) -> Look {
+    static func look(of session: RecordedSession, _ upstreams: Upstreams, _ ignore: [IgnoreRule] = []) -> Look {
         let type = session.codec.type
         let place = { (request: RequestHead, path: String) in
-            Place(path: path, query: StableQuery(recorded: request, volatile: type.volatileQuery))
+            let ignored = StableQuery.ignored(ignore, request.method, [path, request.path])
+            return Place(
+                path: path,
+                query: StableQuery(recorded: request, volatile: type.volatileQuery, ignoring: ignored))
         }
         // Without a redirect everything has the session's own path, which sparse tapes tell.
         let isRedirected = !session.redirects.isEmpty

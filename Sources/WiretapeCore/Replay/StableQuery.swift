@@ -3,16 +3,19 @@
 struct StableQuery: Hashable, Sendable {
     /// `name=value`, sorted: their order does not matter.
     var items: [String]
-    /// Names whose recorded value is a pseudonym of a secret: they are compared on neither side.
+    /// Names in lower case that are compared on neither side: their recorded value is a pseudonym of a secret, or
+    /// `--ignore` says so.
     var redacted: [String]
 
     /// The client's name (`?wt=alice`), credentials and the usual item against caches.
     static let ownNames = ["wt", "access_token", "_"]
 
     /// Of a recorded request.
-    init(recorded head: RequestHead, volatile: Set<String> = []) {
+    /// - Parameter ignored: names in lower case that `--ignore` leaves out.
+    init(recorded head: RequestHead, volatile: Set<String> = [], ignoring ignored: Set<String> = []) {
         let stable = StableQuery.stable(head, volatile)
-        redacted = stable.filter { StableQuery.isPseudonym($0.value) }.map { $0.name.lowercased() }.sorted()
+        redacted = ignored.union(stable.filter { StableQuery.isPseudonym($0.value) }.map { $0.name.lowercased() })
+            .sorted()
         let redacted = redacted
         items = StableQuery.texts(stable, without: redacted)
     }
@@ -24,10 +27,34 @@ struct StableQuery: Hashable, Sendable {
 
     /// The stable items of a client's request, for ``agrees(with:)``.
     static func stable(_ head: RequestHead, _ volatile: Set<String> = []) -> [(name: String, value: String)] {
-        head.query.filter { item in
+        let query = head.query
+        let known = madeAnew(query)
+        return query.filter { item in
             !ownNames.contains { equalIgnoringCase($0, item.name) }
                 && !volatile.contains { equalIgnoringCase($0, item.name) }
+                && !known.contains { equalIgnoringCase($0, item.name) }
         }
+    }
+
+    /// Items that clients of protocols without a codec make anew for every request: Engine.IO's time, which Socket.IO's
+    /// clients send, and what the older SignalR of ASP.NET numbers its connections by.
+    private static func madeAnew(_ query: [(name: String, value: String)]) -> [String] {
+        func has(_ name: String) -> Bool { query.contains { $0.name == name } }
+        if has("EIO"), has("transport") { return ["t"] }
+        if has("clientProtocol"), has("connectionToken") { return ["connectionToken", "tid"] }
+        return []
+    }
+
+    /// The items, in lower case, that `--ignore` leaves out of requests to a place of the tape.
+    /// - Parameter paths: names of the place.
+    static func ignored(_ rules: [IgnoreRule], _ method: String, _ paths: [String]) -> Set<String> {
+        var names: Set<String> = []
+        for rule in rules where rule.pointer.hasPrefix("?") {
+            guard rule.label == "*" || paths.contains(where: { rule.label == $0 || rule.label == "\(method) \($0)" })
+            else { continue }
+            names.insert(rule.pointer.dropFirst().lowercased())
+        }
+        return names
     }
 
     /// `td_17`: what redaction leaves of a secret.
@@ -38,9 +65,9 @@ struct StableQuery: Hashable, Sendable {
 
     /// The first item, by name, that differs, as both sides have it.
     static func difference(
-        _ recorded: RequestHead, _ live: RequestHead, ignoring names: [String]
+        _ recorded: RequestHead, _ live: RequestHead, ignoring names: Set<String>
     ) -> (name: String, recorded: String, live: String)? {
-        let redacted = StableQuery(recorded: recorded).redacted + names.map { $0.lowercased() }
+        let redacted = StableQuery(recorded: recorded, ignoring: names).redacted
         let left = texts(stable(recorded), without: redacted)
         let right = texts(stable(live), without: redacted)
         guard let first = (left.filter { !right.contains($0) } + right.filter { !left.contains($0) }).first else {
@@ -52,6 +79,41 @@ struct StableQuery: Hashable, Sendable {
             return mine.isEmpty ? "no '\(name)' in the query" : mine.joined(separator: "&")
         }
         return (name, shown(left), shown(right))
+    }
+
+    /// The items that keep a client's request from agreeing, by name: their values on both sides, in order.
+    func differences(from live: [(name: String, value: String)]) -> [Difference] {
+        let mine = items.map { item in
+            let name = item.prefix { $0 != "=" }
+            return (name: String(name), value: String(item[name.endIndex...].dropFirst()))
+        }
+        let others = live.filter { !redacted.contains($0.name.lowercased()) }
+        var names: [String] = []
+        for item in mine + others where !names.contains(item.name) { names.append(item.name) }
+        return names.compactMap { name in
+            let values = { (items: [(name: String, value: String)]) in
+                items.filter { $0.name == name }.map(\.value).sorted()
+            }
+            let difference = Difference(name: name, recorded: values(mine), live: values(others))
+            return difference.recorded == difference.live ? nil : difference
+        }
+    }
+
+    /// `?t is "b", on the tape "a"`.
+    struct Difference: Hashable, Sendable, CustomStringConvertible {
+        var name: String
+        /// Empty: it is not there.
+        var recorded: [String]
+        var live: [String]
+
+        var description: String {
+            let ours = recorded.isEmpty ? "not on the tape" : "on the tape \(Difference.said(recorded))"
+            return "?\(Summary.line(name)) is \(live.isEmpty ? "missing" : Difference.said(live)), \(ours)"
+        }
+
+        private static func said(_ values: [String]) -> String {
+            values.map { Summary.line(JSONValue.string($0).text) }.joined(separator: " and ")
+        }
     }
 
     private static func texts(_ items: [(name: String, value: String)], without redacted: [String]) -> [String] {

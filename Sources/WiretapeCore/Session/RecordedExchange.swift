@@ -15,6 +15,10 @@ package struct RecordedExchange: Hashable, Sendable {
     package var isCut: Bool
     /// The name of the server that it was asked of.
     package var upstream: String?
+    /// A protocol's negotiation that nothing followed.
+    package var isNegotiation = false
+    /// The items of its query that are no part of what is asked.
+    package var volatileQuery: Set<String> = []
 
     package init(
         event: UInt64, line: Int, time: UInt64, answered: UInt64, connection: UInt32, request: RequestHead,
@@ -35,6 +39,9 @@ package struct RecordedExchange: Hashable, Sendable {
     }
 
     var opening: StreamOpening {
-        StreamOpening(request: request, response: response, requestBody: requestBody, responseBody: responseBody)
+        var opening = StreamOpening(
+            request: request, response: response, requestBody: requestBody, responseBody: responseBody)
+        opening.upstream = upstream
+        return opening
     }
 }

@@ -187,13 +187,14 @@ extension SessionReader {
             return
         }
         guard keepsEntries else { return }
-        plain.append(
-            Plain(
-                exchange: RecordedExchange(
-                    event: exchange.event, line: exchange.line, time: exchange.time, answered: exchange.answered,
-                    connection: place.connection, request: opening.request, requestBody: opening.requestBody,
-                    response: response, responseBody: opening.responseBody, isCut: exchange.isCut,
-                    upstream: opening.upstream),
-                names: exchange.names.map(\.key)))
+        plain.append(Plain(exchange: recorded(exchange, response, at: place), names: exchange.names.map(\.key)))
+    }
+
+    func recorded(_ exchange: Exchange, _ response: ResponseHead, at place: Place) -> RecordedExchange {
+        let opening = exchange.opening
+        return RecordedExchange(
+            event: exchange.event, line: exchange.line, time: exchange.time, answered: exchange.answered,
+            connection: place.connection, request: opening.request, requestBody: opening.requestBody,
+            response: response, responseBody: opening.responseBody, isCut: exchange.isCut, upstream: opening.upstream)
     }
 }

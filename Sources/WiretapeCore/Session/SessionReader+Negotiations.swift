@@ -8,16 +8,19 @@ extension SessionReader {
         for entry in codecs where entry.type.kind(opening.request) == .negotiate {
             guard entry.type.claim(opening) >= .likely else { continue }
             let before = redirects(to: opening.request, entry, at: place)
+            let redirects = before.map(\.opening)
+            let asked = before + recorded(negotiation: exchange, entry, at: place)
             if let redirection = entry.type.redirection(opening) {
                 redirected.append(
-                    Redirected(codec: entry.id, redirection: redirection, chain: before + [opening], time: place.time))
-                if redirected.count > SessionReader.exchangeLimit { redirected.removeFirst(redirected.count / 2) }
+                    Redirected(codec: entry.id, redirection: redirection, chain: asked, time: place.time))
+                if redirected.count > SessionReader.exchangeLimit { forget(redirected.prefix(redirected.count / 2)) }
             } else if let key = entry.type.sessionKey(opening), (200..<300).contains(opening.response?.status ?? 200) {
                 remember(
-                    Prospect(negotiation: opening, redirects: before, ids: entry.type.serverIDs(opening)),
+                    Prospect(
+                        negotiation: opening, redirects: redirects, ids: entry.type.serverIDs(opening), asked: asked),
                     Key(codec: entry.id, key: key))
             } else {
-                let prospect = Prospect(negotiation: opening, redirects: before)
+                let prospect = Prospect(negotiation: opening, redirects: redirects)
                 refuse(entry, .http, opening, prospect, at: place)
             }
             return true
@@ -41,9 +44,9 @@ extension SessionReader {
 
     /// The negotiations that sent a client to this request, taken away. One that gave the credential that is shown comes
     /// first, then the oldest.
-    mutating func redirects(to request: RequestHead, _ entry: CodecEntry, at place: Place) -> [StreamOpening] {
+    mutating func redirects(to request: RequestHead, _ entry: CodecEntry, at place: Place) -> [RecordedExchange] {
         guard !redirected.isEmpty else { return [] }
-        redirected.removeAll { place.time > $0.time && place.time - $0.time > SessionReader.redirectTime }
+        forget(redirected.prefix { place.time > $0.time && place.time - $0.time > SessionReader.redirectTime })
         let route = entry.type.route(request)
         let items = request.query
         let fitting = redirected.indices.filter { i in
@@ -64,6 +67,30 @@ extension SessionReader {
         return redirected.remove(at: i).chain
     }
 
+    // MARK: What nothing followed
+
+    /// The negotiation as an ordinary exchange.
+    private func recorded(negotiation: Exchange, _ entry: CodecEntry, at place: Place) -> [RecordedExchange] {
+        guard let response = negotiation.opening.response else { return [] }
+        var exchange = recorded(negotiation, response, at: place)
+        exchange.isNegotiation = true
+        exchange.volatileQuery = entry.type.volatileQuery
+        return [exchange]
+    }
+
+    /// Negotiations that nothing has followed yet, in no order.
+    var unfollowed: [RecordedExchange] {
+        guard keepsEntries else { return [] }
+        let alone = prospects.values.filter { $0.carrier.opening == nil && !$0.isRefused }
+        return alone.flatMap(\.asked) + redirected.flatMap(\.chain)
+    }
+
+    /// Nothing that comes now follows the oldest of those that were sent on.
+    private mutating func forget(_ oldest: ArraySlice<Redirected>) {
+        if keepsEntries { plain += oldest.flatMap(\.chain).map { Plain(exchange: $0, names: []) } }
+        redirected.removeFirst(oldest.count)
+    }
+
     // MARK: Refusals
 
     /// An opening that was answered with something else.
@@ -72,6 +99,7 @@ extension SessionReader {
         if let name {
             // The negotiation stays: a client may try again with its token.
             guard let prospect = prospects[name.key] else { return }
+            prospects[name.key]?.isRefused = true
             let transport: Transport =
                 switch name.kind {
                 case .stream, .poll: name.codec.type.transport(exchange.opening.request)
@@ -83,7 +111,7 @@ extension SessionReader {
         guard let entry = claims.max(by: { $0.type.claim(exchange.opening) < $1.type.claim(exchange.opening) }) else {
             return
         }
-        let before = redirects(to: exchange.opening.request, entry, at: place)
+        let before = redirects(to: exchange.opening.request, entry, at: place).map(\.opening)
         refuse(entry, .ws, exchange.opening, Prospect(redirects: before), at: place)
         building[building.count - 1].isGuessed = true
     }

@@ -12,7 +12,9 @@ extension SessionReader {
     ) -> Int {
         var prospect = key.flatMap { prospects[$0] } ?? Prospect()
         if let key { prospects[key] = nil }
-        if prospect.negotiation == nil { prospect.redirects = redirects(to: opening.request, entry, at: place) }
+        if prospect.negotiation == nil {
+            prospect.redirects = redirects(to: opening.request, entry, at: place).map(\.opening)
+        }
         let index = begin(entry, transport, opening, prospect, opened: opened, at: place)
         if let key { byKey[key] = forgotten + index }
         return index

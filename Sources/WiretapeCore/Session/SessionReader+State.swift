@@ -22,6 +22,10 @@ extension SessionReader {
         var redirects: [StreamOpening] = []
         var ids: ServerIDs?
         var carrier = Carrier()
+        /// The negotiation and the redirects before it, as exchanges: what they are when nothing follows.
+        var asked: [RecordedExchange] = []
+        /// What followed was refused.
+        var isRefused = false
     }
 
     /// The requests that keep a session over HTTP open.
@@ -41,7 +45,7 @@ extension SessionReader {
     struct Redirected: Sendable {
         var codec: String
         var redirection: Redirection
-        var chain: [StreamOpening]
+        var chain: [RecordedExchange]
         var time: UInt64
     }
 
@@ -80,6 +84,8 @@ extension SessionReader {
         private var order: [Key] = []
 
         init(limit: Int) { self.limit = limit }
+
+        var values: Dictionary<Key, Prospect>.Values { table.values }
 
         /// Setting a key that is new forgets old ones when there are too many.
         subscript(key: Key) -> Prospect? {

@@ -2,7 +2,7 @@
 /// sessions at the end. It knows no protocol; what an exchange is and whose it is, the codecs say.
 ///
 /// - A negotiation and what carries its token are one session: a WebSocket; an event stream and the sends beside it; or
-///   polls and sends. They may come over any number of connections. A negotiation that nobody follows is no session. A
+///   polls and sends. They may come over any number of connections. A negotiation that nothing follows is an ordinary exchange. A
 ///   WebSocket without a negotiation is a session of its own; the codec is the one that claims its opening most surely.
 /// - A second WebSocket with the same token belongs to the session when it goes on with it (stateful reconnect), and is
 ///   a new session when it begins with a handshake; so is a handshake that is sent over HTTP.
@@ -135,6 +135,7 @@ package struct SessionReader: Sendable {
 
     /// A later take: its connections and tokens are others.
     private mutating func startAgain() {
+        plain = exchanges.map { Plain(exchange: $0, names: []) }
         connections = [:]
         latestOpened = 0
         held = 0
@@ -185,6 +186,7 @@ package struct SessionReader: Sendable {
 
     /// Ordinary exchanges in the order of their requests; empty unless entries are kept.
     package var exchanges: [RecordedExchange] {
-        plain.filter { one in one.names.allSatisfy { byKey[$0] == nil } }.map(\.exchange).sorted { $0.event < $1.event }
+        let ordinary = plain.filter { one in one.names.allSatisfy { byKey[$0] == nil } }.map(\.exchange)
+        return (ordinary + unfollowed).sorted { $0.event < $1.event }
     }
 }

@@ -125,7 +125,7 @@ extension ReplayCommand {
             OptionSpec(
                 "ignore", "RULE", checked { _ = try IgnoreRule(parsing: $0) }, repeatable: true,
                 "A place that may differ: 'Send:/arguments/0/sentAt' of a message, 'POST /api/orders:/id' of a request's "
-                    + "body, '/api/orders:?page' of its query."),
+                    + "body, '/api/orders:?page' of its query, also of one that opens a session."),
             OptionSpec(
                 "causality", "SCOPE",
                 checked(["session", "tape"]) { _ = try ReplayOptions.Causality(parsing: $0) }, default: "session",

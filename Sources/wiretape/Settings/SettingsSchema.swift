@@ -13,7 +13,10 @@ package enum SettingsSchema {
             (
                 "properties",
                 object([
-                    ("ignore", list("Places of messages that may differ, LABEL:/pointer.", #"^.+:/"#)),
+                    (
+                        "ignore",
+                        list("Places that may differ: LABEL:/pointer of messages, PATH:?item of queries.", #"^.+:[/?]"#)
+                    ),
                     ("routes", map("Requests for a path are served from what was recorded at another.")),
                     ("upstreams", map("Names and URLs of the servers to record.")),
                     (
