@@ -7,6 +7,7 @@ import queue
 import shutil
 import subprocess
 import sys
+import threading
 
 from processes import ROOT, Failed, Program, free_port, run, wait_for_port
 
@@ -99,6 +100,8 @@ class Peers:
 
     def __init__(self, work):
         self.work = work
+        self.unpacking = threading.Lock()
+        self.is_unpacked = False
         folder = os.environ.get("WIRETAPE_PEERS") or ROOT.parent / "shared/peers"
         self.folder = pathlib.Path(folder) if pathlib.Path(folder).is_dir() else None
         if os.environ.get("WIRETAPE_PEERS") and not self.folder:
@@ -115,6 +118,16 @@ class Peers:
         return None
 
     def start(self, server, port, log, *options):
+        """The server, once it takes connections."""
+        # ASP.NET Core's unpacks itself when it is first started: one that starts meanwhile runs half a file.
+        if server == "aspnetcore" and not self.is_unpacked:
+            with self.unpacking:
+                program = self.started(server, port, log, *options)
+                self.is_unpacked = True
+                return program
+        return self.started(server, port, log, *options)
+
+    def started(self, server, port, log, *options):
         if server == "aspnetcore":
             command = [self.folder / "aspnetcore/run", str(port), "--keepalive", KEEPALIVE, *options]
         else:

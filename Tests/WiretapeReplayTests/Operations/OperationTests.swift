@@ -207,6 +207,30 @@ import WiretapeCore
         #expect(report.verdict == .pass && report.sessions[0].finished)
     }
 
+    /// What `live` left out on the way is not owed.
+    @Test func aClientThatCameBackMayLeaveBeforeTheEnd() throws {
+        let tape = """
+            0 1 POST sse \(Self.tick)
+            10 1 event next {"data":{"tick":1}}
+            50 1 event next {"data":{"tick":2}}
+            100 1 event next {"data":{"tick":3}}
+            140 1 event complete
+            200 1 end
+            """
+        let play = try Playbook(OperationTape.sessions(tape)) { $0.onReconnect = .live }
+        let first = play.operate("sse", Self.tick)
+        play.pass(ms: 10)
+        play.expect(first, "200 …", Playbook.next(#"{"data":{"tick":1}}"#))
+        play.close(first, .rst("gone"))
+        play.pass(ms: 60)
+        let second = play.operate("sse", Self.tick)
+        play.pass(ms: 80)
+        play.expect(second, "200 …", Playbook.next(#"{"data":{"tick":3}}"#), Playbook.done)
+        play.close(second)
+        let report = play.finish()
+        #expect(report.verdict == .pass && report.sessions[0].finished)
+    }
+
     @Test func recordedCutsAreCuts() throws {
         let play = try Playbook(
             OperationTape.sessions(

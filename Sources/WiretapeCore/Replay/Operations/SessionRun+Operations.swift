@@ -30,11 +30,12 @@ extension SessionRun {
         return end.by.hasPrefix("fault:") || end.by == "client" && end.how == "reset"
     }
 
-    /// Whether all that the server has to say is out.
+    /// Whether all that the server still has to say is out; what a reconnect left out is not said any more.
     private var isWhole: Bool {
         guard link?.stepsUnderWay.isEmpty == true else { return false }
         return script.steps.indices.allSatisfy { i in
             script.steps[i].role == nil || script.steps[i].direction == .toServer || state[i] == .done
+                || state[i] == .lost
         }
     }
 
