@@ -18,6 +18,10 @@ extension RelayConnection {
                 sendToServer(&out, Span())
                 return
             case .request(let head, let info, let next):
+                if let reason = node.refusal(head) {
+                    sendToServer(&out, Span())
+                    return refuse(notLetIn: info, reason, at: now)
+                }
                 if let control = node.faults, control.faults.touches(head) {
                     sendToServer(&out, Span())
                     return hold(http, info.raw, bytes.extracting(next..<bytes.count), control, at: now)
@@ -115,6 +119,15 @@ extension RelayConnection {
         let held = http.held
         http.held = []
         parseRequests(held.span, at: now)
+    }
+
+    /// A request whose host is not let in is on the tape with our answer.
+    private func refuse(notLetIn info: HTTPHeadInfo, _ reason: String, at now: WireInstant) {
+        guard let http else { return }
+        http.lastX += 1
+        node.tap?.record(.request, id, x: http.lastX, at: http.requestSince ?? now, info.raw.span)
+        http.lastX -= 1
+        refuse(403, reason, at: now)
     }
 
     /// Answers the client ourselves, after the answers that it still awaits, and takes nothing more from it.

@@ -53,6 +53,13 @@ package final class RelayNode {
         return listener.address
     }
 
+    /// Why a request is not let in; nil when it is. People are told as of an upstream that does not answer.
+    func refusal(_ head: RequestHead) -> String? {
+        guard let reason = options.access.refusal(head, judgesOrigin: false)?.reason else { return nil }
+        ledger.refused(reason)
+        return reason
+    }
+
     /// Client connections that are open.
     package var count: Int { connections.count }
 

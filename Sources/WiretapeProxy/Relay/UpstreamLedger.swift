@@ -22,6 +22,9 @@ package final class UpstreamLedger: Sendable {
     /// An upstream has answered a request, or has said something in a protocol that is not HTTP.
     func answered() { state.withLock { $0.hasAnswered = true } }
 
+    /// A request that was not let in, and why.
+    func refused(_ why: String) { failed(why) }
+
     /// A request that an upstream did not answer, and why.
     func failed(_ why: String) {
         let count = state.withLock { state in

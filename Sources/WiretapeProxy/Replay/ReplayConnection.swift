@@ -119,10 +119,27 @@ final class ReplayConnection: StreamHandler {
         }
     }
 
+    // MARK: Who is let in
+
+    /// Answers a request that is not let in, and ends the connection.
+    /// - Returns: why it was not; nil when it is let in.
+    func refuse(_ head: RequestHead) -> String? {
+        guard let refusal = server.access.refusal(head, judgesOrigin: true) else { return nil }
+        let body = Array("wiretape: \(refusal.reason)\n".utf8)
+        let fields = [HeaderField("Content-Type", "text/plain; charset=utf-8")]
+        respond(HTTPAnswer(status: 403, headers: fields, body: body), thenClose: true, nil)
+        return refusal.reason
+    }
+
+    private func restricted(_ answer: HTTPAnswer) -> HTTPAnswer {
+        asked.map { server.access.restricted(answer, to: $0.head) } ?? answer
+    }
+
     // MARK: What the driver says
 
     func respond(_ answer: HTTPAnswer, thenClose: Bool, _ ticket: UInt64?) {
         guard endpoint.owesAnswer else { return }
+        let answer = restricted(answer)
         noteAnswer(answer)
         endpoint.answer(answer, thenClose: thenClose, date: server.date())
         if let ticket { expectWritten(ticket) }
@@ -131,6 +148,7 @@ final class ReplayConnection: StreamHandler {
 
     func beginStream(_ answer: HTTPAnswer) {
         guard endpoint.owesAnswer else { return }
+        let answer = restricted(answer)
         noteAnswer(answer, isStream: true)
         endpoint.beginStream(answer, date: server.date())
         server.touch(self)
@@ -222,8 +240,7 @@ final class ReplayConnection: StreamHandler {
                 HTTPAnswer(status: 502, body: Array("wiretape: no upstream is named\n".utf8)), thenClose: true, nil)
         }
         write()
-        let first = ReplayPassage.request(asked.head, asked.body, to: dialer.upstream) + endpoint.handOn()
-        let passage = ReplayPassage(self, dialer, server.loop, first: first)
+        let passage = ReplayPassage(self, dialer, server.loop, asked.head, asked.body, early: endpoint.handOn())
         self.passage = passage
         self.asked = nil
         endBy = nil

@@ -1,7 +1,10 @@
 internal import WiretapeBytes
 internal import WiretapeCore
 
-/// A client's connection that was given to the upstream: the request that it made, and every byte after that, both ways.
+/// A client's connection that was given to the upstream, for one request. The answer is read as strictly as the request was,
+/// and the connection ends with it: what the client sent behind the request is for another connection. It is in one of four
+/// modes: an answer is awaited, and the client's bytes are thrown away, or kept when an upgrade was asked for; a tunnel,
+/// once the upstream has granted that; raw, when the upstream speaks no HTTP, until its end; over.
 final class ReplayPassage: StreamHandler {
     /// Nanoseconds to wait for each of the upstream's addresses.
     static let connectTimeout: UInt64 = 10_000_000_000
@@ -14,24 +17,48 @@ final class ReplayPassage: StreamHandler {
     private var failures: [String] = []
     private var timer: (any LoopTimer)?
     private var isConnected = false
+    private enum Mode { case answer, tunnel, raw, over }
+    private var mode = Mode.answer
     /// The connection has no use for us any more.
-    private var isOver = false
-    /// What waits for the upstream's connection.
-    private var pending: [UInt8]
-    private var endsAfterPending = false
+    private var isOver: Bool { mode == .over }
+    private var scanner = HTTPScanner(.toClient)
+    /// Bytes of the answer's head that is not complete.
+    private var partialHead: [UInt8] = []
+    private var isInBody = false
+    private let asksForUpgrade: Bool
+    /// The request as the upstream gets it, until that is connected.
+    private var request: [UInt8]
+    /// What the client sent behind a request for an upgrade: the tunnel's, if one is granted, and nobody's otherwise.
+    private var early: [UInt8]
+    private var discarded = 0
+    private var clientHasEnded = false
 
-    /// - Parameter first: the request as the upstream gets it, and what the client sent behind it.
-    init(_ connection: ReplayConnection, _ dialer: UpstreamDialer, _ loop: any Loop, first: [UInt8]) {
+    /// Bytes that a client may say in vain while its answer comes.
+    private static let discardLimit = 1 << 20
+
+    /// - Parameter early: what the client sent behind the request.
+    init(
+        _ connection: ReplayConnection, _ dialer: UpstreamDialer, _ loop: any Loop, _ head: RequestHead,
+        _ body: [UInt8],
+        early: [UInt8]
+    ) {
         self.connection = connection
         self.dialer = dialer
         self.loop = loop
-        pending = first
+        asksForUpgrade = Self.isUpgrade(head)
+        request = Self.request(head, body, to: dialer.upstream)
+        self.early = asksForUpgrade ? early : []
+        scanner.expect(method: head.method)
+    }
+
+    private static func isUpgrade(_ head: RequestHead) -> Bool {
+        head.headers.hasToken("upgrade", in: "Connection") && head.headers.first("Upgrade") != nil
     }
 
     /// The request for another host. One that is no upgrade ends its connection, so that the client's next request comes to
     /// the replay again.
     static func request(_ head: RequestHead, _ body: [UInt8], to upstream: Upstream) -> [UInt8] {
-        let isUpgrade = head.headers.hasToken("upgrade", in: "Connection")
+        let isUpgrade = isUpgrade(head)
         var fields = head.headers.filter { field in
             !["host", "transfer-encoding", "content-length", "expect", "keep-alive", "proxy-connection"].contains {
                 equalIgnoringCase($0, field.name)
@@ -64,20 +91,29 @@ final class ReplayPassage: StreamHandler {
     // MARK: The client
 
     /// Whether more of the client's bytes are wanted.
-    var wantsMore: Bool { isOver || isConnected && (stream?.queued ?? 0) <= ReplayConnection.mostQueued }
+    var wantsMore: Bool {
+        switch mode {
+        case .answer: early.count <= ReplayConnection.mostQueued
+        case .tunnel: (stream?.queued ?? 0) <= ReplayConnection.mostQueued
+        case .raw, .over: true
+        }
+    }
 
     func fromClient(_ bytes: Span<UInt8>) {
-        guard !isOver else { return }
-        guard isConnected, let stream else {
-            pending.append(copying: bytes)
-            return
+        switch mode {
+        case .answer where asksForUpgrade: early.append(copying: bytes)
+        case .tunnel: stream?.write(bytes)
+        case .answer, .raw:
+            discarded += bytes.count
+            if discarded > Self.discardLimit { connection.abort() }
+        case .over: break
         }
-        stream.write(bytes)
     }
 
     func clientEnded() {
-        endsAfterPending = true
-        if isConnected { stream?.halfClose() }
+        clientHasEnded = true
+        // A tunnel that is still to come gets what was sent ahead, and the end behind it.
+        if isConnected, mode != .answer || !asksForUpgrade { stream?.halfClose() }
     }
 
     /// The client has taken what was queued for it.
@@ -85,7 +121,7 @@ final class ReplayPassage: StreamHandler {
 
     /// The client is gone, or the server stops.
     func abandon() {
-        isOver = true
+        mode = .over
         stopTimer()
         stream?.reset()
     }
@@ -108,7 +144,7 @@ final class ReplayPassage: StreamHandler {
     private func giveUp() {
         dialer.forget()
         stopTimer()
-        isOver = true
+        mode = .over
         let tried = failures.joined(separator: "; ")
         connection.upstreamFailed("cannot reach \(dialer.upstream.url) (\(tried)). Is the server running?")
     }
@@ -121,21 +157,95 @@ final class ReplayPassage: StreamHandler {
     func connected() {
         stopTimer()
         isConnected = true
-        let first = pending  // A span of the property would lock the object.
-        pending = []
+        let first = request  // A span of the property would lock the object.
+        request = []
         stream?.write(first.span)
-        if endsAfterPending { stream?.halfClose() }
+        if clientHasEnded, !asksForUpgrade { stream?.halfClose() }
         stream?.isReading = true
         connection.passageMoved()
     }
 
     func received(_ bytes: Span<UInt8>) {
-        guard !isOver else { return }
-        if !connection.fromUpstream(bytes) { stream?.isReading = false }
+        switch mode {
+        case .answer: answer(bytes)
+        case .tunnel, .raw: toClient(bytes)
+        case .over: break
+        }
+    }
+
+    private func toClient(_ bytes: Span<UInt8>) {
+        if !bytes.isEmpty, !connection.fromUpstream(bytes) { stream?.isReading = false }
+    }
+
+    /// Reads the answer, and passes it on as it came but for its `Connection`.
+    private func answer(_ bytes: Span<UInt8>) {
+        var at = 0
+        // Bytes of a body from here on have been looked at and not been passed on.
+        var start = 0
+        while mode == .answer {
+            switch scanner.scan(bytes, from: at) {
+            case .more:
+                if isInBody {
+                    toClient(bytes.extracting(start..<bytes.count))
+                } else {
+                    partialHead.append(copying: bytes.extracting(at..<bytes.count))
+                }
+                return
+            case .response(let head, let info, let next):
+                partialHead = []
+                if head.status == 101 {
+                    guard asksForUpgrade else { return becomeRaw(info.raw, bytes.extracting(next..<bytes.count)) }
+                    return becomeTunnel(info.raw, bytes.extracting(next..<bytes.count))
+                }
+                let raw = info.isInterim ? info.raw : HTTPHeadWriter.setting("Connection", to: "close", in: info.raw)
+                toClient(raw.span)
+                isInBody = !info.isInterim
+                (start, at) = (next, next)
+            case .body(_, let next): at = next
+            case .end(_, let next):
+                at = next
+                guard isInBody else { continue }
+                toClient(bytes.extracting(start..<next))
+                return finish()
+            case .bad: return becomeRaw(partialHead, bytes.extracting((isInBody ? start : at)..<bytes.count))
+            case .request: return
+            }
+        }
+    }
+
+    /// The answer is whole, and the connection ends with it.
+    private func finish() {
+        mode = .over
+        stream?.reset()
+        connection.upstreamEnded()
+    }
+
+    private func becomeTunnel(_ head: [UInt8], _ rest: Span<UInt8>) {
+        mode = .tunnel
+        toClient(head.span)
+        toClient(rest)
+        let first = early
+        early = []
+        if !first.isEmpty { stream?.write(first.span) }
+        if clientHasEnded { stream?.halfClose() }
+        connection.passageMoved()
+    }
+
+    /// What the upstream says is no HTTP: the client gets it as it is, and the upstream nothing more.
+    private func becomeRaw(_ early: [UInt8], _ rest: Span<UInt8>) {
+        mode = .raw
+        self.early = []
+        toClient(early.span)
+        toClient(rest)
+        connection.passageMoved()
     }
 
     func receivedEnd() {
         guard !isOver else { return }
+        if mode == .answer, !partialHead.isEmpty {
+            let cut = partialHead
+            toClient(cut.span)
+        }
         connection.upstreamEnded()
     }
 
@@ -152,7 +262,7 @@ final class ReplayPassage: StreamHandler {
             }
             return dialNext()
         }
-        isOver = true
+        mode = .over
         if how != .closed { connection.abort() }
     }
 }

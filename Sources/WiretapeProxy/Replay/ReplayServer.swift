@@ -13,6 +13,9 @@ package final class ReplayServer {
     /// The run is over by `--until`: called once, never from within a call of the owner.
     package var ended: (() -> Void)?
 
+    /// Who is let in.
+    let access: AccessPolicy
+    private var refusals: Set<String> = []
     /// The way of requests that the driver passes on.
     let dialer: UpstreamDialer?
     private(set) var clock: ReplayClock
@@ -36,15 +39,17 @@ package final class ReplayServer {
     ///   - timeScale: how many times faster than ours the clock of the clients runs. The driver lives by that clock.
     ///   - hasManualClock: it moves by ``advance(by:)`` only.
     ///   - upstream: where ``WiretapeCore/ReplayAction/passThrough(_:)`` leads, and how streams to it are opened.
+    ///   - access: who is let in.
     ///   - date: the value of `Date` in answers; nil leaves it out.
     package init(
         _ loop: any Loop, driver: any ReplayDriver, timeScale: Double = 1, hasManualClock: Bool = false,
         upstream: (Upstream, connect: (Address, any StreamHandler) -> any ByteStream)? = nil,
-        date: @escaping () -> String? = { nil }
+        access: AccessPolicy = .open, date: @escaping () -> String? = { nil }
     ) {
         self.loop = loop
         self.driver = driver
         self.date = date
+        self.access = access
         dialer = upstream.map { UpstreamDialer(loop, $0.0, connect: $0.connect) }
         clock = ReplayClock(at: loop.now, scale: timeScale, isManual: hasManualClock)
         started = loop.now
@@ -201,7 +206,9 @@ package final class ReplayServer {
 
     private func feed(_ c: ConnectionID, _ event: ServerEvent) {
         switch event {
-        case .request(let head, let body, _): driver.request(c, head, body: body, at: now, into: &actions)
+        case .request(let head, let body, _):
+            if let why = connections[c]?.refuse(head) { return tellRefused(why) }
+            driver.request(c, head, body: body, at: now, into: &actions)
         case .message(let opcode, let payload, _):
             driver.message(c, opcode, payload.span, at: now, into: &actions)
         case .ping: driver.controlFrame(c, isPing: true, at: now)
@@ -209,6 +216,11 @@ package final class ReplayServer {
         case .ended(let how): driver.clientClosed(c, how, at: now, into: &actions)
         case .refused, .finish: break
         }
+    }
+
+    /// Each reason once, and not more than a person reads.
+    private func tellRefused(_ why: String) {
+        if refusals.count < 16, refusals.insert(why).inserted { log(why) }
     }
 
     private func perform(_ action: ReplayAction) {

@@ -10,6 +10,7 @@ package struct ReplayCommand: Command {
     private let path: String
     private let options: ReplayOptions
     private let upstream: Upstream?
+    private let access: AccessPolicy
     private let faults: FaultArguments
     private let target: ReportTarget?
     private let log: Log
@@ -21,6 +22,7 @@ package struct ReplayCommand: Command {
         log = Log(arguments)
         do throws(OptionError) {
             options = try ReplayOptions(arguments)
+            access = try AccessPolicy(hosts: arguments.all("allow-host"), origins: arguments.all("allow-origin"))
             upstream = try arguments.value("upstream").map { text throws(OptionError) in
                 try UpstreamValue.parse(text).upstream
             }
@@ -90,7 +92,8 @@ package struct ReplayCommand: Command {
         let connector = try UpstreamConnector(upstream.map { [$0] } ?? []).connect(on: shell.loop)
         let server = ReplayServer(
             shell.loop, driver: driver, timeScale: options.timeScale,
-            upstream: upstream.map { upstream in (upstream, { connector(upstream, $0, $1) }) })
+            upstream: upstream.map { upstream in (upstream, { connector(upstream, $0, $1) }) },
+            access: access)
         if let actual { server.observe = { actual.append($0) } }
         server.log = { [log] in log.warning($0) }
         server.ended = { shell.finish() }

@@ -64,6 +64,7 @@ extension SweepCommand {
             "on-reconnect",
             "patience",
             "grace", "route", "on-miss", "upstream", "transports", "clients", "when-exhausted", "deflate", "fresh-ids",
+            "allow-host", "allow-origin",
             "expect",
             "fault", "seed",
         ].compactMap { name in

@@ -18,6 +18,17 @@ extension OptionGroup {
     static let configHelp =
         "Take settings from this file in place of x.tape.yaml and wiretape.yaml; 'wiretape config' explains them."
 
+    static let allowHost = OptionSpec(
+        "allow-host", "NAME", .checked(suggestions: ["*"]) { _ = try AccessPolicy.host(parsing: $0) }, repeatable: true,
+        "Let in requests whose Host is this name, too: chat.example.com, *.example.com, or * for every one. "
+            + "Loopback names, numbers and names without a dot are always let in.")
+
+    static let allowOrigin = OptionSpec(
+        "allow-origin", "ORIGIN", .checked(suggestions: ["*"]) { _ = try AccessPolicy.origin(parsing: $0) },
+        repeatable: true,
+        "Let in pages of this origin, too: https://app.example.com, null (pages of files), or * for every one, without "
+            + "its credentials. Pages of loopback are always let in, on any port.")
+
     /// How a relay treats its upstreams.
     package static let relay = OptionGroup(
         "Relay",
@@ -29,6 +40,7 @@ extension OptionGroup {
                 "listen", "ADDRESS", ListenValue.kind, repeatable: true,
                 "Where clients connect: HOST:PORT or http://HOST:PORT; port 0 picks a free one. The n-th is for the "
                     + "n-th upstream, NAME=ADDRESS for that one. (default: 127.0.0.1:0)"),
+            allowHost,
             OptionSpec(switch: "keep-host", "Pass on the client's Host header instead of the upstream's name."),
             OptionSpec(
                 "upstream-ca", "FILE", .file, "Trust the certificates in this PEM file too, beside the system's."),

@@ -42,6 +42,11 @@ struct RelayPlan {
                     "two upstreams are called '\(upstream.name)'; name them: --upstream chat=URL --upstream news=URL")
             }
         }
+        do {
+            options.access = try AccessPolicy(hosts: arguments.all("allow-host"), origins: [])
+        } catch {
+            throw arguments.error(error.message)
+        }
         options.keepHost = arguments.has("keep-host")
         threads = Int(arguments.count("threads") ?? 1)
         if threads > 1, !faults.plan.rules.isEmpty || !expectations.isEmpty || report != nil {

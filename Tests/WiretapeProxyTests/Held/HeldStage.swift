@@ -21,7 +21,8 @@ final class HeldStage {
 
     init(
         _ rules: [String], seed: UInt64 = 1, conditions: NetworkConditions = .calm, deflate: DeflateParameters? = nil,
-        observes: Bool = false, serve: ((any ByteStream) -> any StreamHandler)? = nil
+        observes: Bool = false, options: RelayOptions = RelayOptions(),
+        serve: ((any ByteStream) -> any StreamHandler)? = nil
     ) throws {
         self.deflate = deflate
         loop = SimulatedLoop(seed: seed, conditions: conditions)
@@ -36,7 +37,7 @@ final class HeldStage {
         node = RelayNode(
             loop,
             upstream: Upstream(name: "main", url: "http://127.0.0.1:80", host: "127.0.0.1", port: 80, isTLS: false),
-            tap: tap, numbers: ConnectionNumbers(), options: RelayOptions(), faults: control,
+            tap: tap, numbers: ConnectionNumbers(), options: options, faults: control,
             connect: { loop.connect(to: $0, $1) })
         proxy = try node.listen(on: Address(host: "127.0.0.1", port: 8080), reusePort: false)
         listener = try loop.listen(on: Address(host: "127.0.0.1", port: 80), reusePort: false) {

@@ -12,6 +12,7 @@ final class ScriptedPeer: StreamHandler {
     var onBytes: (ScriptedPeer) -> Void = { _ in }
     var onEnd: (ScriptedPeer) -> Void = { $0.stream?.halfClose() }
     var didShut = false
+    var didAnswer = false
 
     var text: String { String(decoding: received, as: UTF8.self) }
 

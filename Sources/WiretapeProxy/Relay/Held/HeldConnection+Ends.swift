@@ -128,7 +128,7 @@ extension HeldConnection {
         case .respond, .redirectLoop, .malformed:
             guard let live else { return }
             if let own = LiveFaults.answer(end.verdict, to: live.head, live.kind) {
-                return answer(own, live, by: by, at: now)
+                return answer(node.options.access.restricted(own, to: live.head), live, by: by, at: now)
             }
             faults.failed(live, by: by, how: "malformed", at: now)
             say(LiveFaults.garbage, x: http.lastX, at: now)

@@ -5,6 +5,7 @@ internal import WiretapeTape
 extension HeldConnection {
     /// Reads requests, one at a time.
     func fromClient(_ bytes: Span<UInt8>, at now: WireInstant) {
+        guard !http.isRefused else { return }
         guard http.state != .answer else { return keepEarly(bytes) }
         var at = 0
         // Bytes of a passing body from here on have been looked at and not been forwarded.
@@ -18,6 +19,14 @@ extension HeldConnection {
                 }
                 return
             case .request(let head, let info, let next):
+                if let reason = node.refusal(head) {
+                    http.lastX += 1
+                    http.isRefused = true
+                    node.tap?.record(
+                        .request, connection.id, x: http.lastX, at: http.requestSince ?? now, info.raw.span)
+                    say(OwnAnswer.bytes(403, reason), x: http.lastX, at: now)
+                    return leave(at: now)
+                }
                 begin(head, info, at: now)
                 start = next
                 at = next

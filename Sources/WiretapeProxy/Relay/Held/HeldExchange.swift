@@ -53,6 +53,8 @@ struct HeldExchange: ~Copyable {
     /// What stands behind the answer has been seen to.
     var isFollowed = false
     var isConnect = false
+    /// A request was not let in: nothing more is read.
+    var isRefused = false
 
     /// The answer had a length, and goes on in chunks of ours.
     var isRechunked = false
