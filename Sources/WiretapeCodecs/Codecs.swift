@@ -2,12 +2,13 @@ package import WiretapeCore
 
 /// The list of protocols. Command line, filters, documentation and the contract tests are made from it.
 package enum Codecs {
-    /// In the order in which they are asked; `raw` is last because it takes every WebSocket.
+    /// In the order in which they are asked; `events` is behind those whose streams have names, and `raw` is last because it takes every WebSocket.
     package static let all: [CodecEntry] = [
         CodecEntry(SignalRCodec.self),
         CodecEntry(GraphQLCodec.self),
         CodecEntry(EventflitCodec.self),
         CodecEntry(AtmosphereCodec.self),
+        CodecEntry(EventsCodec.self),
         CodecEntry(RawCodec.self),
     ]
 

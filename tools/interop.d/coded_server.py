@@ -11,30 +11,12 @@ import zlib
 import brotli
 import uvicorn
 import zstandard
+from coding import Coder
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Route
 
 KIND, CODING, PORT = sys.argv[1], sys.argv[2], int(sys.argv[3])
-
-
-class Coder:
-    """Of one body."""
-
-    def __init__(self, coding):
-        if coding in ("gzip", "deflate"):
-            one = zlib.compressobj(wbits=31 if coding == "gzip" else 15)
-            self.write, self.sync, self.finish = one.compress, lambda: one.flush(zlib.Z_SYNC_FLUSH), one.flush
-        elif coding == "br":
-            one = brotli.Compressor(quality=5)
-            self.write, self.sync, self.finish = one.process, one.flush, one.finish
-        else:
-            one = zstandard.ZstdCompressor().compressobj()
-            self.write, self.finish = one.compress, one.flush
-            self.sync = lambda: one.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
-
-    def piece(self, data, last):
-        return self.write(data) + (self.finish() if last else self.sync())
 
 
 def decoded(body, coding):

@@ -24,9 +24,13 @@ package struct Selector: Hashable, Sendable {
         switch subject {
         case .point(.message):
             guard ![.handshake, .keepalive, .ack].contains(message.role) else { return false }
+            switch message.standing {
+            case .message: break
+            case .directed: guard namesDirection else { return false }
+            case .aside: return false
+            }
         case .point(.handshake):
             guard message.role == .handshake else { return false }
-            let namesDirection = conditions.contains { if case .direction = $0 { true } else { false } }
             guard namesDirection || message.direction == .toClient else { return false }
         case .point(.subscribe): guard context.subscribes else { return false }
         case .point: return false
@@ -38,6 +42,8 @@ package struct Selector: Hashable, Sendable {
         }
         return conditions.allSatisfy { $0.holds(for: message, context) }
     }
+
+    private var namesDirection: Bool { conditions.contains { if case .direction = $0 { true } else { false } } }
 
     /// Whether the request is meant, its ordinal left aside.
     package func matches(_ request: RequestHead, _ kind: ExchangeKind, _ context: SelectorContext) -> Bool {

@@ -15,7 +15,7 @@ extension RecordedExchange {
 }
 
 /// What a request's body says.
-enum ExchangeBody: Hashable, Sendable {
+package enum ExchangeBody: Hashable, Sendable {
     case none
     /// Canonical text.
     case json(String)
@@ -25,7 +25,7 @@ enum ExchangeBody: Hashable, Sendable {
 
     /// By `Content-Type`; a body that is not what it is called is compared byte for byte. The boundary of a multipart
     /// body is made up by every client anew and plays no part.
-    init(_ bytes: [UInt8], _ headers: [HeaderField], ignoring rules: [IgnoreRule] = []) {
+    package init(_ bytes: [UInt8], _ headers: [HeaderField], ignoring rules: [IgnoreRule] = []) {
         guard !bytes.isEmpty else {
             self = .none
             return
@@ -48,7 +48,7 @@ enum ExchangeBody: Hashable, Sendable {
     }
 
     /// For people and for the place of a difference.
-    var value: JSONValue {
+    package var value: JSONValue {
         switch self {
         case .none: .null
         case .json(let text): (try? JSONValue(parsing: text)) ?? .string(text)

@@ -23,6 +23,23 @@ extension ReplayEngine {
         return true
     }
 
+    /// The next of the exchanges that are equal to a request, nil when all were played, and the last of them.
+    mutating func equalExchange(
+        _ head: RequestHead, _ body: [UInt8], _ c: ConnectionID
+    ) -> (next: Int?, last: Int)? {
+        guard !exchanges.isEmpty else { return nil }
+        let tapeRun = ownRun(identity(head, c))
+        let counts = tapeRun.map { roster.tapeRuns[$0].exchanges } ?? [:]
+        let found = exchanges.find(
+            head, at: mapped(head.path), body: body, upstream: upstream(of: c), options,
+            played: { counts[$0, default: 0] },
+            recordedID: { recordedIDs[$0] ?? $0 })
+        guard case .list(let list) = found, let last = exchanges.list(list).last else { return nil }
+        let members = exchanges.list(list)
+        let played = counts[list, default: 0]
+        return (played < members.count ? members[played] : nil, last)
+    }
+
     private mutating func play(
         _ list: Int, _ c: ConnectionID, _ head: RequestHead, _ body: [UInt8], _ identity: String,
         into out: inout [ReplayAction]

@@ -41,7 +41,7 @@ extension ReplayEngine {
         mergeOperations(for: head)
         guard let codec = codec(for: head, on: c) else { return plain(c, head, body, into: &out) }
         if codec.type.isTracked(head) { return track(c, head, body, codec, into: &out) }
-        let kind = codec.type.kind(head)
+        let kind = codec.type.isToldByAnswer ? .operation : codec.type.kind(head)
         switch kind {
         case .operation:
             if !operation(c, head, body, codec, into: &out) { plain(c, head, body, into: &out) }

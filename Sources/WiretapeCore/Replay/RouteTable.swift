@@ -105,7 +105,7 @@ struct RouteTable: Sendable {
         let found = onPath.filter { route in
             let look = routes[route].look
             guard look.codec == codec.id, isServed(route, at: upstream) else { return false }
-            if kind != .operation, look.isOperation { return false }
+            if kind != .operation, look.isOperation, !codec.type.isToldByAnswer { return false }
             return places(of: route, for: kind).contains { $0.path == path && $0.query.agrees(with: items) }
         }
         guard kind == .upgrade else { return found }
@@ -129,7 +129,8 @@ struct RouteTable: Sendable {
         let kind = codec.type.kind(head)
         switch kind {
         case .negotiate, .upgrade, .poll, .stream, .operation: break
-        case .send, .end, .preflight, .other: return nil
+        case .other: guard codec.type.isToldByAnswer else { return nil }
+        case .send, .end, .preflight: return nil
         }
         let items = StableQuery.stable(head, codec.type.volatileQuery)
         var nearest: [StableQuery.Difference]?

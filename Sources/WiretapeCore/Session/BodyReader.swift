@@ -6,6 +6,7 @@ package struct BodyReader: Sendable {
         case events(SSEReader)
         case parts(MultipartReader)
         case bytes
+        case units(UnitReader)
     }
 
     /// - Parameter limit: most bytes of a payload.
@@ -14,6 +15,7 @@ package struct BodyReader: Sendable {
         case .events: kind = .events(SSEReader(limit: limit))
         case .parts(let boundary): kind = .parts(MultipartReader(boundary: boundary, limit: limit))
         case .bytes: kind = .bytes
+        case .units(let units): kind = .units(UnitReader(units, limit: limit))
         }
     }
 
@@ -23,7 +25,15 @@ package struct BodyReader: Sendable {
         case .events(let reader): reader.isBetweenEvents
         case .parts(let reader): reader.isBetweenParts
         case .bytes: true
+        case .units(let reader): reader.isBetween
         }
+    }
+
+    /// What the body ended in the middle of, where that means something; else nothing.
+    package mutating func takeRest() -> [UInt8] {
+        guard case .units(var reader) = kind else { return [] }
+        defer { kind = .units(reader) }
+        return reader.takeRest()
     }
 
     /// The body itself says that nothing more follows (the closing delimiter of a multipart body).
@@ -39,6 +49,8 @@ package struct BodyReader: Sendable {
         case payload([UInt8], next: Int)
         /// A payload exceeded the limit and is dropped.
         case tooLong(next: Int)
+        /// The end of such a payload.
+        case skipped(next: Int)
     }
 
     /// Looks at `bytes` from `from` on and returns the next thing found. Call again with `next` until `.more`.
@@ -71,6 +83,10 @@ package struct BodyReader: Sendable {
         case .bytes:
             guard from < bytes.count else { return .more }
             return .payload(from == 0 ? bytes : Array(bytes[from...]), next: bytes.count)
+        case .units(var reader):
+            kind = .bytes
+            defer { kind = .units(reader) }
+            return reader.feed(bytes, from: from)
         }
     }
 }

@@ -40,6 +40,16 @@ package protocol CarrierCodec: Sendable {
     static var sharesFrames: Bool { get }
     /// Whether all payloads that are due may share the answer to one poll.
     var joinsPayloads: Bool { get }
+    /// Whether the head of an answer tells that the exchange is an operation of the protocol, and no request does.
+    static var isToldByAnswer: Bool { get }
+    /// Whether the answer to that request may tell so.
+    static func mayBeTold(_ request: RequestHead) -> Bool
+    /// The id of the last message that the client of an operation says it has. Nil: it says nothing of that.
+    static func lastID(_ request: RequestHead) -> String?
+    /// The id by which a client would name that message later; nil: it has none.
+    static func id(of message: Message) -> String?
+    /// Whether ``FrameCodec/encode(_:like:)`` is to write texts, too: those of the protocol are more than their JSON.
+    static var encodesTexts: Bool { get }
 }
 
 /// Where a session stands when one of its requests is answered.
@@ -77,4 +87,9 @@ extension FrameCodec {
     }
     package static var sharesFrames: Bool { true }
     package var joinsPayloads: Bool { true }
+    package static var isToldByAnswer: Bool { false }
+    package static func mayBeTold(_ request: RequestHead) -> Bool { false }
+    package static func lastID(_ request: RequestHead) -> String? { nil }
+    package static func id(of message: Message) -> String? { nil }
+    package static var encodesTexts: Bool { false }
 }

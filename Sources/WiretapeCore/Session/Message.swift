@@ -24,6 +24,16 @@ package struct Message: Hashable, Sendable {
     package var opcode: Opcode
     /// The channel that the message is about, where the protocol has channels and ``label`` is something else.
     package var channel: String?
+    /// Whether the point `message` of rules means it.
+    package var standing = Standing.message
+
+    package enum Standing: Hashable, Sendable {
+        case message
+        /// Only when the rule names its direction.
+        case directed
+        /// Never: it says nothing to the application.
+        case aside
+    }
 
     package init(
         direction: Direction, role: Role, type: String, label: String? = nil, chain: Chain? = nil, opens: [Chain] = [],

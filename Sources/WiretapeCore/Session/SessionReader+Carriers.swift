@@ -169,6 +169,7 @@ extension SessionReader {
                 feed(before, name, x, at: place, into: &out)
             }
         }
+        connections[place.connection]?.exchanges[x]?.latest = place
         if place.isUnframed {
             piece(name, x, name.codec.type.framed(bytes), at: place, into: &out)
         } else {
@@ -191,6 +192,7 @@ extension SessionReader {
             case .tooLong(let next):
                 at = next
                 piece(name, x, nil, at: place, into: &out)
+            case .skipped(let next): at = next
             }
         }
     }

@@ -42,6 +42,7 @@ extension SessionReader {
             return
         }
         nameByAnswer(x, at: place)
+        beginByAnswer(x, at: place, into: &out)
         noteAnswer(x, at: place)
         beginDecoding(x, at: place)
         switch body {
@@ -72,6 +73,7 @@ extension SessionReader {
             return
         }
         keep(bytes, of: x, direction, at: place)
+        if direction == .toClient { tellByFirstEvent(x, at: place, into: &out) }
     }
 
     mutating func end(_ x: UInt32, _ direction: Direction, at place: Place, into out: inout [DecodedMessage]) {

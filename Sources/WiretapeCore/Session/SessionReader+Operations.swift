@@ -30,13 +30,7 @@ extension SessionReader {
         if (200..<300).contains(head.status) { framing = name.codec.type.framing(exchange.opening) }
         connections[place.connection]?.exchanges[x]?.framing = framing
         building[index].session.opening.response = head
-        building[index].session.transport =
-            switch framing {
-            case .events: .sse
-            case .parts: .multipart
-            case .bytes: .stream
-            case nil: .http
-            }
+        building[index].session.transport = framing?.carrier ?? .http
     }
 
     /// The answer is whole.
@@ -46,6 +40,7 @@ extension SessionReader {
         guard let index = session(named: name.key) else { return }
         byKey[name.key] = nil
         noteMultipart(exchange, index)
+        deliverRest(exchange, to: index, at: place, into: &out)
         if exchange.framing == nil {
             guard let body = readable(exchange, in: index, at: place) else {
                 return refuse(exchange, index)
@@ -97,6 +92,7 @@ extension SessionReader {
         guard let index = session(named: name.key) else { return }
         byKey[name.key] = nil
         noteMultipart(exchange, index)
+        deliverRest(exchange, to: index, at: place, into: &out)
         if exchange.body?.isOver ?? false { endChain(of: index, .toClient, at: place, into: &out) }
         ended(index, ending, at: place)
     }

@@ -173,6 +173,9 @@ extension SessionReader {
         _ stream: inout Stream, _ payload: [UInt8], _ direction: Direction, at place: Place
     ) -> Int {
         if let named = codecs.first(where: { $0.id == header?.protocolID }) {
+            if named.type.isToldByAnswer {
+                return beginSparse(named, direction == .toServer ? payload : nil, at: place)
+            }
             let index = begin(named, .ws, stream.opening, opened: stream.opened, key: nil, at: place)
             if !payload.isEmpty { supplyPreamble(index, payload, direction, at: place) }
             return index

@@ -38,6 +38,8 @@ extension SessionReader {
         /// The answer is a stream; its reader once the stream is known to be a session's.
         var framing: BodyFraming?
         var body: BodyReader?
+        /// When the latest piece of a streamed answer came, and with which event.
+        var latest: Place?
         /// Bytes of its bodies that count as held.
         var held = 0
 

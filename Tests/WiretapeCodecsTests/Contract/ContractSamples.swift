@@ -55,6 +55,7 @@ struct ContractSamples: Sendable {
         .graphQL,
         .eventflit,
         .atmosphere,
+        .events,
         .raw,
         .toy,
     ]

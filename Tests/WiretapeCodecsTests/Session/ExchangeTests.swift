@@ -55,7 +55,8 @@ import WiretapeCore
         #expect(exchanges.map { $0.time / 1_000_000 } == [4, 5, 14, 22])
         #expect(exchanges.map { $0.answered / 1_000_000 } == [7, 6, 15, 26])
         #expect(exchanges.allSatisfy { !$0.isCut && $0.connection == 1 })
-        #expect(reading.sessions.map(\.transport) == [.lp])
+        #expect(reading.sessions.map(\.transport) == [.sse, .lp])
+        #expect(reading.sessions[0].codec.id == "events" && reading.sessions[0].entries.count == 3)
     }
 
     @Test func longBodiesAreCut() {

@@ -6,7 +6,9 @@ import Testing
 
     init() throws { scratch = try Scratch() }
 
-    @Test(arguments: ["signalr", "graphql", "raw"]) func whatItWritesIsValidAndExplained(_ name: String) throws {
+    @Test(arguments: ["signalr", "graphql", "events", "raw"]) func whatItWritesIsValidAndExplained(_ name: String)
+        throws
+    {
         let path = scratch.path("new.tape")
         let run = try Binary.run("new", name, "--route", "/hubs/a", path)
         #expect(run.code == 0, "\(run.err)")
@@ -15,7 +17,7 @@ import Testing
         #expect(lines.count { $0.hasPrefix("#") } >= 4)
         let check = try Binary.run("validate", "--strict", path)
         #expect(check.code == 0, "\(check.out)\(check.err)")
-        #expect(check.out.contains("\(name) over ws, /hubs/a, "))
+        #expect(check.out.contains("\(name) over \(name == "events" ? "sse" : "ws"), /hubs/a, "))
         #expect(check.out.contains("can be replayed"))
     }
 

@@ -14,12 +14,16 @@ extension MessageEdit {
             return bytes
         case .text(let text):
             let bytes = Array(text.utf8)
-            guard let value = try? JSONValue(parsing: text) else { return bytes }
+            let known = try? JSONValue(parsing: text)
+            if codec.encodesTexts, let message, let encoded = codec.encode(known ?? .string(text), like: message) {
+                return encoded
+            }
+            guard let value = known else { return bytes }
             if opcode == .binary, let message, let encoded = codec.encode(value, like: message) { return encoded }
             opcode = .text
             return codec.framed(bytes)
         case .members(let members):
-            if let message, opcode == .binary {
+            if let message, opcode == .binary || codec.encodesTexts {
                 guard let changed = try? MessageEdit.changed(message.content, members) else { return payload }
                 return codec.encode(changed, like: message) ?? payload
             }

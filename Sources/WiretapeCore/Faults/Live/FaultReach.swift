@@ -50,17 +50,23 @@ package struct FaultReach: Sendable {
         _ selector: Selector, _ head: RequestHead, _ kinds: [(kind: ExchangeKind, codec: CodecEntry)]
     ) -> Bool {
         let ofSession = kinds.filter { $0.kind != .other && $0.kind != .preflight }
+        let told = kinds.filter { $0.codec.type.mayBeTold(head) }
         for condition in selector.conditions {
             switch condition {
             case .path(let path): guard reaches(path, head, kinds.map(\.codec)) else { return false }
-            case .protocol(let id): guard ofSession.contains(where: { $0.codec.id == id }) else { return false }
+            case .protocol(let id):
+                guard (ofSession + told).contains(where: { $0.codec.id == id }) else { return false }
             case .transport(let transports):
+                if !told.isEmpty, transports.contains(.sse) || transports.contains(.stream) { continue }
                 if ofSession.allSatisfy({ $0.kind == .upgrade }), !transports.contains(.ws) { return false }
             default: break
             }
         }
-        guard case .point(let point) = selector.subject else { return !ofSession.isEmpty }
+        guard case .point(let point) = selector.subject else {
+            return !ofSession.isEmpty || !told.isEmpty
+        }
         switch point {
+        case .message, .close: return !ofSession.isEmpty || !told.isEmpty
         case .accept, .tls: return false
         case .request: return true
         case .negotiate, .poll, .send, .stream:

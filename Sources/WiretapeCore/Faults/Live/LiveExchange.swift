@@ -1,10 +1,10 @@
 /// A request on its way through the proxy, and what is to become of it.
 package final class LiveExchange {
     package let head: RequestHead
-    package let kind: ExchangeKind
+    package internal(set) var kind: ExchangeKind
     package let connection: UInt32
     /// The codec that knows the request; nil: it is of no session.
-    package let entry: CodecEntry?
+    package internal(set) var entry: CodecEntry?
     /// What the rules say to it.
     package internal(set) var fate: RequestFate?
     /// Answered in the server's place: the session is forgotten, or its transport has stopped working.

@@ -54,7 +54,7 @@ extension LiveFaults {
         return rule.map { (ReplayEngine.redirect(head), $0.name) }
     }
 
-    private func find(_ exchange: LiveExchange, _ entry: CodecEntry, on c: UInt32, at now: WireInstant) {
+    func find(_ exchange: LiveExchange, _ entry: CodecEntry, on c: UInt32, at now: WireInstant) {
         let key = entry.type.sessionKey(exchange.opening)
         if let key, let carrier = carriers[key] {
             exchange.session = carrier.session
@@ -139,12 +139,17 @@ extension LiveFaults {
     package func answered(_ exchange: LiveExchange, _ head: ResponseHead, by: String? = nil, at now: WireInstant) {
         exchange.opening.response = head
         let isGood = head.status < 300 && head.status != 204
+        if isGood, by == nil { tell(exchange) }
         step(exchange, status: head.status, failed: head.status >= 400 ? by ?? "server" : nil, at: now)
         guard let entry = exchange.entry, by == nil, head.status == 101 || isGood else { return }
         switch exchange.kind {
         case .upgrade where head.status == 101: carry(exchange, entry, .ws, at: now)
         case .poll: carry(exchange, entry, exchange.transport, at: now)
-        case .operation: exchange.framing = entry.type.framing(exchange.opening)
+        case .operation:
+            exchange.framing = entry.type.framing(exchange.opening)
+            if entry.type.isToldByAnswer, let framing = exchange.framing {
+                carry(exchange, entry, framing.carrier, at: now)
+            }
         case .stream:
             exchange.framing = entry.type.framing(exchange.opening)
             if exchange.framing != nil { carry(exchange, entry, exchange.transport, at: now) }

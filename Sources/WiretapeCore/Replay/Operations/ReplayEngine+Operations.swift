@@ -6,7 +6,7 @@ extension ReplayEngine {
         _ c: ConnectionID, _ head: RequestHead, _ body: [UInt8], _ codec: CodecEntry, into out: inout [ReplayAction]
     ) -> Bool {
         let opening = StreamOpening(request: head, requestBody: body)
-        guard codec.type.claim(opening) >= .likely else { return false }
+        guard codec.type.isToldByAnswer || codec.type.claim(opening) >= .likely else { return false }
         let payload = codec.type.payload(of: opening)
         var reader = codec.type.init(opening)
         var messages: [Message] = []
@@ -16,7 +16,7 @@ extension ReplayEngine {
             unknownName(name, c, head, into: &out)
             return true
         }
-        switch find(message, head, codec, c) {
+        switch find(message, opening, codec, c) {
         case .nothing: return false
         case .run(let r):
             if let obstacle = runs[r].session.obstacle {
@@ -48,8 +48,9 @@ extension ReplayEngine {
     }
 
     private mutating func find(
-        _ message: Message, _ head: RequestHead, _ codec: CodecEntry, _ c: ConnectionID
+        _ message: Message, _ opening: StreamOpening, _ codec: CodecEntry, _ c: ConnectionID
     ) -> Found {
+        let head = opening.request
         let book = book()
         let routes = candidates(for: head, codec)
         let name = name(head, c)
@@ -58,7 +59,9 @@ extension ReplayEngine {
         var equal = within(book.equal(to: key), routes, named)
         if options.match == .off, equal.isEmpty { equal = within(book.all, routes, named) }
         let identity = identity(head, c)
-        if let r = interrupted(identity, equal.map(\.session)) {
+        let last = codec.type.lastID(head)
+        if let last { equal = inOrder(equal, behind: last) }
+        if let r = interrupted(identity, equal.map(\.session), behind: last) {
             switch reconnection(of: r) {
             case .goesOn:
                 if runs[r].generation > 0 { runs[r].assigned = .identity }
@@ -67,7 +70,9 @@ extension ReplayEngine {
             case .refused: return .refused(r)
             }
         }
-        if let (one, tapeRun) = next(equal, identity) {
+        let free = next(equal, identity)
+        if codec.type.isToldByAnswer, goesFirst(opening, before: free?.0.session, equal, c) { return .nothing }
+        if let (one, tapeRun) = free {
             if options.match == .strict,
                 let first = within(book.all, routes, named).first(where: { isFree($0, in: tapeRun) }),
                 first.key != one.key
@@ -84,11 +89,13 @@ extension ReplayEngine {
             runs[r].assigned = .identity
             return reconnection(of: r) == .refused ? .refused(r) : .run(r)
         }
-        if let again = repeated(equal, head, identity) {
+        if let again = repeated(equal, head, identity, behind: last) {
             return .run(begin(again.session, in: again.tapeRun, identity, name: name, on: c))
         }
         if !equal.isEmpty { return .exhausted(equal.count) }
-        let all = within(book.all, routes, named)
+        var all = within(book.all, routes, named)
+        // Of other methods are other requests.
+        if codec.type.isToldByAnswer { all.removeAll { $0.request.type != message.type } }
         guard let nearest = nearest(to: message, among: all) else { return .nothing }
         guard [.warn, .ignore].contains(options.onDivergence), let (one, tapeRun) = next([nearest], identity) else {
             return .different(nearest: nearest.session)
@@ -107,14 +114,16 @@ extension ReplayEngine {
     }
 
     /// The client's run of one of those sessions that lost its connection.
-    private func interrupted(_ identity: String, _ sessions: [Int]) -> Int? {
-        (roster.clients[identity]?.claims ?? []).first { r in
+    private func interrupted(_ identity: String, _ sessions: [Int], behind last: String?) -> Int? {
+        let mine = (roster.clients[identity]?.claims ?? []).filter { r in
             guard runs[r].session.isOperation, runs[r].link == nil, sessions.contains(roster.claims[r].session) else {
                 return false
             }
             if runs[r].failure != nil { return true }
             return !runs[r].isOver && (runs[r].generation > 0 || runs[r].attempts.last?.outcome != nil)
         }
+        return last.flatMap { last in mine.first { runs[$0].script.step(ofID: last, runs[$0].session) != nil } }
+            ?? mine.first
     }
 
     /// The client's run of one of those sessions that lost its connection when nothing of it was left.
@@ -153,12 +162,15 @@ extension ReplayEngine {
 
     /// What is played again when all is taken. A GET changes nothing and may come as often as a client likes.
     private mutating func repeated(
-        _ list: [OperationBook.Operation], _ head: RequestHead, _ identity: String
+        _ list: [OperationBook.Operation], _ head: RequestHead, _ identity: String, behind id: String?
     ) -> (session: Int, tapeRun: Int)? {
         let isSafe = head.method == "GET"
         guard options.whenExhausted != .refuse || isSafe, runs.count < Roster.claimLimit,
             let first = list.first, let last = list.last
         else { return nil }
+        if let id, let known = list.first(where: { knows($0.session, id) }) {
+            return (known.session, roster.open(for: identity, isClosed: true))
+        }
         let isRepeat = options.whenExhausted == .repeat
         return ((isRepeat ? first : last).session, roster.open(for: identity, isClosed: !isRepeat))
     }
@@ -225,6 +237,7 @@ extension ReplayEngine {
         attach(link, c, head, .operation, to: r, into: &out)
         if transport != .http { out.append(.beginStream(c, given)) }
         if cutAfterOpening(hit, of: r, into: &out) { return }
+        if let last = type.lastID(head) { runs[r].goOn(behind: last, at: now) }
         hear(payload.span, .text, from: r, into: &out)
     }
 

@@ -219,6 +219,10 @@ extension HeldConnection {
         case .pass, .skip: break
         case .collect: collected(live, at: now)
         case .payloads, .reframe:
+            if var stream = http.stream, let last = stream.takeLast() {
+                http.stream = stream
+                event(last, live, stream, at: now)
+            }
             for one in parked.takeAll() {
                 if let stream = http.stream { sendPiece(stream.frame(one.bytes), at: now) }
             }

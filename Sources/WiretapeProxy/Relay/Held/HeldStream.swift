@@ -86,6 +86,10 @@ struct HeldStream {
                 units.append(Unit(raw: raw + bytes[at..<next], payload: []))
                 raw = []
                 at = next
+            case .skipped(let next):
+                units.append(Unit(raw: raw + bytes[at..<next], payload: []))
+                raw = []
+                at = next
             }
         }
     }
@@ -111,6 +115,12 @@ struct HeldStream {
         return out.isEmpty ? payload : out
     }
 
+    /// The unit that the body has ended in the middle of, where that means something.
+    mutating func takeLast() -> Unit? {
+        let payload = reader.takeRest()
+        return payload.isEmpty ? nil : Unit(raw: takeRest(), payload: payload)
+    }
+
     /// What waits for the rest of its payload.
     mutating func takeRest() -> [UInt8] {
         defer { raw = [] }
@@ -126,17 +136,6 @@ struct HeldStream {
         out += bytes
         out.append(utf8: "\r\n")
         return out
-    }
-}
-
-extension BodyFraming {
-    /// What an operation's answer goes over.
-    var carrier: Transport {
-        switch self {
-        case .events: .sse
-        case .parts: .multipart
-        case .bytes: .stream
-        }
     }
 }
 

@@ -1,0 +1,128 @@
+import Testing
+import WiretapeCodecs
+import WiretapeCore
+
+/// Which exchanges are streams of events, and what is left to others.
+@Suite struct EventsTellingTests {
+    private func read(_ request: RequestHead, _ type: String?, _ pieces: [String], status: Int = 200) -> Reading {
+        let headers =
+            (type.map { [HeaderField("Content-Type", $0)] } ?? []) + [HeaderField("Transfer-Encoding", "chunked")]
+        var events: [TapeEvent] = []
+        func add(_ kind: TapeEvent.Kind) {
+            events.append(TapeEvent(time: UInt64(events.count) * 200_000_000, connection: 1, kind))
+        }
+        add(.open(.init()))
+        add(.request(x: 1, request, .none))
+        add(
+            .response(
+                x: 1, ResponseHead(status: status, headers: headers), .streamed, interim: false, coding: nil,
+                proxy: false))
+        for piece in pieces { add(.chunk(x: 1, .toClient, Array(piece.utf8))) }
+        add(.end(x: 1, .toClient, trailers: []))
+        return Reading(Codecs.all, events)
+    }
+
+    private static let get = RequestHead(method: "GET", target: "/s")
+
+    @Test(arguments: [
+        ("text/event-stream", "sse"), ("Text/Event-Stream; charset=utf-8", "sse"), ("application/x-ndjson", "stream"),
+        ("application/jsonl", "stream"), ("application/json-seq", "stream"), ("application/stream+json", "stream"),
+        ("application/geo+json-seq", "stream"),
+    ])
+    func streamsAreSessions(_ type: String, _ transport: String) {
+        for method in ["GET", "POST", "PUT"] {
+            let reading = read(RequestHead(method: method, target: "/s"), type, ["data: {\"a\":1}\n\n"])
+            #expect(reading.sessions.map(\.codec.id) == ["events"])
+            #expect(reading.sessions.map(\.transport.rawValue) == [transport])
+            #expect(reading.sessions[0].route == "/s" && reading.sessions[0].isOperation)
+            #expect(reading.reader.exchanges.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["text/html", "application/json", "application/octet-stream", "image/png", "text/csv"])
+    func downloadsAreNot(_ type: String) {
+        let reading = read(Self.get, type, ["{\"a\":", "1}\n", "<p>\n"])
+        #expect(reading.sessions.isEmpty && reading.reader.exchanges.count == 1)
+    }
+
+    @Test func refusalsAreNot() {
+        for status in [204, 301, 404, 503] {
+            let reading = read(Self.get, "text/event-stream", status == 204 ? [] : ["data: no\n\n"], status: status)
+            #expect(reading.sessions.isEmpty && reading.reader.exchanges.count == 1)
+        }
+    }
+
+    /// What other protocols would read as the name of a session is an item like others.
+    @Test(arguments: ["/s?id=5", "/s?token=a", "/s?id=5&token=a"])
+    func aQueryMayLookLikeASession(_ target: String) {
+        let accept = [HeaderField("Accept", "text/event-stream")]
+        let request = RequestHead(method: "GET", target: target, headers: accept)
+        let reading = read(request, "text/event-stream", [": hi\n\n", "data: 1\n\n", "data: 2\n\n"])
+        #expect(reading.sessions.map(\.codec.id) == ["events"])
+        #expect(reading.sessions[0].entries.count == 5)
+    }
+
+    /// A comment, `retry:` and an id alone are told to nobody, and kept; so is an event that never ended.
+    @Test func whatIsNoMessageIsKept() {
+        let pieces = [
+            ": hi\n", "\n", "retry: 9\n\n", "id: 4\n\n", "event: a\r\ndata: 1\r\ndata: 2\r", "\n\r\n", "data: 3\n",
+        ]
+        let session = read(Self.get, "text/event-stream", pieces).sessions[0]
+        let messages = session.entries.compactMap { entry -> Message? in
+            if case .message(let message) = entry.what, message.direction == .toClient { message } else { nil }
+        }
+        #expect(messages.map(\.type) == ["comment", "comment", "comment", "comment", "event", "comment"])
+        #expect(messages.flatMap(\.bytes) == Array(pieces.joined().utf8))
+        #expect(messages[4].label == "a" && messages[4].content == .object([.init("text", .string("1\n2"))]))
+        #expect(messages.map { EventsCodec.id(of: $0) } == [nil, nil, nil, "4", nil, nil])
+    }
+
+    /// All cuts of a body give the same events and lines, and lose no byte.
+    @Test(arguments: [
+        (UnitReader.Kind.events, "\u{feff}data: 1\n\nevent: x\r\ndata: 2\r\n\r\ndata: 3\r\rid: 1\ndata: é\n\ndata: 5"),
+        (.lines, "{\"a\":1}\n\r\n[2]\r\n\u{1e}{\"a\":3}\nend"),
+    ])
+    func cutsDoNotMatter(_ kind: UnitReader.Kind, _ text: String) {
+        let bytes = Array(text.utf8)
+        func cut(_ sizes: [Int]) -> [[UInt8]] {
+            var reader = BodyReader(.units(kind), limit: 1_000)
+            var units: [[UInt8]] = []
+            var from = 0
+            for size in sizes {
+                let piece = Array(bytes[from..<min(bytes.count, from + size)])
+                from += piece.count
+                var at = 0
+                while case .payload(let unit, let next) = reader.feed(piece, from: at, of: EventsCodec.self) {
+                    units.append(unit)
+                    at = next
+                }
+            }
+            let rest = reader.takeRest()
+            return units + (rest.isEmpty ? [] : [rest])
+        }
+        let whole = cut([bytes.count])
+        #expect(whole.count == 5)
+        for at in 1..<bytes.count {
+            let units = cut([at, bytes.count - at])
+            #expect(units.flatMap(\.self) == bytes)
+            #expect(units.count == whole.count, "\(at)")
+        }
+        #expect(cut(Array(repeating: 1, count: bytes.count)).count == whole.count)
+    }
+
+    @Test func tooLongOnesArePassedOver() {
+        var reader = BodyReader(.units(.events), limit: 16)
+        let text = Array("data: 1\n\ndata: \(String(repeating: "x", count: 40))\n\ndata: 2\n\n".utf8)
+        var at = 0
+        var found: [String] = []
+        reading: while true {
+            switch reader.feed(text, from: at, of: EventsCodec.self) {
+            case .more: break reading
+            case .payload(let unit, let next): (at, found) = (next, found + [String(decoding: unit, as: UTF8.self)])
+            case .tooLong(let next): (at, found) = (next, found + ["long"])
+            case .skipped(let next): at = next
+            }
+        }
+        #expect(found == ["data: 1\n\n", "long", "data: 2\n\n"])
+    }
+}
