@@ -39,7 +39,10 @@ final class AssembledFrames {
         var opcode: Opcode
         var isDeflated: Bool
         var buffer: [UInt8] = []
-        var fragments: [Int] = []
+        /// Payload bytes of each frame, as far as the tape lists them.
+        var fragments: [Int32] = []
+        /// There are more of them than the tape lists.
+        var hasTooManyFragments = false
         var parts = 0
         var packed = 0
         var inflated = 0
@@ -164,7 +167,7 @@ final class AssembledFrames {
             return
         }
         self.message = nil
-        if last, !head.fin || head.opcode == 0 { message.fragments.append(Int(clamping: head.length)) }
+        if last, !head.fin || head.opcode == 0 { note(fragment: head.length, of: &message, at: time, &packer) }
         var fault: String?
         if message.isDeflated {
             var packed: [UInt8] = []
@@ -189,6 +192,20 @@ final class AssembledFrames {
         }
     }
 
+    /// A message that is written in parts lists no frames. Nor does one that has more of them than any endpoint takes: the
+    /// tape says so by a line of its own, before the message.
+    private func note(fragment length: UInt64, of message: inout Message, at time: UInt64, _ packer: inout MemberPacker)
+    {
+        guard message.parts == 0, !message.hasTooManyFragments else { return message.fragments = [] }
+        guard message.fragments.count == MessageAssembler.mostFragments else {
+            return message.fragments.append(Int32(clamping: length))
+        }
+        message.hasTooManyFragments = true
+        message.fragments = []
+        let why = "a message of more than \(MessageAssembler.mostFragments) frames, which are not listed"
+        RawLines.frame(time, connection, direction, head: head.first, Span(), why: why, &packer)
+    }
+
     private func write(whole bytes: Span<UInt8>, _ opcode: Opcode, at time: UInt64, _ packer: inout MemberPacker) {
         if head.key == 0 {
             packer.message(time, connection, direction, opcode, bytes)
@@ -206,7 +223,7 @@ final class AssembledFrames {
         } else {
             packer.message(
                 time, connection, direction, message.opcode, message.buffer.span, deflated: message.isDeflated,
-                fragments: message.fragments)
+                fragments: message.fragments.map(Int.init))
         }
         if message.isDeflated, deflate?.resetsContext(direction) == true { inflater?.reset() }
     }

@@ -130,6 +130,25 @@ struct MessageAssemblerTests {
         #expect(Self.hear(.toServer, [bytes], limit: 2000) == [])
     }
 
+    /// Frames without bytes cost memory as well.
+    @Test(arguments: [true, false]) func framesAreCounted(_ listsFragments: Bool) {
+        func hear(_ count: Int) -> Assembled {
+            var bytes: [UInt8] = []
+            for i in 0..<count {
+                FrameWriter.append(
+                    opcode: i == 0 ? 2 : 0, fin: i == count - 1, payload: [UInt8]().span, mask: 1, into: &bytes)
+            }
+            var assembler = MessageAssembler(.toServer, listsFragments: listsFragments)
+            return assembler.feed(bytes.span, from: 0)
+        }
+        guard case .message(.binary, [], deflated: false, let fragments, _) = hear(65_536) else {
+            Issue.record("65,536 frames are a message")
+            return
+        }
+        #expect(fragments.count == (listsFragments ? 65_536 : 0))
+        #expect(hear(65_537) == .violation(code: 1009, reason: "message of more than 65536 frames"))
+    }
+
     /// 16 MiB of zeros in 16 KiB.
     @Test func bombsStopAtTheLimit() {
         var deflater = Deflater()

@@ -25,6 +25,31 @@ private func wireFrame(_ first: UInt8, _ payload: [UInt8], key: UInt32 = 0) -> [
 
 /// WebSocket traffic on its way to the tape.
 @Suite struct AssembledFramesTests {
+    /// A message lists its frames up to a bound; above it the tape says that there were more, and has the message.
+    @Test(arguments: [65_535, 65_536, 65_537, 200_000]) func theListOfFramesIsBounded(_ count: Int) throws {
+        var stream = RecordStream()
+        stream.open()
+        stream.upgrade()
+        var bytes = wireFrame(0x01, Array("a".utf8), key: 1)
+        for _ in 2..<count { bytes += wireFrame(0x00, [], key: 1) }
+        bytes += wireFrame(0x80, Array("z".utf8), key: 1)
+        bytes += wireFrame(0x81, Array("next".utf8), key: 1)
+        stream.bytes(bytes, .toServer)
+        let lines = stream.lines().filter {
+            !$0.contains(#""e":"re"#) && !$0.contains(#""e":"open""#) && !$0.contains(#""e":"upgrade""#)
+        }
+        let isListed = count <= 65_536
+        #expect(lines.count == (isListed ? 2 : 3), "\(lines.map { $0.prefix(100) })")
+        let message = try #require(lines.first { $0.contains(#""text":"az""#) })
+        #expect(message.contains(#""frames":[1,0,0"#) == isListed && message.utf8.count < 200_000)
+        if !isListed {
+            #expect(
+                lines[0].contains("a message of more than 65536 frames, which are not listed"),
+                "\(lines[0].prefix(200))")
+        }
+        #expect(lines.last?.contains(#""text":"next""#) == true)
+    }
+
     private func frames() -> [UInt8] {
         var out: [UInt8] = []
         func frame(_ first: UInt8, _ payload: [UInt8], key: UInt32 = 0) {

@@ -19,7 +19,7 @@ package struct ServerEndpoint: ~Copyable {
 
     private(set) var state = State.http
     private var scanner = HTTPScanner(.toServer)
-    private var assembler = MessageAssembler(.toServer)
+    private var assembler = MessageAssembler(.toServer, listsFragments: false)
     /// Of a WebSocket whose messages may be compressed.
     private var deflater: MessageDeflater?
     private var output: [UInt8] = []
@@ -187,7 +187,7 @@ package struct ServerEndpoint: ~Copyable {
         HTTPHeadWriter.append(answer, into: &output)
         head = nil
         if let deflate {
-            assembler = MessageAssembler(.toServer, deflate: deflate)
+            assembler = MessageAssembler(.toServer, deflate: deflate, listsFragments: false)
             deflater = MessageDeflater(.toClient, deflate)
         }
         state = .webSocket

@@ -5,7 +5,7 @@ internal import WiretapeBytes
 ///
 /// States: between messages ↔ in a message (control frames may come between its frames); terminal after a close frame and
 /// after a violation, where all further bytes are dropped. Holds at most one message of `limit` bytes, deflated and inflated,
-/// and one control frame.
+/// the lengths of at most ``mostFragments`` frames, and one control frame.
 package struct MessageAssembler: ~Copyable {
     private let direction: Direction
     private let limit: Int
@@ -20,14 +20,23 @@ package struct MessageAssembler: ~Copyable {
     private var opcode: Opcode?
     private var isDeflated = false
     private var fragments: [Int] = []
+    private var frames = 0
+    private let listsFragments: Bool
     private var control: [UInt8] = []
+
+    /// Frames of one message. More are a violation: an empty frame costs its sender six bytes, and us a place in a list.
+    package static let mostFragments = 65_536
 
     /// - Parameters:
     ///   - direction: `.toServer` reads a client's frames, which must be masked; `.toClient` a server's, which must not be.
     ///   - limit: most bytes of a message, deflated as well as inflated.
     ///   - deflate: what was agreed on, when it was.
-    package init(_ direction: Direction, limit: Int = 64 << 20, deflate: DeflateParameters? = nil) {
+    ///   - listsFragments: whether messages tell how long their frames were.
+    package init(
+        _ direction: Direction, limit: Int = 64 << 20, deflate: DeflateParameters? = nil, listsFragments: Bool = true
+    ) {
         self.direction = direction
+        self.listsFragments = listsFragments
         self.limit = limit
         resetsInflater = deflate?.resetsContext(direction) ?? false
         inflater = deflate.map { Inflater(.raw(windowBits: $0.windowBits(direction))) }
@@ -53,7 +62,11 @@ package struct MessageAssembler: ~Copyable {
                 } else {
                     FrameMask.append(payload, header.key, offset: offset, into: &message)
                     if last {
-                        fragments.append(Int(header.length))
+                        frames += 1
+                        guard frames <= Self.mostFragments else {
+                            return violate(1009, "message of more than \(Self.mostFragments) frames")
+                        }
+                        if listsFragments { fragments.append(Int(header.length)) }
                         if header.fin { return endMessage(next) }
                     }
                 }
@@ -123,6 +136,7 @@ package struct MessageAssembler: ~Copyable {
         let parts = fragments.count > 1 ? fragments : []
         message = []
         fragments = []
+        frames = 0
         self.opcode = nil
         if isDeflated {
             // RFC 7692 section 7.2.2: the tail that the sender cut off.
@@ -155,6 +169,7 @@ package struct MessageAssembler: ~Copyable {
     private mutating func violate(_ code: UInt16, _ reason: String) -> Assembled {
         isOver = true
         message = []
+        fragments = []
         control = []
         return .violation(code: code, reason: reason)
     }
