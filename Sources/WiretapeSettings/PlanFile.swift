@@ -4,6 +4,8 @@ package import WiretapeCore
 package enum PlanFile {
     /// How deep files may include files.
     private static let includeLimit = 16
+    /// How many files a plan may consist of, each counted as often as it is included.
+    private static let fileLimit = 256
 
     /// Reads a plan and what it includes.
     /// - Parameters:
@@ -14,23 +16,26 @@ package enum PlanFile {
     package static func load(
         _ file: String, read: (String) throws(PlanError) -> [UInt8]
     ) throws(PlanError) -> FaultPlan {
-        try load(file, within: [], read: read)
+        var files = 0
+        return try load(file, within: [], &files, read: read)
     }
 
     private static func load(
-        _ file: String, within: [String], read: (String) throws(PlanError) -> [UInt8]
+        _ file: String, within: [String], _ files: inout Int, read: (String) throws(PlanError) -> [UInt8]
     ) throws(PlanError) -> FaultPlan {
+        files += 1
         let bytes = try read(file)
         // The quotes of JSON are its own, and no word of a rule.
         let root =
             file.hasSuffix(".json") ? try PlanNode(json: bytes, file: file) : try YAMLReader.read(bytes, file: file)
         return try FaultPlan(root) { node throws(PlanError) in
-            try included(node, from: file, within: within + [file], read: read)
+            try included(node, from: file, within: within + [file], &files, read: read)
         }
     }
 
     private static func included(
-        _ node: PlanNode, from file: String, within: [String], read: (String) throws(PlanError) -> [UInt8]
+        _ node: PlanNode, from file: String, within: [String], _ files: inout Int,
+        read: (String) throws(PlanError) -> [UInt8]
     ) throws(PlanError) -> FaultPlan {
         guard let name = node.text, !name.isEmpty else {
             throw node.error("a file name is a text, found \(node.description)")
@@ -39,8 +44,9 @@ package enum PlanFile {
         let path = name.hasPrefix("/") ? name : folder + name
         guard !within.contains(path) else { throw node.error("'\(name)' includes itself") }
         guard within.count < includeLimit else { throw node.error("files include files too deeply") }
+        guard files < fileLimit else { throw node.error("the plan includes more than \(fileLimit) files") }
         do throws(PlanError) {
-            return try load(path, within: within, read: read)
+            return try load(path, within: within, &files, read: read)
         } catch {
             // A file that cannot be read is shown where it is named.
             throw error.source == RuleSource(file: path) ? node.error("'\(name)': \(error.message)") : error

@@ -115,6 +115,30 @@ import WiretapeSettings
         }
     }
 
+    /// Files that include one another eight times each, 13 deep: 8^13 loads.
+    @Test func howMuchIsIncludedIsBounded() throws {
+        func plans(_ breadth: Int, _ depth: Int) throws -> Int {
+            var loads = 0
+            _ = try PlanFile.load("0") { file throws(PlanError) in
+                loads += 1
+                guard loads < 100_000 else { throw PlanError("too many", at: RuleSource(file: file)) }
+                let level = Int(file) ?? 0
+                let names = (0..<breadth).map { _ in "'\(level + 1)'" }.joined(separator: ", ")
+                return Array((level < depth ? "include: [\(names)]" : "rules: [reset after A]").utf8)
+            }
+            return loads
+        }
+        do {
+            _ = try plans(8, 13)
+            Issue.record("it was loaded")
+        } catch let error as PlanError {
+            #expect(error.message == "the plan includes more than 256 files", "\(error)")
+        }
+        #expect(try plans(255, 1) == 256)
+        #expect(try plans(1, 15) == 16)
+        #expect(throws: PlanError.self) { _ = try plans(256, 1) }
+    }
+
     @Test func emptyPlansAreAllRight() throws {
         #expect(try load("").rules.isEmpty)
         #expect(try load("rules:\n").rules.isEmpty)
