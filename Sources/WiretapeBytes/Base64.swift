@@ -1,3 +1,5 @@
+// Lifetime: text and tables are lent for the call.
+
 /// Base64 with the standard alphabet and padding (RFC 4648, 4).
 package enum Base64 {
     /// Appends the text of `bytes`.

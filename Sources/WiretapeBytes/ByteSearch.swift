@@ -1,5 +1,7 @@
 internal import CWiretapeZlib
 
+// Lifetime: the bytes are lent for the call; what comes back is an offset.
+
 /// The offset of the first `byte` in `bytes` at or after `from`; nil when there is none. Uses the C library's search.
 package func firstIndex(of byte: UInt8, in bytes: Span<UInt8>, from: Int = 0) -> Int? {
     guard from >= 0, from < bytes.count else { return nil }

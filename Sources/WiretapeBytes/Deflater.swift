@@ -1,5 +1,8 @@
 internal import CWiretapeZlib
 
+// Lifetime: zlib's state is allocated with the object and freed in its `deinit`; input and output are lent for one
+// call and not kept in the state.
+
 /// A streaming writer of raw deflate (RFC 1951), as permessage-deflate (RFC 7692) uses it.
 @safe package struct Deflater: ~Copyable {
     package enum Flush: Hashable, Sendable {

@@ -1,5 +1,7 @@
 internal import CWiretapeOpenSSL
 
+// Lifetime: input and output are lent to OpenSSL for the call; the algorithms are constants.
+
 /// SHA-1, for the WebSocket handshake and nothing that must be secret.
 package enum SHA1 {
     /// 20 bytes. Empty where OpenSSL is configured to refuse the algorithm.

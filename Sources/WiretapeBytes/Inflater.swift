@@ -1,5 +1,8 @@
 internal import CWiretapeZlib
 
+// Lifetime: zlib's state is allocated with the object and freed in its `deinit`; input and output are lent for one
+// call and not kept in the state.
+
 /// A streaming reader of gzip (RFC 1952), zlib (RFC 1950) or raw deflate (RFC 1951). Output is bounded by the call:
 /// ratio and total limits are the caller's, who sees every byte come. After a fault every call gives the same fault until
 /// ``reset()``.

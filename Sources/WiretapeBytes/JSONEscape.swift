@@ -1,3 +1,6 @@
+// Lifetime: pointers are into the caller's span and into the free room of the array that is appended to; both are good
+// within the closures, and nothing is kept.
+
 /// Writes JSON strings (RFC 8259, 7) from bytes: runs without anything to escape are copied eight bytes at a time, and
 /// the check for UTF-8 is done on the way. Only quotes, backslashes and control characters are escaped.
 package enum JSONEscape {

@@ -1,5 +1,8 @@
 internal import CWiretapeLibdeflate
 
+// Lifetime: the compressor is freed in `deinit`, or when another level takes its place; input and output are lent for
+// one call.
+
 /// Makes whole gzip members (RFC 1952) with the extra field of tapes. One per writer: it keeps the tables of the last
 /// level. Level 0 stores, 1 to 12 are libdeflate's.
 @safe package struct MemberCompressor: ~Copyable {

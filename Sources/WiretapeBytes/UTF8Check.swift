@@ -1,3 +1,5 @@
+// Lifetime: the buffer is the caller's, lent for the call.
+
 /// Whether `bytes` are valid UTF-8 (Unicode, table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF).
 package func isValidUTF8(_ bytes: Span<UInt8>) -> Bool {
     unsafe bytes.withUnsafeBufferPointer { b in

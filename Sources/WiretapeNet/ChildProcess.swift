@@ -2,6 +2,9 @@ internal import CWiretapeUV
 package import WiretapeCore
 internal import WiretapeSystem
 
+// Lifetime: the words, variables and streams are lent to `uv_spawn`, which copies them into the new process before it
+// returns. The process handle lives as every `Handle` does.
+
 /// How a child process ended.
 package enum ChildEnd: Hashable, Sendable {
     case exited(Int32)

@@ -1,5 +1,8 @@
 internal import CWiretapeUV
 
+// Lifetime: libuv owns a handle's memory from its init to its close callback. The handle is retained for that time and
+// let go in `handleDidClose`, so a callback always finds its owner; the memory is freed with the object, later.
+
 /// Owner of one libuv handle. The handle's memory never moves; libuv owns a reference to this object from ``adopt()`` until
 /// the close callback, so no other file thinks about lifetimes. Belongs to the loop's thread.
 @safe class Handle {

@@ -1,6 +1,9 @@
 internal import CWiretapeUV
 internal import WiretapeCore
 
+// Lifetime: a lookup is retained while libuv works on it and released by its only callback, which frees the list of
+// addresses as well. The request's memory belongs to the lookup.
+
 /// One `getaddrinfo` on libuv's threads. libuv owns a reference until the answer.
 @safe final class Lookup {
     typealias Done = (Result<[Address], NetError>) -> Void

@@ -1,5 +1,8 @@
 internal import CWiretapeUV
 
+// Lifetime: the handles live as every `Handle` does: retained until their close callback. The loop closes them before
+// itself.
+
 #if os(Linux)
     /// The one clock handle of a loop: a timerfd, since `uv_timer` counts whole milliseconds (here the error is p50 0.06 ms,
     /// p99 0.24 ms). Calls ``UVLoop/fireTimers()``.

@@ -2,6 +2,9 @@ internal import CWiretapeUV
 package import WiretapeCore
 internal import WiretapeSystem
 
+// Lifetime: the thread's object outlives its thread, which keeps it; the async handle is closed by the loop that it
+// wakes, and its memory is freed with the object, when that loop is gone.
+
 /// A loop on a thread of its own. Sendable: the only ways in are ``post(_:)`` and what is built on it; all shared state is
 /// behind the mutex.
 @safe package final class LoopThread: Sendable {

@@ -1,5 +1,7 @@
 internal import CWiretapeUV
 
+// Lifetime: the handles live as every `Handle` does: retained until their close callback.
+
 /// Signals of this process as calls on a loop. While one is watched, its default action is off. Does not keep a loop going.
 package final class SignalWatcher {
     /// The signals that ask a command to end.

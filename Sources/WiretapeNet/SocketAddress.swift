@@ -1,6 +1,8 @@
 internal import CWiretapeUV
 internal import WiretapeCore
 
+// Lifetime: pointers to addresses are good within the closure that gets them; the system copies what it is given.
+
 /// A `sockaddr` of either family.
 struct SocketAddress {
     private var storage = sockaddr_storage()

@@ -1,6 +1,8 @@
 internal import CWiretapeUV
 internal import WiretapeCore
 
+// Lifetime: libuv's error texts are constants; they are copied.
+
 /// libuv's words for an error: `connection refused`.
 func words(_ status: Int32) -> String {
     guard let text = unsafe uv_strerror(status) else { return "error \(status)" }

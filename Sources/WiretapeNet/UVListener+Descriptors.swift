@@ -2,6 +2,8 @@ internal import CWiretapeUV
 internal import Synchronization
 internal import WiretapeCore
 
+// Lifetime: a number is asked of the loop, which outlives its listeners.
+
 /// Out of descriptors, libuv accepts connections and closes them: the clients see a failure that no one notes. So the
 /// listener stops in time. Descriptors are numbered from the lowest free one: a connection whose number is near the limit
 /// says that nearly all below are taken, and this costs no counting. It is then not taken from libuv, which stops polling;
@@ -29,6 +31,7 @@ extension UVLoop {
     private static var withholdInterval: UInt64 { 50_000_000 }
 
     func armWithholding() {
+        // Lifetime: the loop keeps the timer and fires it itself.
         let timer = withholdTimer ?? UVTimer(self, holdsLoop: false) { [unowned self] in releaseWithheld() }
         withholdTimer = timer
         timer.arm(at: now.advanced(by: Self.withholdInterval))

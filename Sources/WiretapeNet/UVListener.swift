@@ -1,6 +1,8 @@
 internal import CWiretapeUV
 internal import WiretapeCore
 
+// Lifetime: the handle lives as every `Handle` does; a pointer to it is used within the call that makes it.
+
 /// A listening socket. Each connection becomes a ``UVStream``.
 final class UVListener: Handle, Listener {
     private var accept: ((any ByteStream) -> any StreamHandler)?

@@ -1,6 +1,8 @@
 internal import CWiretapeUV
 internal import WiretapeCore
 
+// Lifetime: the list that `poll` fills is a local of the call.
+
 /// libuv polls a stream that is neither read nor written for nothing: after the peer's FIN, or while its owner does not
 /// want bytes, an RST would be noticed at the next write only, which may never come. Those streams, and only those, are
 /// looked at twice a second, all with one `poll` call; others cost nothing.
@@ -25,6 +27,7 @@ extension UVLoop {
     }
 
     private func armWatch() {
+        // Lifetime: the loop keeps the timer and fires it itself.
         let timer = watchTimer ?? UVTimer(self, holdsLoop: false) { [unowned self] in look() }
         watchTimer = timer
         timer.arm(at: now.advanced(by: Self.watchInterval))

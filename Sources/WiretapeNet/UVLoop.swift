@@ -1,6 +1,10 @@
 internal import CWiretapeUV
 package import WiretapeCore
 
+// Lifetime: the loop's memory and its read buffer are freed in `deinit`, when `uv_loop_close` says that no handle is
+// left; else they are leaked on purpose. Handles find the loop through a pointer that does not retain it: whoever runs
+// it keeps it.
+
 /// Core's ``Loop`` on libuv. Belongs to the thread that runs it: not Sendable, no lock. Other threads reach it through
 /// ``LoopThread``.
 ///

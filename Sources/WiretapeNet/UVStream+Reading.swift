@@ -1,6 +1,9 @@
 internal import CWiretapeUV
 internal import WiretapeCore
 
+// Lifetime: the read buffer is the loop's, and what was read is used up within the callback. The stream is retained
+// until its close callback.
+
 extension UVStream {
     var isReading: Bool {
         get { wantsBytes }

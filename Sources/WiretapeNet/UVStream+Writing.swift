@@ -2,6 +2,9 @@ internal import CWiretapeUV
 internal import WiretapeBytes
 internal import WiretapeCore
 
+// Lifetime: bytes that the kernel did not take are copied into one block with their request, which the write's only
+// callback frees; what is tried at once is lent for the call.
+
 /// Writing: the kernel is asked at once; what it does not take leaves as one block, and what comes meanwhile as the next.
 extension UVStream {
     /// `drained` is told when fewer bytes than this are queued.

@@ -1,6 +1,9 @@
 internal import CWiretapeUV
 internal import WiretapeCore
 
+// Lifetime: a connect request is freed by its only callback, or at once when there is none. The stream lives as every
+// `Handle` does.
+
 /// A TCP connection. Small on purpose (about 400 bytes with libuv's part): a proxy keeps two for each client.
 ///
 /// Bad input: a call after the end (legal, does nothing); the peer's reset (told by `ended(.reset)`, after all bytes that

@@ -1,6 +1,9 @@
 internal import CWiretapeYAML
 internal import WiretapeCore
 
+// Lifetime: the parser reads the copy of the input that is allocated with it; both are freed in `deinit`, and each
+// event in the function that reads it.
+
 /// One event of a YAML stream and where it begins.
 struct YAMLEvent: Equatable {
     enum Kind: Equatable {

@@ -2,6 +2,7 @@ internal import WiretapeCore
 
 /// One connection: two ends and a pipe each way.
 final class SimulatedLink {
+    // Lifetime: the test keeps the loop until all is over.
     unowned let loop: SimulatedLoop
     let connector: SimulatedStream
     let acceptor: SimulatedStream

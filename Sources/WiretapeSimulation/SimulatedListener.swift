@@ -4,6 +4,7 @@ package final class SimulatedListener: Listener {
     package let address: Address
     let reusePort: Bool
     private(set) var accept: ((any ByteStream) -> any StreamHandler)?
+    // Lifetime: the test keeps the loop until all is over.
     private unowned let loop: SimulatedLoop
 
     init(

@@ -2,6 +2,7 @@ internal import WiretapeCore
 
 /// One direction of a connection: what the sender queued, what its kernel took, what the receiver's kernel holds.
 final class SimulatedPipe {
+    // Lifetime: the test keeps the loop until all is over.
     private unowned let loop: SimulatedLoop
     private let number: Int
     /// Where the connection goes to.

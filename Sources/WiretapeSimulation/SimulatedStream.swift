@@ -7,6 +7,7 @@ package final class SimulatedStream: ByteStream, CustomStringConvertible {
     /// As on libuv: a loop's read buffer.
     static let largestRead = 65_536
 
+    // Lifetime: the test keeps the loop until all is over.
     private unowned let loop: SimulatedLoop
     private let out: SimulatedPipe
     private let into: SimulatedPipe

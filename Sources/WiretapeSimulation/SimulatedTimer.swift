@@ -1,6 +1,7 @@
 package import WiretapeCore
 
 package final class SimulatedTimer: LoopTimer {
+    // Lifetime: the test keeps the loop until all is over.
     private unowned let loop: SimulatedLoop
     private var fire: (() -> Void)?
     private(set) var arming: UInt64 = 0

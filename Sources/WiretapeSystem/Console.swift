@@ -8,6 +8,8 @@ internal import WiretapeBytes
     internal import Darwin
 #endif
 
+// Lifetime: bytes are lent to `write` for the call.
+
 /// Standard output and standard error of this process, unbuffered. Text that came from outside may be part of anything that
 /// is written here, so no text reaches a terminal as it came: ``TerminalText`` says what is made of it.
 package enum Console: Int32, Sendable {

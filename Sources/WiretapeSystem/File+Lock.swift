@@ -6,6 +6,8 @@
     internal import Darwin
 #endif
 
+// Lifetime: the path and the result are lent for the call.
+
 extension File {
     /// Locks the file for this descriptor until it is closed (`flock`): of all that ask so, one at a time writes the file.
     /// A lock stays with the file that was opened, also when another one takes its place at the path.

@@ -6,6 +6,9 @@
     internal import Darwin
 #endif
 
+// Lifetime: paths are lent for each call; what the system allocates (`realpath`, `opendir`) is freed or closed in the
+// same function.
+
 extension File {
     /// The path with all symbolic links resolved; as it is when there is no such file.
     package static func resolved(_ path: String) -> String {

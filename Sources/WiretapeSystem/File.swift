@@ -6,6 +6,8 @@
     internal import Darwin
 #endif
 
+// Lifetime: buffers are lent to `read` and `write` for the call; the descriptor is closed with the object.
+
 /// An open file, closed when it goes away. Calls that a signal interrupts are made again.
 package struct File: ~Copyable, Sendable {
     /// As it was given.

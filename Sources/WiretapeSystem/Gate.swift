@@ -6,6 +6,9 @@
     internal import Darwin
 #endif
 
+// Lifetime: mutex, condition and value are allocated with the object and freed in its `deinit`; only the holder of the
+// lock sees the value.
+
 /// A value behind a mutex, with a condition to wait on: a monitor. Every change through ``update(_:)`` wakes all waiters.
 ///
 /// On Linux the thread sanitizer does not see into `Synchronization.Mutex` and reports what it protects; it knows this one.

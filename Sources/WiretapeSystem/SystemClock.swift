@@ -6,6 +6,8 @@
     internal import Darwin
 #endif
 
+// Lifetime: the result is a local, lent for the call.
+
 /// The system's clocks.
 package enum SystemClock {
     /// Nanoseconds of CLOCK_MONOTONIC: the clock of a libuv loop on Linux, so that both can be compared.

@@ -6,6 +6,8 @@
     internal import Darwin
 #endif
 
+// Lifetime: the buffer is a local, lent for the call.
+
 /// A call of the system that failed, other than one on a file: see ``FileError``.
 package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What was tried: `start a thread` …

@@ -6,6 +6,8 @@
     internal import Darwin
 #endif
 
+// Lifetime: the buffer is a local, lent for the call.
+
 extension ThisProcess {
     /// Memory in use (resident set) in bytes, or nil where the system does not tell it. Takes some 20 µs.
     package static var residentSize: Int? {

@@ -6,6 +6,8 @@
     internal import Darwin
 #endif
 
+// Lifetime: the set of signals is a local, lent for the call.
+
 extension ThisProcess {
     /// Lets all signals through. Whoever started this process may have handed down a mask that blocks them (a thread of
     /// libdispatch does): then no SIGINT would end us, and no SIGCHLD would tell of a child's end. Once, before threads

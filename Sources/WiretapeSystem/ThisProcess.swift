@@ -6,6 +6,8 @@
     internal import Darwin
 #endif
 
+// Lifetime: the environment's text is copied at once; nothing here changes the environment.
+
 /// This process.
 package enum ThisProcess {
     /// Ends it now.

@@ -6,6 +6,9 @@
     internal import Darwin
 #endif
 
+// Lifetime: what a thread starts with is retained for it and released by its first instruction, or at once when there
+// is no thread.
+
 /// A thread of the system. It runs on when the object goes, unless ``join()`` was called.
 package final class Thread: Sendable {
     private final class Start: Sendable {

@@ -1,5 +1,7 @@
 internal import CWiretapeOpenSSL
 
+// Lifetime: what OpenSSL allocates is freed in the same function.
+
 /// What a certificate is checked against.
 enum HostName {
     /// Whether `host` is an IPv4 or IPv6 address. Those are compared with the addresses of a certificate and are not sent

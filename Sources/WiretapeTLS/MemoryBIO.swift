@@ -1,5 +1,7 @@
 internal import CWiretapeOpenSSL
 
+// Lifetime: the BIO is its machine's; the room is lent for the call.
+
 /// Reading what OpenSSL has put into a memory BIO.
 enum MemoryBIO {
     @unsafe static func drain(_ bio: OpaquePointer, into out: inout [UInt8]) {

@@ -2,6 +2,9 @@ internal import CWiretapeOpenSSL
 internal import WiretapeBytes
 internal import WiretapeSystem
 
+// Lifetime: the context is freed in `deinit`. OpenSSL counts references: a connection keeps the context, and its
+// machine keeps this object, which the callbacks find through a pointer that does not retain it.
+
 /// What many TLS connections share: whom to trust, or who we are. May be used by all threads.
 @safe package final class TLSContext: Sendable {
     // SSL_CTX is safe to share once it is set up, which the initialisers do.
@@ -79,19 +82,28 @@ internal import WiretapeSystem
         } catch {
             throw TLSError(.setup, "\(path): \(error.reason)")
         }
-        guard let bio = unsafe BIO_new_mem_buf(bytes, Int32(bytes.count)) else {
-            throw .queued(.setup, "\(path): cannot be read")
-        }
-        defer { unsafe BIO_free(bio) }
         let store = unsafe SSL_CTX_get_cert_store(raw)
+        let count = unsafe bytes.withUnsafeBytes { unsafe Self.add($0, to: store) }
+        ERR_clear_error()
+        guard let count else { throw .queued(.setup, "\(path): cannot be read") }
+        guard count > 0 else { throw TLSError(.setup, "\(path): holds no certificate (PEM is expected)") }
+        _ = unsafe X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+    }
+
+    /// The certificates of a file in PEM.
+    /// - Parameters:
+    ///   - bytes: lent for the call. The BIO reads them in place, and is gone before they are.
+    ///   - store: of `raw`, which keeps it alive; it counts its own references to the certificates.
+    /// - Returns: how many were added; nil when there is no memory.
+    @unsafe private static func add(_ bytes: UnsafeRawBufferPointer, to store: OpaquePointer?) -> Int? {
+        guard let bio = unsafe BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
+        defer { unsafe BIO_free(bio) }
         var count = 0
         while let certificate = unsafe PEM_read_bio_X509(bio, nil, nil, nil) {
             if unsafe X509_STORE_add_cert(store, certificate) == 1 { count += 1 }
             unsafe X509_free(certificate)
         }
-        ERR_clear_error()
-        guard count > 0 else { throw TLSError(.setup, "\(path): holds no certificate (PEM is expected)") }
-        _ = unsafe X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+        return count
     }
 
     /// The certificate for a client that asks for `name`.

@@ -1,5 +1,7 @@
 internal import CWiretapeOpenSSL
 
+// Lifetime: OpenSSL's error texts are constants; they are copied.
+
 /// A TLS connection that could not be made or went wrong.
 package struct TLSError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What kind of thing went wrong.

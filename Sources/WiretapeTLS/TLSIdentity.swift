@@ -1,6 +1,9 @@
 internal import CWiretapeOpenSSL
 internal import WiretapeBytes
 
+// Lifetime: certificate and key are freed in `deinit`; OpenSSL counts the references of those who use them. Extensions
+// and BIOs are freed in the function that makes them.
+
 /// A certificate with its private key (P-256), made here. For our own listeners and for tests.
 @safe package final class TLSIdentity: Sendable {
     // OpenSSL counts references with atomics, and nothing changes after the initialiser.
@@ -25,8 +28,14 @@ internal import WiretapeBytes
         try self.init(names: names, issuer: issuer, isAuthority: false, from: from, to: to)
     }
 
+    /// A server's certificate as they were long ago: its name is the common name, and it lists none.
+    package convenience init(commonName: String, issuer: TLSIdentity?) throws(TLSError) {
+        try self.init(
+            names: [commonName], issuer: issuer, isAuthority: false, listsNames: false, from: -3600, to: 86400)
+    }
+
     private init(
-        names: [String], issuer: TLSIdentity?, isAuthority: Bool, from: Int, to: Int
+        names: [String], issuer: TLSIdentity?, isAuthority: Bool, listsNames: Bool = true, from: Int, to: Int
     ) throws(TLSError) {
         ERR_clear_error()
         guard let key = unsafe wiretape_EVP_EC_gen("P-256"), let certificate = unsafe X509_new() else {
@@ -55,7 +64,7 @@ internal import WiretapeBytes
             add(NID_basic_constraints, "critical,CA:FALSE")
             add(NID_ext_key_usage, "serverAuth")
             let list = names.map { HostName.isAddress($0) ? "IP:\($0)" : "DNS:\($0)" }
-            add(NID_subject_alt_name, list.joined(separator: ","))
+            if listsNames { add(NID_subject_alt_name, list.joined(separator: ",")) }
         }
         guard unsafe X509_sign(certificate, issuer?.key ?? key, EVP_sha256()) > 0 else {
             throw .queued(.setup, "cannot sign a certificate")

@@ -1,6 +1,8 @@
 internal import CWiretapeOpenSSL
 internal import WiretapeBytes
 
+// Lifetime: the connection is freed in `deinit` and owns both BIOs; bytes are lent for one call, and names are copied.
+
 /// One end of a TLS connection, without a socket: bytes of the peer come in, bytes for the peer go out, both through memory.
 ///
 /// States: shaking hands, open, failed (terminal). Each direction of an open one ends by itself, with a close_notify.
@@ -35,14 +37,6 @@ internal import WiretapeBytes
     /// - Parameter host: name or address of the server: sent as SNI when it is a name, and what its certificate must say.
     package init(_ context: TLSContext, connectingTo host: String) throws(TLSError) {
         try self.init(context, host: HostName.plain(host))
-        let name = self.host ?? ""
-        if HostName.isAddress(name) {
-            _ = unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name)
-        } else {
-            _ = unsafe wiretape_SSL_set_tlsext_host_name(ssl, name)
-            _ = unsafe SSL_set1_host(ssl, name)
-        }
-        unsafe SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
         unsafe SSL_set_connect_state(ssl)
     }
 
@@ -58,6 +52,11 @@ internal import WiretapeBytes
             let output = unsafe BIO_new(BIO_s_mem())
         else { throw .queued(.setup, "cannot set up TLS") }
         unsafe SSL_set_bio(ssl, input, output)
+        if let host, unsafe !Self.expect(host, ssl) {
+            // It owns both BIOs.
+            unsafe SSL_free(ssl)
+            throw .queued(.setup, "'\(host)' is no name that a certificate could be checked against")
+        }
         unsafe self.ssl = unsafe ssl
         unsafe self.input = unsafe input
         unsafe self.output = unsafe output
@@ -66,6 +65,18 @@ internal import WiretapeBytes
     }
 
     deinit { unsafe SSL_free(ssl) }
+
+    /// Asks for a certificate of `name`. OpenSSL copies it.
+    /// - Returns: whether there will be a check of it.
+    private static func expect(_ name: String, _ ssl: OpaquePointer) -> Bool {
+        // Only the names and addresses that it lists count (RFC 9110 4.3.4), never its common name.
+        unsafe SSL_set_hostflags(
+            ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
+        // OpenSSL takes an empty name for none at all, and a name ends at its first NUL: neither would be checked.
+        guard !name.isEmpty, !name.utf8.contains(0) else { return false }
+        if HostName.isAddress(name) { return unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) == 1 }
+        return unsafe wiretape_SSL_set_tlsext_host_name(ssl, name) == 1 && SSL_set1_host(ssl, name) == 1
+    }
 
     /// The first bytes: a client's hello, nothing for a server.
     package mutating func start(reply: inout [UInt8]) throws(TLSError) {

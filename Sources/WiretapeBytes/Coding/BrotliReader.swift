@@ -1,5 +1,8 @@
 internal import CWiretapeBrotli
 
+// Lifetime: the decoder's state is made with the object and freed in its `deinit`; input and output are lent for one
+// call.
+
 /// A streaming reader of Brotli (RFC 7932), with windows of at most 16 MiB, as the `br` of HTTP has them. Output is bounded
 /// by the call. One stream: after its end it takes nothing more, and after a fault every call gives the same fault.
 @safe struct BrotliReader: ~Copyable {

@@ -1,5 +1,8 @@
 internal import CWiretapeZstd
 
+// Lifetime: the decoder's state is made with the object and freed in its `deinit`; input and output are lent for one
+// call.
+
 /// A streaming reader of Zstandard (RFC 8878), with windows of at most 8 MiB, as RFC 9659 has them for HTTP. Output is
 /// bounded by the call. Frames may follow each other: each gives ``Inflater/Outcome/end``. After a fault every call gives
 /// the same fault.

@@ -42,12 +42,14 @@ package final class RelayNode {
         self.faults = faults
         self.numbers = numbers
         dialer = UpstreamDialer(loop, upstream, connect: connect)
+        // Lifetime: the node is kept until it has stopped, and closes its timer then.
         timer = loop.timer { [unowned self] in checkConnecting() }
         faults?.add(self)
     }
 
     /// Accepts clients at `address`; port 0 picks one.
     package func listen(on address: Address, reusePort: Bool) throws(NetError) -> Address {
+        // Lifetime: `stop()` closes the listener before the node goes.
         let listener = try loop.listen(on: address, reusePort: reusePort) { [unowned self] stream in accept(stream) }
         self.listener = listener
         return listener.address
@@ -85,6 +87,7 @@ package final class RelayNode {
         let until = loop.now.advanced(by: grace)
         for id in connections.keys.sorted() { connections[id]?.stop() }
         timer?.close()
+        // Lifetime: as the timer before it; `empty()` closes it.
         timer = loop.timer { [unowned self] in abortAll() }
         timer?.arm(at: connections.isEmpty ? loop.now : until)
     }

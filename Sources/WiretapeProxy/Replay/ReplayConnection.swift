@@ -401,6 +401,7 @@ final class ReplayConnection: StreamHandler {
             timer?.cancel()
             return
         }
+        // Lifetime: `ended` closes it; the stream keeps the connection until then.
         if timer == nil { timer = server.loop.timer { [unowned self] in timerFired() } }
         timer?.arm(at: next)
     }

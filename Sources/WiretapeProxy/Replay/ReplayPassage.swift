@@ -9,6 +9,7 @@ final class ReplayPassage: StreamHandler {
     /// Nanoseconds to wait for each of the upstream's addresses.
     static let connectTimeout: UInt64 = 10_000_000_000
 
+    // Lifetime: the connection keeps its passage, and abandons it when its own stream has ended.
     private unowned let connection: ReplayConnection
     private let dialer: UpstreamDialer
     private let loop: any Loop
@@ -131,6 +132,7 @@ final class ReplayPassage: StreamHandler {
     private func dialNext() {
         guard !addresses.isEmpty else { return giveUp() }
         let address = addresses.removeFirst()
+        // Lifetime: `stopTimer()` closes it when the passage is connected, gives up or is abandoned.
         if timer == nil { timer = loop.timer { [unowned self] in timedOut() } }
         timer?.arm(at: loop.now.advanced(by: Self.connectTimeout))
         stream = dialer.open(address, self)

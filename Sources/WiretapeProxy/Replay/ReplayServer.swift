@@ -53,6 +53,7 @@ package final class ReplayServer {
         dialer = upstream.map { UpstreamDialer(loop, $0.0, connect: $0.connect) }
         clock = ReplayClock(at: loop.now, scale: timeScale, isManual: hasManualClock)
         started = loop.now
+        // Lifetime: the server is kept until it has stopped, and closes its timer then.
         timer = loop.timer { [unowned self] in timerFired() }
     }
 
@@ -64,6 +65,7 @@ package final class ReplayServer {
     package func listen(
         on address: Address, name: String? = nil, upstream: String? = nil
     ) throws(NetError) -> Address {
+        // Lifetime: `stop()` closes the listener before the server goes.
         let listener = try loop.listen(on: address, reusePort: false) { [unowned self] in
             accept($0, name: name, upstream: upstream)
         }

@@ -38,6 +38,7 @@ package final class SampleHub {
         self.loop = loop
         self.options = options
         random = SplitMix64(seed: options.seed)
+        // Lifetime: the hub keeps the listener, and closes it before it goes.
         listener = try loop.listen(on: address, reusePort: false) { [unowned self] stream in
             HubServerConnection(self, stream)
         }

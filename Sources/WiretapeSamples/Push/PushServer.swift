@@ -13,6 +13,7 @@ package final class PushServer {
     package init(_ loop: any Loop, on address: Address, count: Int, size: Int) throws(NetError) {
         self.count = count
         payload = Array(repeating: UInt8(ascii: "x"), count: size)
+        // Lifetime: the server keeps the listener, and closes it before it goes.
         listener = try loop.listen(on: address, reusePort: false) { [unowned self] stream in
             PushConnection(self, stream)
         }

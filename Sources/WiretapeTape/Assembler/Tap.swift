@@ -38,6 +38,7 @@ package final class Tap {
         self.index = index
         self.sink = sink
         buffer.reserveCapacity(Tap.batchSize + 128 * 1024)
+        // Lifetime: the tap closes its timer in `close()`, before it goes.
         timer = loop.timer { [unowned self] in fired() }
     }
 

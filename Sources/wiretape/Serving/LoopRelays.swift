@@ -24,7 +24,9 @@ final class LoopRelays {
                 ledger: ledger
             ) { connect(upstream, $0, $1) }
         }
+        // Lifetime: the relays keep the tap, which calls this on their thread until `close()`.
         tap?.onHold = { [unowned self] in for node in nodes { node.hold() } }
+        // Lifetime: as above.
         tap?.onRelease = { [unowned self] in for node in nodes { node.release() } }
         tap?.onFailure = failed
     }

@@ -69,6 +69,7 @@ final class RelayRun {
             shell.loop, upstreams, tap: writer.map { Tap(shell.loop, index: 0, sink: $0) }, numbers: numbers,
             options: plan.options, faults: faults.map { FaultControl(shell.loop, $0) }, ledger: ledger,
             connect: connector.connect(on: shell.loop)
+            // Lifetime: the run outlives its loop's run, within which this is called.
         ) { [unowned self] in shell.finish() }
         relays = first
         let real = try first.listen(on: addresses, reusePort: plan.threads > 1)
@@ -99,6 +100,7 @@ final class RelayRun {
 
     /// Nothing wakes the main thread's loop from outside: it looks.
     private func watchOthers() {
+        // Lifetime: the run closes its timer before it goes.
         watch = shell.loop.timer { [unowned self] in
             if others.withLock({ $0.hasFailed }) { return shell.finish() }
             watch?.arm(at: shell.loop.now.advanced(by: 100_000_000))

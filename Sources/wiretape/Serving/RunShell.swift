@@ -29,6 +29,7 @@ final class RunShell {
         ProcessSetup.ignoreSIGPIPE()
         ProcessSetup.raiseDescriptorLimit()
         loop = try UVLoop()
+        // Lifetime: the shell closes its watcher before it goes.
         watcher = SignalWatcher(loop, SignalWatcher.ending) { [unowned self] in signalled($0) }
     }
 
@@ -41,11 +42,13 @@ final class RunShell {
     ///   - stop: asks the work to stop; called once, on the loop. ``workStopped()`` must follow.
     func run(_ ready: ReadyLine, stop: @escaping () -> Void) throws -> RunEnd {
         self.stop = stop
+        // Lifetime: the shell closes its timer before it goes.
         timer = loop.timer { [unowned self] in timerFired() }
         if let timeout { timer?.arm(at: loop.now.advanced(by: timeout)) }
         if let tail {
             let words = CommandWords.filled(tail, ready.urls)
             do throws(NetError) {
+                // Lifetime: the shell runs its loop until the child has ended.
                 child = try ChildProcess(loop, words, environment: ready.environment) { [unowned self] in
                     child = nil
                     if end == nil { ended(.command(words[0], $0)) } else { finishIfDone() }

@@ -21,6 +21,7 @@ final class UpstreamConnector: Sendable {
 
     /// For the relays of one loop.
     func connect(on loop: any Loop) -> LoopRelays.Connect {
+        // Lifetime: streams are opened on the loop while it runs.
         { [unowned loop, secure] upstream, address, handler in
             guard upstream.isTLS, let secure else { return loop.connect(to: address, handler) }
             return TLSStream.connect(loop, to: address, serverName: upstream.host, secure, handler)

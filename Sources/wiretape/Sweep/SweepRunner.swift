@@ -31,6 +31,7 @@ final class SweepRunner {
         let loop = try UVLoop()
         self.loop = loop
         deadline = budget.map { loop.now.advanced(by: $0) }
+        // Lifetime: the runner closes its watcher before it goes.
         watcher = SignalWatcher(loop, SignalWatcher.ending) { [unowned self] in interrupt($0) }
     }
 
@@ -58,6 +59,7 @@ final class SweepRunner {
     private func fill() {
         while running.count < jobs, !isOver, let next = waiting.popFirst() {
             do {
+                // Lifetime: the runner waits for the end of every run that it starts.
                 running[next.name] = try job.start(next.name, next.rules, on: loop) { [unowned self] outcome in
                     running[next.name] = nil
                     // What a signal ended says nothing of the client.

@@ -40,6 +40,22 @@ struct TLSTrustTests {
                 == "certificate verify failed: it is not for 127.0.0.2; use --insecure-upstream")
     }
 
+    /// A common name is no name of a server, however much it looks like one.
+    @Test(arguments: ["right.test", "127.0.0.1", "localhost"]) func aCertificateThatListsNoName(_ name: String) throws {
+        let identity = try TLSIdentity(commonName: name, issuer: authority)
+        #expect(
+            try refusal(client, identity, host: name)
+                == "certificate verify failed: it is not for \(name); use --insecure-upstream")
+        #expect(try refusal(TLSContext(client: .everyone), identity, host: name) == nil)
+    }
+
+    /// What cannot be checked is not connected to: OpenSSL would check nothing, or something else.
+    @Test(arguments: ["", ".", "right.test\u{0}.evil.test", "\u{0}", "[]", String(repeating: "a", count: 70_000)])
+    func aNameThatCannotBeChecked(_ host: String) throws {
+        let error = #expect(throws: TLSError.self) { _ = try TLSMachine(client, connectingTo: host) }
+        #expect(error?.code == .setup)
+    }
+
     @Test func expired() throws {
         let identity = try TLSIdentity(names: ["right.test"], issuer: authority, from: -7200, to: -3600)
         #expect(try refusal(client, identity)?.hasPrefix("certificate verify failed: certificate has expired") == true)

@@ -15,6 +15,7 @@ package final class FaultControl {
         self.loop = loop
         self.faults = faults
         guard faults.reach.hasTime else { return }
+        // Lifetime: `close()` closes the timer before the control goes.
         timer = loop.timer { [unowned self] in fired() }
         arm()
     }
