@@ -148,11 +148,15 @@ extension RelayConnection {
 
     /// Our last answer: recorded, written, and then nothing but reading until the client ends.
     func finish(with words: [UInt8], x: UInt32, at now: WireInstant) {
-        node.tap?.record(.response, id, flags: RecordFlags.toClient | RecordFlags.proxy, x: x, at: now, words.span)
+        // Behind an end nothing can be said, and nothing is on the tape that was not.
+        let isHeard = client?.sentEnd == false
+        if isHeard {
+            node.tap?.record(.response, id, flags: RecordFlags.toClient | RecordFlags.proxy, x: x, at: now, words.span)
+        }
         record(gone: .proxy, .fin, "refused", at: now)
         http = nil
         isDiverted = true
-        client?.stream?.write(words.span)
+        if isHeard { client?.stream?.write(words.span) }
         client?.halfClose()
         client?.unblock(.upgrade)
         client?.unblock(.connecting)

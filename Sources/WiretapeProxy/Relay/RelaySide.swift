@@ -17,6 +17,8 @@ final class RelaySide: StreamHandler {
         static let pipeline = Blocks(rawValue: 16)
         /// A rule has stopped our reading.
         static let fault = Blocks(rawValue: 32)
+        /// Its connection has had its share of this turn of the loop.
+        static let turn = Blocks(rawValue: 64)
     }
 
     let connection: RelayConnection

@@ -177,6 +177,18 @@ package struct HeldFrames: ~Copyable {
         return .piece(HeldPiece(raw: rest), next: next)
     }
 
+    /// The stream has ended: what is held of a message, or of a frame, that will never be whole. Nothing comes after it.
+    package mutating func takeRest() -> [UInt8] {
+        guard !isLost else { return [] }
+        let rest = raw + controlRaw + scanner.partialHeader
+        isLost = true
+        raw = []
+        payload = []
+        controlRaw = []
+        control = []
+        return rest
+    }
+
     // MARK: Inflating
 
     private enum Inflated { case done, tooMuch, bad }

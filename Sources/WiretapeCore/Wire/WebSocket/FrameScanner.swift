@@ -25,6 +25,21 @@ package struct FrameScanner: ~Copyable {
         }
     }
 
+    /// The bytes of a header that is not complete.
+    package var partialHeader: [UInt8] {
+        guard case .header = state, seen > 0 else { return [] }
+        guard seen > 1 else { return [header.first] }
+        var out = [header.first, header.second]
+        let lengths = min(seen - 2, FrameHeader.lengthBytes(header.second))
+        for shift in stride(from: (lengths - 1) * 8, through: 0, by: -8) {
+            out.append(UInt8(truncatingIfNeeded: header.length >> UInt64(shift)))
+        }
+        for shift in stride(from: (seen - 3 - lengths) * 8, through: 0, by: -8) {
+            out.append(UInt8(truncatingIfNeeded: header.key >> UInt32(shift)))
+        }
+        return out
+    }
+
     /// Looks at `bytes` from `from` on and returns the next thing found. Call again with `next` until `.more`, also when
     /// `next` is the end of `bytes`.
     package mutating func scan(_ bytes: Span<UInt8>, from: Int) -> FrameScan {

@@ -6,6 +6,8 @@ extension HeldConnection {
     // MARK: The peers' ends
 
     func clientEnded(at now: WireInstant) {
+        passRest(.toServer, at: now)
+        passRequest(at: now)
         connection.record(gone: .client, .fin, at: now)
         if isOver { connection.client?.halfClose() }
         if let live = socket?.live, socket?.closedBy == nil,
@@ -28,9 +30,12 @@ extension HeldConnection {
     }
 
     func serverEnded(at now: WireInstant) {
+        passRest(.toClient, at: now)
         connection.record(gone: .server, .fin, at: now)
         if let live = http.live, socket == nil, !isTunnel {
-            if http.responseHead != nil, http.responses.finish() == .endOfBody {
+            let end = http.responses.finish()
+            passAnswer(cutBy: end, at: now)
+            if http.responseHead != nil, end == .endOfBody {
                 node.tap?.record(
                     .bodyEnd, connection.id, flags: RecordFlags.toClient, x: http.lastX, at: now, Span())
                 endOfBody(at: now)
@@ -44,6 +49,7 @@ extension HeldConnection {
             return
         }
         closed(.server, "fin", at: now)
+        endsToClient = true
         mark(.fin, .toClient, at: now)
         connection.client?.unblock(.pipeline)
     }

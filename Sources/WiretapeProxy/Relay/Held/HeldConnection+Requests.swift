@@ -67,6 +67,7 @@ extension HeldConnection {
     }
 
     private func begin(_ head: RequestHead, _ info: HTTPHeadInfo, at now: WireInstant) {
+        spend(8)
         http.lastX += 1
         http.state = .request
         http.isConnect = head.method == "CONNECT"
@@ -129,6 +130,18 @@ extension HeldConnection {
         forward(live.head, info.raw, live, at: now)
         sendBody(http.requestBody, at: now)
         http.requestBody = []
+    }
+
+    /// The client has ended in a body that was wanted whole: the server gets what came of it.
+    func passRequest(at now: WireInstant) {
+        guard !isOver, http.state == .request, http.requestKind == .collect, let live = http.live,
+            let info = http.requestInfo
+        else { return }
+        http.requestKind = .reframe
+        forward(live.head, info.raw, live, at: now)
+        let body = http.requestBody
+        http.requestBody = []
+        if !body.isEmpty { sendBody(body, at: now) }
     }
 
     private func sendBody(_ bytes: [UInt8], at now: WireInstant) {

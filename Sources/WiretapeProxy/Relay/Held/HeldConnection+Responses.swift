@@ -144,6 +144,7 @@ extension HeldConnection {
 
     /// An event of a stream.
     private func event(_ unit: HeldStream.Unit, _ live: LiveExchange, _ stream: HeldStream, at now: WireInstant) {
+        spend(1)
         guard !unit.payload.isEmpty else { return sendPiece(unit.raw, at: now) }
         let opcode: Opcode = isValidUTF8(unit.payload.span) ? .text : .binary
         let judged = faults.payload(unit.payload, opcode, .toClient, of: live, at: now)
@@ -208,6 +209,26 @@ extension HeldConnection {
     }
 
     private func chunked(_ bytes: [UInt8]) -> [UInt8] { http.isChunked ? HeldStream.chunk(bytes) : bytes }
+
+    /// The server has ended in an answer: the client gets what came of it, in a body that is cut as it was.
+    func passAnswer(cutBy end: HTTPFinish, at now: WireInstant) {
+        guard !isOver, end == .cutBody || end == .cutHead else { return }
+        guard http.responseHead != nil else { return sendAnswer(http.responses.partialHead, at: now) }
+        switch http.responseKind {
+        case .pass, .skip, .reframe: break
+        case .collect:
+            guard let info = http.responseInfo else { return }
+            http.responseKind = .reframe
+            add(info.raw, .toClient, at: now)
+            if !http.responseBody.isEmpty { sendPiece(http.responseBody, at: now) }
+            http.responseBody = []
+        case .payloads:
+            for one in parked.takeAll() {
+                if let stream = http.stream { sendPiece(stream.frame(one.bytes), at: now) }
+            }
+            if let rest = http.stream?.takeRest(), !rest.isEmpty { sendPiece(rest, at: now) }
+        }
+    }
 
     /// The server's FIN was the proper end of the body.
     func endOfBody(at now: WireInstant) { answerEnded([], at: now) }
@@ -339,6 +360,8 @@ extension HeldConnection {
     }
 
     func say(_ bytes: [UInt8], x: UInt32, at now: WireInstant) {
+        // Behind an end nothing can be said, and nothing is on the tape that was not.
+        guard !endsToClient, connection.client?.sentEnd == false else { return }
         node.tap?.record(
             .response, connection.id, flags: toClientFlags | RecordFlags.proxy, x: x, at: now, bytes.span)
         add(bytes, .toClient, at: now)

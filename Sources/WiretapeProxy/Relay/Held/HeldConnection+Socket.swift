@@ -72,11 +72,19 @@ extension HeldConnection {
         }
     }
 
+    /// The peer has ended: what is held of something that will never be whole goes on as it came. No rule sees it.
+    func passRest(_ direction: Direction, at now: WireInstant) {
+        guard !isOver, let rest = socket?.takeRest(direction), !rest.isEmpty else { return }
+        tape(rest, direction, at: now)
+        add(rest, direction, endsFrame: false, at: now)
+    }
+
     private func tape(_ raw: [UInt8], _ direction: Direction, at now: WireInstant) {
         node.tap?.record(.bytes, connection.id, flags: RecordFlags.direction(direction), at: now, raw.span)
     }
 
     private func heard(_ message: HeldMessage, _ direction: Direction, at now: WireInstant) {
+        spend(1 + message.payload.count >> 12)
         guard let live = socket?.live else { return }
         let judged = faults.payload(message.payload, message.opcode, direction, of: live, at: now)
         let isMuted = mutesProtocol && direction == .toClient
@@ -145,6 +153,7 @@ extension HeldConnection {
     }
 
     private func heard(_ control: HeldControl, _ direction: Direction, at now: WireInstant) {
+        spend(1)
         guard control.opcode == 8 else {
             if direction == .toServer, let live = socket?.live { faults.control(of: live, at: now) }
             if direction == .toClient, mutesWebSocket { return }

@@ -18,6 +18,7 @@ final class HeldConnection {
     /// How long a peer may take to answer our close frame or FIN.
     static let goodbyeTime: UInt64 = 5_000_000_000
 
+    // Lifetime: the connection keeps what it became.
     unowned let connection: RelayConnection
     let control: FaultControl
     var toClient = HeldLeg()
@@ -49,6 +50,16 @@ final class HeldConnection {
     var pendingEnd: (end: MessageFate.End, exchange: LiveExchange?)?
     /// Its rule has been told already: what lasts before the end has begun.
     var isEndTold = false
+    /// The server has ended, and so does what the client gets.
+    var endsToClient = false
+    /// Read and not looked at: the connection has had its share of this turn of the loop.
+    private var late: [Direction: [UInt8]] = [:]
+    /// What the connection has had of its share.
+    private var spent = 0
+    /// Messages, or what costs as much, that a connection may bring in one turn of the loop, so that a peer that floods does
+    /// not delay others by more than milliseconds; and the bytes after which that is asked.
+    private static let share = 128
+    private static let slice = 4096
 
     /// Messages of the exchange's session that let others pass.
     var parked: ParkedMessages {
@@ -74,17 +85,55 @@ final class HeldConnection {
     func received(_ bytes: Span<UInt8>, from side: RelaySide, at now: WireInstant) {
         if isDeaf, side.direction == .toServer { return }
         if isOver { return lookForGoodbye(bytes, side.direction) }
+        if late[side.direction] != nil {
+            late[side.direction]?.append(copying: bytes)
+            return
+        }
+        spent = 0
+        take(bytes, side, at: now)
+        pump()
+    }
+
+    /// Looks at bytes until the connection has had its share. The rest waits for the next turn, and the peer is not read.
+    private func take(_ bytes: Span<UInt8>, _ side: RelaySide, at now: WireInstant) {
+        var at = 0
+        while at < bytes.count, !isOver {
+            let next = min(bytes.count, at + Self.slice)
+            look(bytes.extracting(at..<next), side.direction, at: now)
+            at = next
+            guard spent >= Self.share, at < bytes.count, !isOver else { continue }
+            late[side.direction] = copy(bytes.extracting(at..<bytes.count))
+            return side.block(.turn)
+        }
+    }
+
+    private func look(_ bytes: Span<UInt8>, _ direction: Direction, at now: WireInstant) {
         if socket != nil {
-            heard(bytes, side.direction, at: now)
+            heard(bytes, direction, at: now)
         } else if isTunnel {
-            node.tap?.record(.bytes, connection.id, flags: RecordFlags.direction(side.direction), at: now, bytes)
-            add(copy(bytes), side.direction, at: now)
-        } else if side.direction == .toServer {
+            node.tap?.record(.bytes, connection.id, flags: RecordFlags.direction(direction), at: now, bytes)
+            add(copy(bytes), direction, at: now)
+        } else if direction == .toServer {
             fromClient(bytes, at: now)
         } else {
             fromServer(bytes, at: now)
         }
-        pump()
+    }
+
+    /// Something was looked at that costs as much as so many messages.
+    func spend(_ cost: Int) { spent += cost }
+
+    /// A new turn: what waited for it is looked at.
+    private func takeTurn(at now: WireInstant) {
+        guard !late.isEmpty else { return }
+        spent = 0
+        for direction in Direction.allCases {
+            // Of the side that sends that way.
+            guard let bytes = late.removeValue(forKey: direction), let side = side(direction.reversed) else { continue }
+            if isDeaf, direction == .toServer { continue }
+            if isOver { lookForGoodbye(bytes.span, direction) } else { take(bytes.span, side, at: now) }
+            if late[direction] == nil { side.unblock(.turn) }
+        }
     }
 
     func receivedEnd(from side: RelaySide, at now: WireInstant) {
@@ -265,10 +314,12 @@ final class HeldConnection {
         consider(http.stream == nil ? nil : parked.next)
         consider(goodbyeBy)
         consider(nextPeek)
+        if late.values.contains(where: { !$0.isEmpty }) { consider(now) }
         guard let next else {
             timer?.cancel()
             return
         }
+        // Lifetime: it is closed when both streams have ended; they keep the connection, and that keeps us.
         if timer == nil { timer = node.loop.timer { [unowned self] in fired() } }
         timer?.arm(at: next)
     }
@@ -278,6 +329,7 @@ final class HeldConnection {
             goodbyeBy = nil
             goodbyeIsOver()
         }
+        takeTurn(at: now)
         pump()
     }
 

@@ -24,6 +24,11 @@ struct HeldSocket: ~Copyable {
         direction == .toServer ? fromClient.feed(bytes, from: at) : fromServer.feed(bytes, from: at)
     }
 
+    /// What is held of something that the direction's end has cut.
+    mutating func takeRest(_ direction: Direction) -> [UInt8] {
+        direction == .toServer ? fromClient.takeRest() : fromServer.takeRest()
+    }
+
     // MARK: Frames
 
     mutating func pass(_ message: HeldMessage, _ direction: Direction) -> [UInt8] {
