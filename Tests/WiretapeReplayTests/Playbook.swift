@@ -206,6 +206,7 @@ final class Playbook {
             case .disconnect(let c): got[c, default: []].append("FIN")
             case .reset(let c): got[c, default: []].append("RST")
             case .awaitAcknowledged(let c, let ticket): unacknowledged.append((c, ticket))
+            case .note: break
             case .log(let text): logs.append(text)
             case .beginStream(let c, let answer):
                 got[c, default: []].append("\(answer.status) …")

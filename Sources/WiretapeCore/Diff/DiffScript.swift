@@ -2,6 +2,7 @@
 struct DiffScript {
     struct Step {
         var line: Int
+        var event: UInt64
         var direction: Direction
         /// Nil for an ending.
         var message: Message?
@@ -21,8 +22,10 @@ struct DiffScript {
         var rest: [Int] = []
     }
 
-    private(set) var steps: [Step] = []
-    private(set) var groups: [Group] = []
+    var steps: [Step] = []
+    var groups: [Group] = []
+
+    init() {}
 
     /// What follows a client's farewell, and the farewell itself, play no part.
     init(_ session: RecordedSession, ignore: [IgnoreRule]) {
@@ -30,7 +33,7 @@ struct DiffScript {
         var counts = (toServer: 0, toClient: 0)
         var hasFarewell = false
         for entry in session.entries {
-            var step = Step(line: entry.line, direction: .toClient, ordinal: 0, key: 0)
+            var step = Step(line: entry.line, event: entry.event, direction: .toClient, ordinal: 0, key: 0)
             switch entry.what {
             case .ending(let ending):
                 guard !hasFarewell else { continue }

@@ -1,9 +1,11 @@
 /// Compares the HTTP exchanges beside the sessions: equal requests in their order, by what was answered.
 enum ExchangeDiff {
-    static func compare(_ a: [RecordedExchange], _ b: [RecordedExchange]) -> [TapeDifference] {
+    /// - Parameter run: of which `b` is: what rules did is no difference.
+    static func compare(_ a: [RecordedExchange], _ b: [RecordedExchange], _ run: PlayedRun) -> [TapeDifference] {
         let alignment = Alignment(a.map(request), b.map(request))
         var differences: [(line: Int, difference: TapeDifference)] = []
-        for (i, j) in alignment.kept + alignment.moved where answer(a[i]) != answer(b[j]) {
+        for (i, j) in alignment.kept + alignment.moved
+        where answer(a[i]) != answer(b[j]) && !run.lines.contains(a[i].line) {
             let pointers = DivergenceText.differences(body(a[i].responseBody), body(b[j].responseBody))
             differences.append(
                 (
@@ -13,7 +15,7 @@ enum ExchangeDiff {
                         pointers: pointers)
                 ))
         }
-        for i in alignment.onlyFirst {
+        for i in alignment.onlyFirst where !run.lines.contains(a[i].line) {
             differences.append(
                 (a[i].line, TapeDifference(kind: .missing, what: "request", place: "", first: side(a[i]))))
         }

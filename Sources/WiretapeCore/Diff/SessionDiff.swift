@@ -7,21 +7,35 @@ struct SessionDiff {
     private let numbers: (a: Int, b: Int)
     private let place: String
     private let ignore: [IgnoreRule]
+    /// A rule let messages pass others: their order says nothing.
+    private var reorders = false
     /// Chains of the second that chains of the first turned out to be.
     private var groups: [Int: Int] = [:]
     private var found: [(line: Int, difference: TapeDifference)] = []
 
     static func compare(_ a: RecordedSession, _ b: RecordedSession, ignore: [IgnoreRule]) -> [TapeDifference] {
-        var diff = SessionDiff(a, b, ignore)
+        let scripts = (DiffScript(a, ignore: ignore), DiffScript(b, ignore: ignore))
+        var diff = SessionDiff(a, scripts.0, b.number, scripts.1, ignore)
         return diff.run()
     }
 
-    private init(_ a: RecordedSession, _ b: RecordedSession, _ ignore: [IgnoreRule]) {
-        self.a = DiffScript(a, ignore: ignore)
-        self.b = DiffScript(b, ignore: ignore)
+    /// - Parameter parts: what a run of the session told, connection by connection.
+    static func compare(
+        _ a: RecordedSession, played parts: [RecordedSession], _ run: PlayedRun, ignore: [IgnoreRule]
+    ) -> [TapeDifference] {
+        let (tape, told) = DiffScript.played(a, by: parts, run, ignore: ignore)
+        var diff = SessionDiff(a, tape, parts.first?.number ?? 0, told, ignore)
+        diff.reorders = run.reorders
+        return diff.run()
+    }
+
+    private init(
+        _ session: RecordedSession, _ a: DiffScript, _ number: Int, _ b: DiffScript, _ ignore: [IgnoreRule]
+    ) {
+        (self.a, self.b) = (a, b)
         self.ignore = ignore
-        numbers = (a.number, b.number)
-        place = "session \(a.name ?? "\(a.number)") (\(a.route))"
+        numbers = (session.number, number)
+        place = "session \(session.name ?? "\(session.number)") (\(session.route))"
     }
 
     /// What opens chains tells which chains are the same; then the rest is compared chain by chain.
@@ -45,7 +59,7 @@ struct SessionDiff {
     private mutating func pair(_ first: [Int], _ second: [Int], isOrdered: Bool) {
         let alignment = Alignment(first.map { a.steps[$0].key }, second.map { b.steps[$0].key })
         for (i, j) in alignment.kept + alignment.moved { join(first[i], second[j]) }
-        if isOrdered {
+        if isOrdered, !reorders {
             for (i, j) in alignment.moved { note(.moved, first[i], second[j]) }
         }
         // The rest is the same message with other content where type and label agree.

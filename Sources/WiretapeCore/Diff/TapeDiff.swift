@@ -4,18 +4,58 @@ package enum TapeDiff {
     package struct Content: Sendable {
         package var sessions: [RecordedSession]
         package var exchanges: [RecordedExchange]
+        /// What it tells as the tape of a run.
+        package var run: PlayedRun
 
-        package init(sessions: [RecordedSession], exchanges: [RecordedExchange]) {
+        package init(sessions: [RecordedSession], exchanges: [RecordedExchange], run: PlayedRun = PlayedRun()) {
             self.sessions = sessions
             self.exchanges = exchanges
+            self.run = run
         }
     }
 
     /// Sessions are paired by their names, then in order among those of one protocol and route; exchanges beside them by
-    /// method, path, query and body.
+    /// method, path, query and body. Of a tape and that of a run of it, what rules did is no difference.
     package static func compare(_ a: Content, _ b: Content, ignore: [IgnoreRule] = []) -> [TapeDifference] {
+        if b.run.isOne, !a.run.isOne { return compare(a, played: b, ignore) }
+        if a.run.isOne, !b.run.isOne { return compare(b, played: a, ignore).map(\.reversed) }
+        return compare(a.sessions, b.sessions, ignore)
+            + ExchangeDiff.compare(a.exchanges, b.exchanges, PlayedRun())
+    }
+
+    /// Sessions are paired as the run's tape has it; what it does not tell of, as ever.
+    private static func compare(_ tape: Content, played run: Content, _ ignore: [IgnoreRule]) -> [TapeDifference] {
+        var parts: [PlayedRun.Played: [RecordedSession]] = [:]
+        var order: [PlayedRun.Played] = []
+        var others: [RecordedSession] = []
+        for session in run.sessions {
+            guard let played = run.run.played(session), session.refusal == nil,
+                tape.sessions.contains(where: { $0.number == played.session && $0.codec.id == session.codec.id })
+            else {
+                others.append(session)
+                continue
+            }
+            if parts[played] == nil { order.append(played) }
+            parts[played, default: []].append(session)
+        }
         var differences: [TapeDifference] = []
-        let pairing = pair(a.sessions, b.sessions)
+        var rest: [RecordedSession] = []
+        for session in tape.sessions {
+            let runs = order.filter { $0.session == session.number }
+            if runs.isEmpty { rest.append(session) }
+            for one in runs {
+                differences += SessionDiff.compare(session, played: parts[one] ?? [], run.run, ignore: ignore)
+            }
+        }
+        return differences + compare(rest, others, ignore)
+            + ExchangeDiff.compare(tape.exchanges, run.exchanges, run.run)
+    }
+
+    private static func compare(
+        _ a: [RecordedSession], _ b: [RecordedSession], _ ignore: [IgnoreRule]
+    ) -> [TapeDifference] {
+        var differences: [TapeDifference] = []
+        let pairing = pair(a, b)
         for (left, right) in pairing.pairs {
             if left.refusal?.status != right.refusal?.status || left.refusalBody.isEmpty != right.refusalBody.isEmpty {
                 differences.append(
@@ -33,7 +73,7 @@ package enum TapeDiff {
             differences.append(
                 TapeDifference(kind: .added, what: "session", place: name(session), second: side(session)))
         }
-        return differences + ExchangeDiff.compare(a.exchanges, b.exchanges)
+        return differences
     }
 
     private static func pair(_ a: [RecordedSession], _ b: [RecordedSession]) -> (

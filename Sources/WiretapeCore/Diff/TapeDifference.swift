@@ -31,6 +31,18 @@ package struct TapeDifference: Hashable, Sendable {
     /// The rules that would let it pass: `Send:/arguments/1`. At most ``most``.
     package var ignore: [IgnoreRule] = []
 
+    /// The same with the tapes in the other order.
+    var reversed: TapeDifference {
+        var reversed = self
+        (reversed.first, reversed.second) = (second, first)
+        switch kind {
+        case .missing: reversed.kind = .added
+        case .added: reversed.kind = .missing
+        case .changed, .moved: break
+        }
+        return reversed
+    }
+
     /// So many places are shown.
     static let most = 4
 }

@@ -15,6 +15,14 @@ package struct Selector: Hashable, Sendable {
         case point(FaultPoint)
         /// A target, event, operation, channel or type.
         case label(String)
+
+        /// As rules spell it.
+        var text: String {
+            switch self {
+            case .point(let point): point.rawValue
+            case .label(let label): label
+            }
+        }
     }
 
     /// Whether the message is meant, its ordinal left aside. A label means the messages that bring it (calls, events, items

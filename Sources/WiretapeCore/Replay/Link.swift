@@ -111,6 +111,8 @@ struct Link: Sendable {
         var lingering: UInt64 = 0
         /// Its firing is reported elsewhere.
         var isToldAlready = false
+        /// The message that is lost with it: a step of the script.
+        var step: Int?
         /// The message before it was cut short: the peer has all that there was of it, and not the message.
         var isTruncated = false
         /// The direction in which nothing later passes while the end is on its way.

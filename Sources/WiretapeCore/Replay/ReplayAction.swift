@@ -39,6 +39,14 @@ package enum ReplayAction: Hashable, Sendable {
     case awaitAcknowledged(ConnectionID, ticket: UInt64)
     /// Gives the request that the connection made to `--upstream`, and everything after it on this connection.
     case passThrough(ConnectionID)
+    /// For the tape of the run: what a rule did on the connection (0: on none in particular), which session it carries.
+    case note(ConnectionID, TapeNote)
     /// A line for people, for stderr.
     case log(String)
+}
+
+/// What the tape of a run tells beside what passed.
+package enum TapeNote: Hashable, Sendable {
+    case fault(FaultNote)
+    case carries(session: Int, run: Int, policy: String?)
 }

@@ -52,7 +52,10 @@ extension ReplayEngine {
         var code: UInt16?
         if case .closeFrame(let told, _) = how { code = told }
         let fate = MessageFate(faultEngine.close(by: .toServer, code: code, moment(of: r)))
-        for hit in fate?.hits ?? [] { record(hit, moment(of: r), cut: false) }
+        for hit in fate?.hits ?? [] {
+            record(hit, moment(of: r), cut: false)
+            noteFault(hit, hit == fate?.end?.hit ? .end : .none, on: runs[r].link?.connection, into: &out)
+        }
         for effect in (fate?.effectsBefore ?? []) + (fate?.effectsAfter ?? []) {
             apply(effect, on: nil, of: r, into: &out)
         }

@@ -105,6 +105,7 @@ extension ReplayEngine {
         } else {
             out.append(.respond(c, withCORS(answer, for: head), thenClose: false, ticket: ticket))
         }
+        noteAnswered(on: c, of: r, into: &out)
         if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
     }
 

@@ -107,6 +107,7 @@ extension ReplayEngine {
             runs[r].link?.cut = .none
             return begin(outage, by: hit, into: &out)
         }
+        noteFault(ending.hit, step: ending.step, of: r, .end, on: link.connection, into: &out)
         shut(r, verdict, isRecorded: ending.hit == nil, into: &out)
         // What is queued goes out before a FIN or a close frame.
         if verdict != .reset {
@@ -132,6 +133,7 @@ extension ReplayEngine {
         // What lasts has begun: that is when the rule fires, not when the end behind it comes.
         if let hit = ending.hit, !ending.isToldAlready {
             record(hit, moment(of: r), cut: !complete)
+            noteFault(hit, step: ending.step, of: r, .none, on: runs[r].link?.connection, into: &out)
             rest.isToldAlready = true
         }
         let until = now.advanced(by: ending.lingering)
@@ -250,7 +252,7 @@ extension ReplayEngine {
         firings.append(
             ReplayReport.Firing(
                 rule: hit.name, time: elapsed, session: moment.session, run: moment.run, attempt: moment.attempt,
-                message: hit.message, action: hit.text, cut: cut))
+                message: hit.message, counted: hit.counted, action: hit.text, cut: cut))
     }
 
     /// At most 123 bytes: what fits into a close frame (RFC 6455 §5.5.1).

@@ -55,7 +55,7 @@ extension ReplayEngine {
         let fate =
             faults.rules.isEmpty
             ? nil : RequestFate(faultEngine.request(head, .other, ordinal: requestCount, moment))
-        if let fate, carryOut(fate, on: c, head, moment, into: &out) { return }
+        if let fate, carryOut(fate, on: c, head, moment, exchanges.recorded[members[place]].line, into: &out) { return }
         give(list, place, in: tapeRun, c, asked, fate, moment, into: &out)
     }
 
@@ -207,9 +207,13 @@ extension ReplayEngine {
     /// - Returns: whether the request has what it gets.
     private mutating func carryOut(
         _ fate: RequestFate, on c: ConnectionID, _ head: RequestHead, _ moment: FaultMoment,
-        into out: inout [ReplayAction]
+        _ line: Int, into out: inout [ReplayAction]
     ) -> Bool {
-        for hit in fate.hits where hit != fate.following?.hit { record(hit, moment, cut: false) }
+        for hit in fate.hits where hit != fate.following?.hit {
+            record(hit, moment, cut: false)
+            let isAnswer = hit == fate.end?.hit && fate.truncated == nil
+            noteFault(hit, line: line, isAnswer ? .end : .answer, on: c, into: &out)
+        }
         if fate.delay > 0, fate.end.map({ RequestFate.isSaid($0.verdict) }) ?? true {
             out.append(.hold(c, for: fate.delay))
         }

@@ -55,7 +55,7 @@ extension ReplayEngine {
             runs[r].link?.opening = StreamOpening(request: head)
             takeBackMissed(head, of: r)
         }
-        peers[c]?.run = r
+        carries(c, r, into: &out)
         runs[r].link?.connection = c
         runs[r].link?.polls.waiting = head
         runs[r].link?.watch.heard(at: now)

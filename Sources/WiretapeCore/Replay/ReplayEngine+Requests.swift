@@ -190,7 +190,7 @@ extension ReplayEngine {
             at: now)
         forgetParked(of: r)
         if let token = link.token { tokens[token]?.isUsed = true }
-        if link.connection == c { peers[c]?.run = r }
+        if link.connection == c { carries(c, r, into: &out) }
         remember(identity(head, c), of: r)
         if !runs[r].transports.contains(link.transport) { runs[r].transports.append(link.transport) }
         runs[r].attach(link, at: now, options)

@@ -70,7 +70,7 @@ extension ReplayEngine {
             failed: nil, at: now)
         runs[r].assigned = .token
         if !runs[r].transports.contains(transport) { runs[r].transports.append(transport) }
-        if transport != .lp { peers[c]?.run = r }
+        if transport != .lp { carries(c, r, into: &out) }
         remember(identity(head, c), of: r)
         runs[r].goOn(link, at: now, options)
         runs[r].connected(at: now)

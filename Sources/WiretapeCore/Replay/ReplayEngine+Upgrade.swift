@@ -88,7 +88,7 @@ extension ReplayEngine {
         runs[r].goOn(link, at: now, options)
         runs[r].link?.watch.excuse(at: now)
         runs[r].connected(at: now)
-        peers[c]?.run = r
+        carries(c, r, into: &out)
         remember(identity(head, c), of: r)
         out.append(acceptance(of: head, on: c, for: r, headers: upgradeHeaders(head, of: r, hit), hit))
         for (i, payload) in first.enumerated() {

@@ -60,6 +60,8 @@ package struct ReplayEngine {
     var accepted: [String: Int] = [:]
     /// Known at the run's end: its clients have ended before.
     var clientsAreGone = false
+    /// The run has a tape of its own, which tells what rules did and which connection carries which session.
+    package var tellsTape = false
     /// The request that is being answered, and what rules want before its answer.
     var asking: ConnectionID?
     var prepared: [ReplayAction] = []
@@ -89,6 +91,8 @@ package struct ReplayEngine {
         var carried: Int?
         /// Into `runs` as long as what was queued before our end of it may be lost.
         var trails: Int?
+        /// Which of the sessions that it carried the tape of the run has told of last.
+        var told: Int?
         var isOver = false
         /// It went silent by a rule, and its client has gone on elsewhere: its end is answered, and is nobody's.
         var isForsaken = false

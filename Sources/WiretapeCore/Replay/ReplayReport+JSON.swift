@@ -93,7 +93,8 @@ extension ReplayReport.Firing {
         .object([
             .init("rule", .string(rule)), .init("t_ms", .milliseconds(time)), .init("session", .number(session)),
             .init("attempt", .number(attempt)), .init("message", message.map { .number($0) } ?? .null),
-            .init("action", .string(action)), .init("cut", .bool(cut)),
+            .init("counted", counted.map(JSONValue.string) ?? .null), .init("action", .string(action)),
+            .init("cut", .bool(cut)),
         ])
     }
 }

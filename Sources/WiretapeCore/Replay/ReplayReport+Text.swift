@@ -87,7 +87,7 @@ extension ReplayReport.Firing {
     }
 
     fileprivate var place: String {
-        let message = message.map { " at message \($0)" } ?? ""
+        let message = counted.map { " at \($0)" } ?? ""
         return "after \(short(time)), session \(session), attempt \(attempt)\(message)"
     }
 }

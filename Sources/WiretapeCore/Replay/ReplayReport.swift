@@ -121,6 +121,8 @@ package struct ReplayReport: Hashable, Sendable {
         package var attempt: Int
         /// The message's ordinal among those of its direction; nil for requests.
         package var message: Int?
+        /// The message as the rule counts it, and as its side does: `Tick[2] (server message 8)`.
+        package var counted: String?
         package var action: String
         /// The peer did not acknowledge what the fault should follow: it may have been lost.
         package var cut: Bool

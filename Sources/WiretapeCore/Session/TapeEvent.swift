@@ -34,8 +34,8 @@ package struct TapeEvent: Hashable, Sendable {
         case close(Direction, code: UInt16?, reason: String?)
         /// The transport ended.
         case gone(by: Party, how: How, why: String?)
-        /// What a rule did to event number `reference` on its way.
-        case fault(rule: String, action: String, reference: UInt64?, delivered: UInt64?)
+        /// What a rule did to event number `reference` on its way. `line`: of the message on the tape that was played.
+        case fault(rule: String, action: String, reference: UInt64?, delivered: UInt64?, line: UInt64? = nil)
         case mark(String)
         /// A later recording appended to this tape: RFC 3339 time; `time` starts again.
         case take(started: String)

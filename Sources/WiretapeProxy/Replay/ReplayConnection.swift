@@ -23,11 +23,13 @@ final class ReplayConnection: StreamHandler {
     /// When to look for the end of a client that is not read.
     var nextPeek: WireInstant?
     /// The request that is owed an answer, and the way to the upstream once it was given there.
-    private var asked: (head: RequestHead, body: [UInt8])?
+    var asked: (head: RequestHead, body: [UInt8])?
     private var passage: ReplayPassage?
     private var timer: (any LoopTimer)?
+    /// What rules did on it that the actual tape has not told yet.
+    var accounts = FaultAccounts()
     /// Exchanges so far, for the actual tape.
-    private var exchange: UInt32 = 0
+    var exchange: UInt32 = 0
     /// Input waits until what was said is written.
     private var isHeldBack = false
     private var wantsFIN = false
@@ -35,7 +37,7 @@ final class ReplayConnection: StreamHandler {
     private(set) var sawFIN = false
     private(set) var isGone = false
     /// Whose end came first, for the actual tape.
-    private var firstToEnd: TapeEvent.Party?
+    var firstToEnd: TapeEvent.Party?
     /// The next question to the stream, and how long the one after it waits.
     private var nextLook: WireInstant?
     private var lookEvery: UInt64 = 0
@@ -100,7 +102,7 @@ final class ReplayConnection: StreamHandler {
         timer?.close()
         timer = nil
         let (end, kind, why) = Self.meaning(how)
-        server.note(id, .gone(by: firstToEnd ?? .client, how: kind, why: why))
+        noteGone(kind, why)
         endpoint.lost(end)
         for (ticket, _) in settling { server.tell(self, .acknowledged(ticket, complete: true)) }
         settling = []
@@ -156,7 +158,7 @@ final class ReplayConnection: StreamHandler {
 
     func piece(_ bytes: [UInt8], _ ticket: UInt64) {
         guard endpoint.isStreaming else { return }
-        if !bytes.isEmpty { server.note(id, .chunk(x: exchange, .toClient, bytes)) }
+        if !bytes.isEmpty { note(.chunk(x: exchange, .toClient, bytes)) }
         endpoint.piece(bytes.span)
         expectWritten(ticket)
         server.touch(self)
@@ -164,7 +166,7 @@ final class ReplayConnection: StreamHandler {
 
     func endStream() {
         guard endpoint.isStreaming else { return }
-        server.note(id, .end(x: exchange, .toClient, trailers: []))
+        note(.end(x: exchange, .toClient, trailers: []))
         endpoint.endStream()
         server.touch(self)
     }
@@ -180,7 +182,7 @@ final class ReplayConnection: StreamHandler {
     func send(_ opcode: Opcode, _ payload: [UInt8], _ ticket: UInt64, deflated: Bool) {
         guard endpoint.isOpenWebSocket else { return }
         let isDeflated = endpoint.send(opcode, payload.span, deflated: deflated)
-        server.note(id, .message(.toClient, opcode, payload, deflated: isDeflated, fragments: []))
+        note(.message(.toClient, opcode, payload, deflated: isDeflated, fragments: []))
         expectWritten(ticket)
         server.touch(self)
     }
@@ -190,7 +192,7 @@ final class ReplayConnection: StreamHandler {
             disconnect()
             return
         }
-        server.note(id, .close(.toClient, code: code, reason: code == nil ? nil : reason))
+        note(.close(.toClient, code: code, reason: code == nil ? nil : reason))
         endpoint.close(code: code, reason: reason)
         setEnd()
         server.touch(self)
@@ -269,8 +271,7 @@ final class ReplayConnection: StreamHandler {
 
     func upstreamFailed(_ why: String) {
         guard !isGone else { return }
-        server.note(
-            id,
+        note(
             .response(
                 x: exchange, ResponseHead(status: 502, reason: statusText(502)), .none, interim: false, coding: nil,
                 proxy: true))
@@ -425,44 +426,6 @@ final class ReplayConnection: StreamHandler {
             stream.reset()
         } else {
             disconnect()
-        }
-    }
-
-    // MARK: The actual tape
-
-    private func noteAnswer(_ answer: HTTPAnswer, isStream: Bool = false) {
-        let head = ResponseHead(
-            status: answer.status, reason: answer.reason.isEmpty ? statusText(answer.status) : answer.reason,
-            headers: answer.headers)
-        server.note(
-            id,
-            .response(
-                x: exchange, head, isStream ? .streamed : answer.body.isEmpty ? .none : .whole(answer.body),
-                interim: false, coding: nil, proxy: false))
-        if isStream, !answer.body.isEmpty { server.note(id, .chunk(x: exchange, .toClient, answer.body)) }
-    }
-
-    private func hear(_ event: ServerEvent) {
-        switch event {
-        case .request(let head, let body, _):
-            asked = (head, body)
-            exchange += 1
-            server.note(id, .request(x: exchange, head, body.isEmpty ? .none : .whole(body)))
-        case .refused(let head, let answer):
-            if let head {
-                exchange += 1
-                server.note(id, .request(x: exchange, head, .none))
-            }
-            noteAnswer(answer)
-        case .message(let opcode, let payload, let deflated):
-            server.note(id, .message(.toServer, opcode, payload, deflated: deflated, fragments: []))
-        case .ping(let payload): server.note(id, .ping(.toServer, payload))
-        case .pong(let payload): server.note(id, .pong(.toServer, payload))
-        case .ended(.closeFrame(let code, let reason)):
-            server.note(id, .close(.toServer, code: code, reason: code == nil ? nil : reason))
-            // A rule may leave it without an answer.
-            setEnd()
-        case .ended, .finish: break
         }
     }
 }

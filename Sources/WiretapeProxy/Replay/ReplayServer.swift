@@ -21,6 +21,8 @@ package final class ReplayServer {
     private(set) var clock: ReplayClock
     private var driver: any ReplayDriver
     private let started: WireInstant
+    /// Events that the actual tape has.
+    private var noted: UInt64 = 0
     private var timer: (any LoopTimer)?
     private var listeners: [any Listener] = []
     private var connections: [ConnectionID: ReplayConnection] = [:]
@@ -251,6 +253,7 @@ package final class ReplayServer {
             } else {
                 inbox.append((c, .acknowledged(ticket, complete: false)))
             }
+        case .note(let c, let what): tell(c, what)
         case .log(let line): log(line)
         }
     }
@@ -290,8 +293,22 @@ package final class ReplayServer {
 
     // MARK: The actual tape
 
-    func note(_ c: ConnectionID, _ kind: @autoclosure () -> TapeEvent.Kind) {
-        guard let observe else { return }
+    /// - Returns: the event's number; nil when nobody listens.
+    @discardableResult
+    func note(_ c: ConnectionID, _ kind: @autoclosure () -> TapeEvent.Kind) -> UInt64? {
+        guard let observe else { return nil }
         observe(TapeEvent(time: now.since(started), connection: c, kind()))
+        noted += 1
+        return noted
+    }
+
+    private func tell(_ c: ConnectionID, _ what: TapeNote) {
+        switch what {
+        case .fault(let fault):
+            if let connection = connections[c] { return connection.account(for: fault) }
+            note(c, .fault(rule: fault.rule, action: fault.action, reference: nil, delivered: nil, line: fault.line))
+        case .carries(let session, let run, let policy):
+            note(c, .mark(PlayedMark(connection: c, session: session, run: run, policy: policy).text))
+        }
     }
 }

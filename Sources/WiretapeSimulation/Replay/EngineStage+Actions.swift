@@ -91,6 +91,7 @@ extension EngineStage {
             send(c, .ended(slot: wires[Int(c)].slot, reset: true))
             over(c)
         case .awaitAcknowledged(let c, let ticket): enqueue(c, StageItem(event: nil, ticket: ticket))
+        case .note: break
         case .passThrough: problems.append("pass-through without an upstream")
         case .raw, .limit, .pace, .hold, .stall, .mute: problems.append("\(action), which no rule here asks for")
         }

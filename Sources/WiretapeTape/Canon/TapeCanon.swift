@@ -130,11 +130,12 @@ package struct TapeCanon {
             take += 1
             put([CanonItem(time: event.time, what: .note(event.kind))])
         case .mark(let text):
-            put([CanonItem(time: event.time, what: .note(.mark(UndecodedBody.canonical(text))))])
+            put([CanonItem(time: event.time, what: .note(.mark(PlayedMark.canonical(UndecodedBody.canonical(text)))))])
         case .gap, .stop: put([CanonItem(time: event.time, what: .note(event.kind))])
-        case .fault(let rule, let action, _, let delivered):
+        case .fault(let rule, let action, _, let delivered, let line):
             // The number of the event that it was done to is not the same here; it is the one before.
-            let kind = TapeEvent.Kind.fault(rule: rule, action: action, reference: nil, delivered: delivered)
+            let kind = TapeEvent.Kind.fault(
+                rule: rule, action: action, reference: nil, delivered: delivered, line: line)
             put([CanonItem(time: event.time, what: .note(kind))])
         case .unknown: put([CanonItem(time: event.time, what: .line(line.bytes))])
         }

@@ -112,10 +112,10 @@ package struct TapeEditor: Sendable {
             let now = TapeEditor.moved(events, by: Int64(moved.reduce(0) { $0 + $1.by }))
             event.kind = .stop(events: now, connections: connections, level: level)
             try? text.set("/events", to: Array("\(now)".utf8))
-        case .fault(let rule, let action, let reference?, let delivered):
+        case .fault(let rule, let action, let reference?, let delivered, let line):
             let by = moved.filter { $0.number < reference }.reduce(0) { $0 + $1.by }
             let now = TapeEditor.moved(reference, by: Int64(by))
-            event.kind = .fault(rule: rule, action: action, reference: now, delivered: delivered)
+            event.kind = .fault(rule: rule, action: action, reference: now, delivered: delivered, line: line)
             try? text.set("/ref", to: Array("\(now)".utf8))
         default: break
         }

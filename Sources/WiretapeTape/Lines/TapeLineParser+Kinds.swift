@@ -52,7 +52,7 @@ extension TapeLineParser {
         case "fault":
             return .fault(
                 rule: try need(f.string(.rule), .rule), action: try need(f.string(.action), .action),
-                reference: f.number(.ref), delivered: f.number(.delivered))
+                reference: f.number(.ref), delivered: f.number(.delivered), line: f.number(.line))
         case "mark": return .mark(String(decoding: try need(f.payload, .text), as: UTF8.self))
         case "take": return .take(started: try need(f.string(.started), .started))
         case "gap": return .gap(lost: try need(f.number(.lost), .lost))

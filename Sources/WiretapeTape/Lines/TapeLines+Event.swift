@@ -40,12 +40,13 @@ extension TapeLines {
             field("by", by.rawValue, &out)
             field("how", how.rawValue, &out)
             if let why { field("why", why, &out) }
-        case .fault(let rule, let action, let reference, let delivered):
+        case .fault(let rule, let action, let reference, let delivered, let line):
             start(t, c, #","e":"fault""#, &out)
             field("rule", rule, &out)
             field("action", action, &out)
             if let reference { field("ref", reference, &out) }
             if let delivered { field("delivered", delivered, &out) }
+            if let line { field("line", line, &out) }
         case .mark, .take, .gap, .stop, .unknown: note(event, &out)
         }
         end(&out)

@@ -10,6 +10,8 @@ package struct TapeValidator: Sendable {
     private var lastTime: UInt64 = 0
     private var opened: Set<UInt32> = []
     private var hasTake = false
+    /// Lines that no reader takes for events.
+    private var hasBadLines = false
     /// Connections that were complained about.
     private var strangers: Set<UInt32> = []
     private var sessions: [Int: (messages: Int, opaque: Int)] = [:]
@@ -25,7 +27,9 @@ package struct TapeValidator: Sendable {
             reader = SessionReader(codecs: codecs, header: header, keepsEntries: false)
             check(header, at: line.line, &findings)
         case .comment: summary.comments += 1
-        case .bad(let fault): bad(line, fault, &findings)
+        case .bad(let fault):
+            hasBadLines = true
+            bad(line, fault, &findings)
         case .event(let event, let isUnframed):
             // The reader of lines forgives what other readers of JSON do not.
             if let fault = TapeValidator.notJSON(line.bytes) {
@@ -55,7 +59,8 @@ package struct TapeValidator: Sendable {
             return TapeSummary.Session(
                 number: session.number, name: session.name, codec: session.codec.id, transport: session.transport,
                 route: session.route, messages: counts.messages, opaque: counts.opaque,
-                obstacle: session.obstacle)
+                obstacle: session.obstacle
+                    ?? (hasBadLines ? "stands on a tape with lines that cannot be read" : nil))
         }
         return summary
     }

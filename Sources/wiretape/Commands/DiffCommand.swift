@@ -11,7 +11,8 @@ package struct DiffCommand: Command {
             Compares two tapes, or the tapes of two folders, as a replay compares a client with its tape: by the meaning of \
             messages, with ids, times, transports, keepalives and the order that the protocol leaves open out of account. \
             Sessions are paired by their names, else in order by protocol and route. Compares a tape with the actual tape \
-            of a run, too: a report's folder stands for the actual.tape in it.
+            of a run, too: a report's folder stands for the actual.tape in it. What rules did in that run, and what was said \
+            again because of them, is no difference.
 
             Differences go to standard output, with file and line. The exit code is 0 when there are none, 2 when there are.
             """,
@@ -87,10 +88,12 @@ package struct DiffCommand: Command {
         var tape = try TapeReader(path: path)
         var reader = SessionReader(codecs: Codecs.all, header: tape.header)
         var messages: [DecodedMessage] = []
+        var run = PlayedRun()
         while let next = try tape.next() {
+            run.read(next.event, number: next.number)
             reader.read(next.event, number: next.number, line: next.line, isUnframed: next.isUnframed, into: &messages)
             messages.removeAll(keepingCapacity: true)
         }
-        return TapeDiff.Content(sessions: reader.finish(), exchanges: reader.exchanges)
+        return TapeDiff.Content(sessions: reader.finish(), exchanges: reader.exchanges, run: run)
     }
 }

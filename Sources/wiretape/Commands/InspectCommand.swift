@@ -12,7 +12,8 @@ package struct InspectCommand: Command {
 
             Formats: 'table' is a line an event or message, with the time, the gap to the line before, the connection, the \
             session and the direction (> to the server, < to the client). 'sequence' is a diagram with the lanes client, \
-            proxy and server; runs of keepalives are folded. 'json' is an object a decoded message.
+            proxy and server; runs of keepalives are folded. 'json' is an object a decoded message, and a \
+            request that a filter asks for.
 
             A filter names messages by their target, event or type, or a point such as message, handshake, request or \
             negotiate, with conditions in brackets; an ordinal counts within each session.
@@ -90,7 +91,7 @@ package struct InspectCommand: Command {
     private func makeFormat() -> any InspectFormat {
         let columns = Console.output.columns
         return switch format {
-        case "json": JSONFormat()
+        case "json": JSONFormat(hasRequests: filter != nil)
         case "sequence": SequenceFormat(width: columns ?? 110)
         default: TableFormat(width: columns)
         }

@@ -153,9 +153,11 @@ package struct ReplayCommand: Command {
         }
         if let problem = faults.plan.impossible(in: tape.sessions).first { throw arguments.error(problem.description) }
         for error in faults.plan.unknownNames(in: tape.sessions, tapeName: tape.name) { log.warning(error.description) }
-        return ReplayEngine(
+        var engine = ReplayEngine(
             sessions: tape.sessions, exchanges: tape.exchanges, upstreams: upstreams, tapeName: tape.name,
             options: options, faults: faults.plan, seed: seed)
+        engine.tellsTape = target?.actualTape != nil
+        return engine
     }
 
     /// Reads the tape behind the listeners.

@@ -23,13 +23,16 @@ extension Inspector {
         case .pong(let direction, let bytes): return (.keepalive, direction, "pong\(payload(bytes))")
         case .close(let direction, let code, let reason):
             return (.close, direction, describe(code, reason))
+        case .gone(.proxy, let how, let why?) where why.hasPrefix(FaultNote.account):
+            return (.gone(.proxy), nil, "\(ending(how)) by fault '\(why.dropFirst(FaultNote.account.count))'")
         case .gone(let party, let how, let why):
             let reason = why.map { " (\($0))" } ?? ""
             return (.gone(party), party.direction, "\(ending(how)) by the \(party.rawValue)\(reason)")
-        case .fault(let rule, let action, let reference, let delivered):
+        case .fault(let rule, let action, let reference, let delivered, let line):
             var text = "fault '\(rule)': \(action)"
             if let reference { text += " at event \(reference)" }
             if let delivered { text += ", \(delivered) bytes delivered" }
+            if let line { text += ", line \(line) of the tape" }
             return (.fault, nil, text)
         case .mark(let text): return (.note, nil, "mark: \(text)")
         case .take(let started): return (.note, nil, "a later recording, started \(started)")

@@ -1,15 +1,34 @@
 internal import WiretapeBytes
 package import WiretapeCore
 
-/// `--format json`: one object a decoded message, one line each. Other rows are left out.
+/// `--format json`: one object a decoded message, one line each. Other rows are left out, but for requests that a filter
+/// asks for.
 package struct JSONFormat: InspectFormat {
-    package init() {}
+    private let hasRequests: Bool
+
+    package init(hasRequests: Bool = false) { self.hasRequests = hasRequests }
 
     package var isJSON: Bool { true }
 
     package func append(_ row: InspectRow, into out: inout String) {
+        if hasRequests, let request = row.request { out += JSONFormat.object(request, of: row).text + "\n" }
         guard let decoded = row.message else { return }
         out += JSONFormat.object(decoded).text + "\n"
+    }
+
+    private static func object(_ request: RequestHead, of row: InspectRow) -> JSONValue {
+        .object([
+            .init("event", .number(row.event)),
+            .init("t_ms", .number(DurationText.milliseconds(row.time))),
+            .init("c", .number(row.connection)),
+            .init("d", .string(Direction.toServer.mark)),
+            .init("type", .string("request")),
+            .init("method", .string(request.method)),
+            .init("target", .string(request.target)),
+            .init(
+                "headers", .array(request.headers.map { .array([.string($0.name), .string($0.value)]) })),
+            .init("summary", .string(row.text)),
+        ])
     }
 
     /// `bytes` is the size of the message on the wire, with its own framing; `sha256` is of the payload that carried it,

@@ -113,7 +113,7 @@ import Testing
         let lines = try run.out.split(separator: "\n").map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
         #expect(lines.map(\.event) == ["finding", "session", "tape"])
         #expect(lines[0].line == 6 && lines[0].column == 6)
-        #expect(lines[1].replayable == true && lines[1].messages == 3)
+        #expect(lines[1].replayable == false && lines[1].messages == 3)
         #expect(lines[2].errors == 1)
     }
 }

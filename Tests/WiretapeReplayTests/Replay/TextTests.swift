@@ -80,7 +80,7 @@ import WiretapeCore
                   2  2.01 s  +2.00 s  status     negotiate 404               ended at 2.01 s by replay: 404
                   1 ╳
                   2 \(String(repeating: "·", count: 60))╳
-                fault 'disconnect on Tick' fired after 9.0 ms, session 1, attempt 1 at message 2
+                fault 'disconnect on Tick' fired after 9.0 ms, session 1, attempt 1 at Tick[1] (server message 2)
                 wiretape: rule 'respond(503) on connect[3]' (--fault) never fired: its conditions were never met. Exit 5; 'optional: true' allows it.
                 digest \(report.digest), seed 1
 

@@ -50,7 +50,7 @@ package struct FaultEngine: Sendable {
     package mutating func message(_ message: Message, ordinal: Int, _ moment: FaultMoment) -> [FaultHit] {
         let side: WritableKeyPath<Counts, Int> = message.direction == .toServer ? \.toServer : \.toClient
         let isHeard = hasServer || message.direction == .toClient
-        return fire(side, ordinal: ordinal, message: ordinal, moment) { rule in
+        return fire(side, ordinal: ordinal, message: (message.direction, ordinal), moment) { rule in
             rule.selector.matches(message, moment.context) && (isHeard || !rule.needsServer)
         }
     }
@@ -117,7 +117,8 @@ package struct FaultEngine: Sendable {
     // MARK: Firing
 
     private mutating func fire(
-        _ counter: WritableKeyPath<Counts, Int>, ordinal: Int, message: Int?, _ moment: FaultMoment,
+        _ counter: WritableKeyPath<Counts, Int>, ordinal: Int, message: (direction: Direction, ordinal: Int)?,
+        _ moment: FaultMoment,
         at since: RuleFilters.Since? = nil, _ selects: (FaultRule) -> Bool
     ) -> [FaultHit] {
         var hits: [FaultHit] = []
@@ -135,7 +136,10 @@ package struct FaultEngine: Sendable {
             counts[key, default: Counts()].firings += 1
             hits.append(
                 FaultHit(
-                    rule: i, name: rule.name, place: rule.place, actions: rule.actions, message: message,
+                    rule: i, name: rule.name, place: rule.place, actions: rule.actions, message: message?.ordinal,
+                    counted: message.map { side, ordinal in
+                        "\(rule.selector.subject.text)[\(occurrence)] (\(side == .toServer ? "client" : "server") message \(ordinal))"
+                    },
                     random: random.next()))
             isOver = rule.isTerminal
         }

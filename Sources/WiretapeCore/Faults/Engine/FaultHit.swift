@@ -7,6 +7,8 @@ package struct FaultHit: Hashable, Sendable {
     package var actions: [FaultAction]
     /// The message's ordinal among those of its direction; nil for everything else.
     package var message: Int?
+    /// The message as the rule counts it, and as its side does: `Tick[2] (server message 8)`. Nil as `message`.
+    package var counted: String?
     /// The seed of whatever the actions draw: a pure function of the run's seed, the rule and the moment.
     package var random: UInt64
 

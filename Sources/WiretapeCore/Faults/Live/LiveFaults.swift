@@ -158,6 +158,7 @@ package final class LiveFaults {
         firings.append(
             ReplayReport.Firing(
                 rule: hit.name, time: elapsed(now), session: session?.number ?? 0, run: 1,
-                attempt: session?.attemptNumbers.attempt ?? 0, message: hit.message, action: hit.text, cut: cut))
+                attempt: session?.attemptNumbers.attempt ?? 0, message: hit.message, counted: hit.counted,
+                action: hit.text, cut: cut))
     }
 }

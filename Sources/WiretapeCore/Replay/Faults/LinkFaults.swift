@@ -18,6 +18,8 @@ struct LinkFaults: Sendable {
     var moments = LinkMoments()
     /// Keepalives of ours, for ordinals.
     var keepalives = 0
+    /// What the tape of the run is told once the next poll, or the answer, has gone.
+    var notes: [FaultNote] = []
     /// A rule has stopped our reads or writes: the client may give the connection up without our hearing of it.
     var isSilent = false
 

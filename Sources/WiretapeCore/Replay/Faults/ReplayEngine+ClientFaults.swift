@@ -44,7 +44,10 @@ extension ReplayEngine {
     private mutating func take(
         _ message: Message, _ fate: MessageFate, of r: Int, into out: inout [ReplayAction]
     ) {
-        for hit in fate.hits where hit != fate.end?.hit { record(hit, moment(of: r), cut: false) }
+        for hit in fate.hits where hit != fate.end?.hit {
+            record(hit, moment(of: r), cut: false)
+            noteFault(hit, .said, on: runs[r].link?.connection, into: &out)
+        }
         for effect in fate.effectsBefore { apply(effect, on: runs[r].link?.connection, of: r, into: &out) }
         var ending: Link.Ending?
         if let end = fate.end {

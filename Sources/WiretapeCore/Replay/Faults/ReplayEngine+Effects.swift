@@ -113,7 +113,10 @@ extension ReplayEngine {
             runs[r].link?.watch.asked(at: now)
             return pass(payload, opcode, to: r, into: &out)
         }
-        for hit in fate.hits { record(hit, moment(of: r), cut: false) }
+        for hit in fate.hits {
+            record(hit, moment(of: r), cut: false)
+            if hit != fate.end?.hit { noteFault(hit, .none, on: runs[r].link?.connection, into: &out) }
+        }
         for effect in fate.effectsBefore + fate.effectsAfter {
             apply(effect, on: runs[r].link?.connection, of: r, into: &out)
         }

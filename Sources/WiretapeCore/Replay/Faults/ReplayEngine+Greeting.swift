@@ -30,12 +30,13 @@ extension ReplayEngine {
         }
         for hit in fate.hits where hit != fate.end?.hit { record(hit, moment(of: r), cut: false) }
         for effect in fate.effectsBefore { apply(effect, on: runs[r].link?.connection, of: r, into: &out) }
-        for edit in fate.injectedBefore { inject(edit, to: r, into: &out) }
+        for hit in fate.hits where fate.isLost && hit != fate.end?.hit { noteFault(hit, .none, on: c, into: &out) }
+        for edit in fate.injectedBefore { inject(edit, by: fate.hits, to: r, into: &out) }
         if let count = fate.truncated { out.append(.limit(c, bytes: count)) }
         if !fate.isLost && fate.end?.place != .before || fate.truncated != nil {
             for one in greeting.payloads { say(one, fate, greeting.handshake, to: r, into: &out) }
         }
-        for edit in fate.injectedAfter { inject(edit, to: r, into: &out) }
+        for edit in fate.injectedAfter { inject(edit, by: fate.hits, to: r, into: &out) }
         let wait = fate.delay.addingReportingOverflow(fate.pause).partialValue
         if wait > 0 { runs[r].link?.faults.heldUntil = now.advanced(by: min(wait, Delay.longest)) }
     }
@@ -60,6 +61,7 @@ extension ReplayEngine {
             } else {
                 let isCut = fate.truncated != nil
                 pass(bytes, opcode, damage: copy == 0 ? damage : nil, isPlain: isCut, to: r, into: &out)
+                noteSaid(fate.hits.filter { $0 != fate.end?.hit || !fate.isPlain }, step: nil, of: r, into: &out)
             }
         }
         if fate.delay > 0 { runs[r].noteChange() }

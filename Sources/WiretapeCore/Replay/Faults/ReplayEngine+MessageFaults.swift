@@ -29,14 +29,17 @@ extension ReplayEngine {
             return false
         }
         tell(fate, of: r)
-        for edit in fate.injectedBefore { inject(edit, to: r, into: &out) }
+        let others = fate.hits.filter { $0 != fate.end?.hit }
+        for edit in fate.injectedBefore { inject(edit, by: fate.hits, to: r, into: &out) }
         // A session that is forgotten and ended is known until its end.
         let last = fate.end == nil ? [] : fate.effectsBefore.filter { $0 == .expire }
         for effect in fate.effectsBefore where !last.contains(effect) {
             apply(effect, on: runs[r].link?.connection, of: r, into: &out)
         }
         let ending = fate.end.map {
-            Link.Ending(verdict: $0.verdict, hit: $0.hit, effects: last, lingering: fate.lingering)
+            Link.Ending(
+                verdict: $0.verdict, hit: $0.hit, effects: last, lingering: fate.lingering,
+                step: fate.isLost ? step : nil)
         }
         if let ending, fate.end?.place == .before {
             cut(r, ending, following: false, into: &out)
@@ -51,10 +54,11 @@ extension ReplayEngine {
         if fate.isLost {
             keep(step, message, of: r)
             runs[r].sent(step, at: now, due: due)
+            for hit in others { noteFault(hit, step: step, of: r, .none, on: runs[r].link?.connection, into: &out) }
         } else {
             say(fate, step, message, due: due, to: r, into: &out)
         }
-        for edit in fate.injectedAfter { inject(edit, to: r, into: &out) }
+        for edit in fate.injectedAfter { inject(edit, by: fate.hits, to: r, into: &out) }
         if fate.pause > 0 { runs[r].link?.faults.heldUntil = now.advanced(by: fate.pause) }
         guard ending != nil || !fate.effectsAfter.isEmpty else { return true }
         var after = ending ?? Link.Ending(verdict: nil, hit: fate.hits.last, isToldAlready: true)
@@ -86,11 +90,18 @@ extension ReplayEngine {
                     step: step, bytes: batch.bytes, opcode: batch.opcode, left: reorder.window,
                     until: now.advanced(by: reorder.patience)))
             runs[r].noteChange()
+            let c = runs[r].link?.connection
+            for hit in fate.hits { noteFault(hit, step: step, of: r, .none, on: c, into: &out) }
             return
         }
         let isCut = fate.truncated != nil
+        let hits = fate.hits.filter { $0 != fate.end?.hit || !fate.isPlain }
         pass(batch.bytes, batch.opcode, steps: [step], damage: damage, isPlain: isCut, to: r, into: &out)
-        for _ in 0..<fate.copies { pass(batch.bytes, batch.opcode, damage: damage, to: r, into: &out) }
+        noteSaid(hits, step: step, of: r, into: &out)
+        for _ in 0..<fate.copies {
+            pass(batch.bytes, batch.opcode, damage: damage, to: r, into: &out)
+            noteSaid(hits, step: step, of: r, into: &out)
+        }
         letPass(1, of: r, into: &out)
     }
 
@@ -116,11 +127,14 @@ extension ReplayEngine {
     }
 
     /// A message that nobody recorded.
-    mutating func inject(_ edit: MessageEdit, to r: Int, into out: inout [ReplayAction]) {
+    mutating func inject(
+        _ edit: MessageEdit, by hits: [FaultHit], to r: Int, into out: inout [ReplayAction]
+    ) {
         guard runs[r].link != nil else { return }
         var opcode = Opcode.text
         let bytes = edit.apply(to: [], &opcode, runs[r].session.codec.type, like: nil)
         pass(bytes, opcode, to: r, into: &out)
+        noteSaid(hits, step: nil, of: r, into: &out)
         answerPoll(of: r, into: &out)
     }
 
@@ -195,14 +209,18 @@ extension ReplayEngine {
         tell(fate, of: r)
         for effect in fate.effectsBefore + fate.effectsAfter { apply(effect, on: nil, of: r, into: &out) }
         runs[r].sent(step, at: now, due: due)
+        for hit in fate.hits where hit != fate.end?.hit {
+            noteFault(hit, step: step, of: r, .none, on: runs[r].link?.connection, into: &out)
+        }
         if fate.isDropped { return true }
         if let end = fate.end, end.place != .after {
-            cut(r, Link.Ending(verdict: end.verdict, hit: end.hit), following: false, into: &out)
+            cut(r, Link.Ending(verdict: end.verdict, hit: end.hit, step: step), following: false, into: &out)
             return false
         }
         self.end(r, with: runs[r].script.ending(step) ?? .disconnect, into: &out)
         if let end = fate.end {
             record(end.hit, moment(of: r), cut: false)
+            noteFault(end.hit, step: step, of: r, .none, on: runs[r].link?.connection, into: &out)
             if case .outage(let outage) = end.verdict { begin(outage, by: end.hit, into: &out) }
         }
         return false

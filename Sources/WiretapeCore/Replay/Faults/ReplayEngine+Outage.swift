@@ -3,14 +3,16 @@ extension ReplayEngine {
     struct OutageState: Sendable {
         var until: WireInstant
         var answer: Int?
-        var name: String
+        var hit: FaultHit
+
+        var name: String { hit.name }
     }
 
     /// Cuts the sessions' connections. What asks until it is over is refused or answered, over a connection that is kept
     /// alive, too: were it cut beforehand, the client's next attempt might be lost on the way and nobody would know of it.
     mutating func begin(_ outage: Outage, by hit: FaultHit, into out: inout [ReplayAction]) {
         self.outage = OutageState(
-            until: now.advanced(by: outage.duration), answer: outage.answer, name: hit.name)
+            until: now.advanced(by: outage.duration), answer: outage.answer, hit: hit)
         guard let verdict = outage.cut.verdict else { return }
         let linked = runs.indices.filter { runs[$0].link != nil }.sorted {
             (runs[$0].session.number, runs[$0].run) < (runs[$1].session.number, runs[$1].run)
@@ -37,6 +39,7 @@ extension ReplayEngine {
     /// - Returns: whether it was refused.
     mutating func refuseInOutage(_ c: ConnectionID, into out: inout [ReplayAction]) -> Bool {
         guard let outage = currentOutage, outage.answer == nil else { return false }
+        noteFault(outage.hit, .end, on: c, into: &out)
         refuseConnection(c, by: outage.name, into: &out)
         return true
     }
@@ -58,6 +61,7 @@ extension ReplayEngine {
         _ c: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
     ) -> Bool {
         guard let outage = currentOutage else { return false }
+        noteFault(outage.hit, .end, on: c, into: &out)
         let known = roster.clients[identity(head, c)]?.claims ?? []
         let r = known.first(where: isAwaited) ?? returning(known)
         guard let status = outage.answer else {
@@ -96,7 +100,11 @@ extension ReplayEngine {
         let hits = faultEngine.accept(
             .accept, listener: listener, ordinal: accepted[listener] ?? 1, sinceRun: origin.map { now.since($0) })
         guard let fate = RequestFate(hits) else { return }
-        for hit in fate.hits { record(hit, FaultMoment(session: 0, run: 0, attempt: 0), cut: false) }
+        for hit in fate.hits {
+            record(hit, FaultMoment(session: 0, run: 0, attempt: 0), cut: false)
+            let ends = hit == (fate.end ?? fate.endAfter)?.hit
+            noteFault(hit, ends ? .end : .none, on: c, into: &out)
+        }
         if fate.delay > 0 { out.append(.hold(c, for: fate.delay)) }
         for effect in fate.effectsBefore + fate.effectsAfter { apply(effect, on: c, into: &out) }
         guard let end = fate.end ?? fate.endAfter else { return }

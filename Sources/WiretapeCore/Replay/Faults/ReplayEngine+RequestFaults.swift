@@ -36,6 +36,11 @@ extension ReplayEngine {
         for effect in fate.effectsBefore { apply(effect, on: c, of: r, into: &before) }
         prepared += before
         if let count = fate.truncated { prepared.append(.limit(c, bytes: count)) }
+        var notes: [ReplayAction] = []
+        for hit in fate.hits where hit != fate.end?.hit && hit != fate.endAfter?.hit {
+            noteFault(hit, .answer, on: c, into: &notes)
+        }
+        prepared += notes
         return fate
     }
 
@@ -46,6 +51,7 @@ extension ReplayEngine {
     ) {
         guard let end = fate.end else { return }
         record(end.hit, moment(of: r), cut: false)
+        noteFault(end.hit, .end, on: c, into: &out)
         let wait = fate.delay.addingReportingOverflow(fate.lingering).partialValue
         var step = Attempt.Step(
             request: kind.rawValue, transport: transport(kind, head, of: r), time: elapsed + min(wait, Delay.longest))
@@ -173,6 +179,7 @@ extension ReplayEngine {
             later.ending.lingering = 0
             if let hit = due.ending.hit, !due.ending.isToldAlready {
                 record(hit, due.moment, cut: !due.complete)
+                noteFault(hit, .none, on: c, into: &out)
                 later.ending.isToldAlready = true
             }
             later.until = now.advanced(by: due.ending.lingering)
@@ -181,6 +188,7 @@ extension ReplayEngine {
         if let hit = due.ending.hit, !due.ending.isToldAlready { record(hit, due.moment, cut: !due.complete) }
         guard let verdict = due.ending.verdict else { return }
         if case .outage(let outage) = verdict, let hit = due.ending.hit { return begin(outage, by: hit, into: &out) }
+        noteFault(due.ending.hit, step: due.ending.step, of: due.run, .end, on: c, into: &out)
         let by = due.ending.hit.map { "fault:\($0.name)" } ?? "server"
         if let r = peers[c]?.run, runs[r].link?.connection == c {
             // By now it carries a session.

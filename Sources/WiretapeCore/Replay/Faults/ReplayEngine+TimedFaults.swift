@@ -43,6 +43,7 @@ extension ReplayEngine {
             for hit in faultEngine.time(since, moment) {
                 guard case .outage(let outage)? = hit.ending else { continue }
                 record(hit, moment, cut: false)
+                noteFault(hit, .none, on: nil, into: &out)
                 begin(outage, by: hit, into: &out)
             }
             return
@@ -55,8 +56,12 @@ extension ReplayEngine {
     private mutating func carryOut(_ hits: [FaultHit], of r: Int, into out: inout [ReplayAction]) {
         guard let fate = MessageFate(hits), runs[r].link != nil else { return }
         for hit in fate.hits where hit != fate.end?.hit { record(hit, moment(of: r), cut: false) }
-        for edit in fate.injectedBefore + fate.injectedAfter { inject(edit, to: r, into: &out) }
+        for edit in fate.injectedBefore + fate.injectedAfter { inject(edit, by: fate.hits, to: r, into: &out) }
         let effects = fate.effectsBefore + fate.effectsAfter
+        if !effects.isEmpty {
+            let c = runs[r].link?.connection
+            for hit in fate.hits where hit != fate.end?.hit { noteFault(hit, .none, on: c, into: &out) }
+        }
         guard let end = fate.end else {
             for effect in effects { apply(effect, on: runs[r].link?.connection, of: r, into: &out) }
             return

@@ -264,6 +264,7 @@ extension ReplayEngine {
                 let head = runs[r].link?.opening.request ?? runs[r].session.opening.request
                 let given = code == 1000 ? answer : withCORS(plain(409, reason), for: head)
                 out.append(.respond(c, given, thenClose: false, ticket: ticket()))
+                noteAnswered(on: c, of: r, into: &out)
                 return true
             }
             // What a rule wants is the proper end of the answer, whatever a WebSocket would be told.
