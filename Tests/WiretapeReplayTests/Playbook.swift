@@ -39,6 +39,8 @@ final class Playbook {
     ) throws {
         var options = ReplayOptions()
         options.speed = speed
+        // These tapes are short: what comes first is what is looked at.
+        options.greeting = .off
         change(&options)
         var plan = plan
         for fault in faults { plan.append(try FaultRule(parsing: fault, from: RuleSource(file: "--fault"))) }

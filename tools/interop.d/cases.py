@@ -299,6 +299,23 @@ def own_reconnect(stage):
     return "the recorded death, the refused try and the one that succeeds"
 
 
+def greeted(stage):
+    """A reset in recordings/chat.tape.gz: the client is welcomed on its new connection as on the first, and the chat goes on."""
+    report = stage.path(".report.json")
+    arguments = ["replay", ROOT / "recordings/chat.tape.gz", "--fault", "reset after ReceiveMessage[3]", "--report", report]
+    with Wiretape(arguments, stage.path(".log")) as proxy:
+        lines = json.dumps(["hello bob", "fine, thanks", "bye"])
+        environment = stage.peers.command("signalr-js", "", "")[1]
+        code, out, err = run(["node", HERE / "chat.js", proxy.url + "/hub", "ada", lines, "--reconnect"], LIMIT, env=environment)
+        ended = proxy.stop()
+        if code != 0 or ended != 0:
+            raise Failed(f"client {code}, replay {ended}: {out[-300:]} {err[-300:]} {proxy.said()}")
+    told = json.loads(report.read_text(encoding="utf-8"))["sessions"][0].get("greeting", {})
+    if out.count("ada: welcomed") != 2 or "ada: bob says bye" not in out or told.get("labels") != ["Welcome"]:
+        raise Failed(f"{told}: {out}")
+    return "Welcome on both connections, and the chat once"
+
+
 def sparse(stage):
     """Four lines by hand are a tape that pysignalr talks to."""
     tape = stage.path(".tape")
@@ -386,6 +403,7 @@ CASES = {
     "lost and back": (("aspnetcore", "signalr-js"), lost),
     "--clients": (("aspnetcore", "signalr-js"), several),
     "tape with a reconnect": (("signalr-js",), own_reconnect),
+    "greeting": (("signalr-js",), greeted),
     "sparse tape": (("pysignalr",), sparse),
     "canonical": (("aiosignalr",), canonical),
     "wrong protocol": (("aiosignalr", "signalr-js"), wrong_protocol),

@@ -25,6 +25,9 @@ extension GraphQLCodec {
         return ["connection_init", "init", "subscribe", "start", "subscription_start"].contains(type)
     }
 
+    /// What a source gives to somebody who subscribes again is its own affair.
+    package static var mayBeginSubscriptionsAgain: Bool { true }
+
     package static func route(_ request: RequestHead) -> String { request.path }
 
     /// AppSync's clients put a signed header into the URL.

@@ -36,6 +36,9 @@ struct Link: Sendable {
     static let mostStrangers = 4_096
     /// Steps that are sent again out of turn: the handshake, and answers to repeated requests.
     var again: [(step: Int, due: WireInstant)] = []
+    /// The greeting, until the protocol's opening is through; and what of it an earlier connection has had.
+    var greeting: [Int] = []
+    var greeted: Set<Int> = []
     /// Payloads that the kernel has not wholly taken, in order from `firstUnderWay` on, and how many bytes they are together.
     private var given: [UnderWay] = []
     private var firstUnderWay = 0

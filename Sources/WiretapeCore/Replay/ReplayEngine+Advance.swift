@@ -85,7 +85,8 @@ extension ReplayEngine {
         let isShared = runs[r].session.codec.type.sharesFrames
         if !isShared || batch.frame != Int(runs[r].script.steps[step].frame) { flush(&batch, of: r, into: &out) }
         if writer(of: r).has(message) {
-            append(step, message, of: r, &batch)
+            let isGreeting = runs[r].greeting?.steps.contains(step) == true
+            append(step, isGreeting ? addressed(message, to: r) : message, of: r, &batch)
         } else {
             letPass(1, of: r, into: &out)
         }
@@ -129,7 +130,10 @@ extension ReplayEngine {
         guard !batch.steps.isEmpty else { return }
         let messages =
             runs[r].link?.memory == nil ? [] : batch.steps.compactMap { runs[r].script.message($0) }
-        deliver(batch.bytes, batch.opcode, messages, steps: batch.steps, to: r, into: &out)
+        // What an earlier connection has had is not lost with this one.
+        let greeted = runs[r].link?.greeted ?? []
+        let steps = greeted.isEmpty ? batch.steps : batch.steps.filter { !greeted.contains($0) }
+        deliver(batch.bytes, batch.opcode, messages, steps: steps, to: r, into: &out)
         letPass(batch.steps.count, of: r, into: &out)
         lastActivity = now
         batch.bytes = []

@@ -72,7 +72,12 @@ extension ReplayEngine {
                 run.state[$0] == .abandoned && run.script.steps[$0].direction == .toClient
             }, unreached: unreached, repeated: run.speech.repeated, operation: run.session.part,
             others: sources(of: roster.claims[r].session).dropFirst().map { sessions[$0].number },
-            upstream: table.upstream(of: roster.claims[r].session))
+            upstream: table.upstream(of: roster.claims[r].session), greeting: greeting(of: run), notes: run.notes)
+    }
+
+    private func greeting(of run: SessionRun) -> ReplayReport.Greeting? {
+        guard let greeting = run.greeting, run.greetings > 0 else { return nil }
+        return ReplayReport.Greeting(labels: greeting.labels, why: greeting.why, connections: run.greetings)
     }
 
     /// The rules that never acted, with what is near.

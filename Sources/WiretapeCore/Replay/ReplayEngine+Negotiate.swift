@@ -147,10 +147,10 @@ extension ReplayEngine {
     private mutating func remember(
         _ ids: ServerIDs, _ head: RequestHead, _ answer: HTTPAnswer, _ codec: CodecEntry, for r: Int
     ) {
-        tokens[ids.token] = SessionToken(run: r)
+        tokens[ids.token] = SessionToken(run: r, ids: ids)
         let exchange = StreamOpening(
             request: head, response: ResponseHead(status: answer.status, headers: answer.headers),
             responseBody: answer.body)
-        if let key = codec.type.sessionKey(exchange) { tokens[key] = SessionToken(run: r) }
+        if let key = codec.type.sessionKey(exchange) { tokens[key] = SessionToken(run: r, ids: ids) }
     }
 }

@@ -151,9 +151,9 @@ extension ReplayEngine {
         return .answered
     }
 
-    /// With `--fresh-ids` every connection gets an id of its own in the server's greeting.
+    /// Every connection but the first gets an id of its own in the server's greeting, with `--fresh-ids` the first one too.
     private mutating func varyGreeting(of r: Int) {
-        guard options.freshIDs, let chain = runs[r].greetingChain else { return }
+        guard options.freshIDs || runs[r].generation > 1, let chain = runs[r].greetingChain else { return }
         let n = handedOut[chain.id, default: 1]
         handedOut[chain.id] = n + 1
         let id = runs[r].session.codec.type.vary(chain.id, n)
@@ -193,6 +193,7 @@ extension ReplayEngine {
         if link.connection == c { carries(c, r, into: &out) }
         remember(identity(head, c), of: r)
         if !runs[r].transports.contains(link.transport) { runs[r].transports.append(link.transport) }
+        findGreeting(of: r, into: &out)
         runs[r].attach(link, at: now, options)
         runs[r].link?.codec.configure(options.codecSettings)
         if let other = runs[r].link?.writer.translation {

@@ -5,6 +5,7 @@ package struct ReplayOptions: Hashable, Sendable {
     package var ignore: [IgnoreRule] = []
     package var onDivergence = OnDivergence.fail
     package var onReconnect = OnReconnect.resume
+    package var greeting = GreetingOption.auto
     /// How long only client messages may be awaited.
     package var patience: UInt64 = 30_000_000_000
     /// How long a client must be quiet when only a push that is held for its next message could move it, and how long a

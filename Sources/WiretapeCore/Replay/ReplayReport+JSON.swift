@@ -26,13 +26,23 @@ extension ReplayReport.Session {
             ] + (upstream.map { [.init("upstream", .string($0))] } ?? []) + (traffic?.members ?? played) + [
                 .init("abandoned", .number(abandoned)), .init("attempts", .array(attempts.map(\.json))),
             ] + (unreached > 0 ? [.init("unreached", .number(unreached))] : [])
-                + (repeated > 0 ? [.init("repeated", .number(repeated))] : [])
+                + (repeated > 0 ? [.init("repeated", .number(repeated))] : []) + remarkMembers
                 + (operation.map { [.init("operation", .number($0))] } ?? [])
                 + (others.isEmpty ? [] : [.init("others", .array(others.map { .number($0) }))]))
     }
 }
 
 extension ReplayReport.Session {
+    private var remarkMembers: [JSONValue.Member] {
+        let heard = greeting.map { greeting in
+            JSONValue.object([
+                .init("labels", .strings(greeting.labels)), .init("why", .string(greeting.why)),
+                .init("connections", .number(greeting.connections)),
+            ])
+        }
+        return (heard.map { [.init("greeting", $0)] } ?? []) + (notes.isEmpty ? [] : [.init("notes", .strings(notes))])
+    }
+
     /// What became of the script.
     private var played: [JSONValue.Member] {
         [

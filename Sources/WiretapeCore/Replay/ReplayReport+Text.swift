@@ -121,7 +121,12 @@ extension ReplayReport.Session {
     /// - Parameter runs: how many runs of the recorded session the report has.
     fileprivate func lines(of runs: Int) -> [String] {
         let head = "\(title)\(runs > 1 ? " run \(run)" : "") (\(carried)), \(state)"
-        return [head] + table(attempts.map(\.columns)) + AttemptTimeline(attempts).lines
+        return [head] + remarks + table(attempts.map(\.columns)) + AttemptTimeline(attempts).lines
+    }
+
+    /// What it was greeted with, and notes.
+    var remarks: [String] {
+        (greeting.map { ["  greeting: \($0.text)"] } ?? []) + notes.map { "  note: \($0)" }
     }
 
     /// `session 3`, `session 3 operation 2`, `session 3 with 4, 5`.

@@ -95,6 +95,25 @@ package struct ReplayReport: Hashable, Sendable {
         package var others: [Int] = []
         /// The upstream that it was recorded at, of a tape with several.
         package var upstream: String? = nil
+        /// What new connections heard again; nil: nothing.
+        package var greeting: Greeting? = nil
+        /// What else people should know.
+        package var notes: [String] = []
+    }
+
+    /// What a server says to everybody who connects.
+    package struct Greeting: Hashable, Sendable {
+        package var labels: [String]
+        /// How it was found.
+        package var why: String
+        /// How many connections heard it, beside the first.
+        package var connections: Int
+
+        /// `Welcome (pushes within …), said again on 2 connections`.
+        var text: String {
+            let on = connections == 1 ? "1 connection" : "\(connections) connections"
+            return "\(labels.joined(separator: ", ")) (\(why)), said again on \(on)"
+        }
     }
 
     package struct Traffic: Hashable, Sendable {

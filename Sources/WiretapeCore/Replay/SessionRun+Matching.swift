@@ -239,6 +239,7 @@ extension SessionRun {
             link?.again.append((said, now.advanced(by: gap)))
         }
         if let last = answers.last, state[last] == .done { return }
+        if answers.contains(where: { state[$0] == .done && script.steps[$0].role == .push }) { noteGoingOn(options) }
         for unsent in answers where state[unsent] == .abandoned { revive(unsent) }
         rewindPositions(to: step)
         groupHead[group] = nil

@@ -50,7 +50,9 @@ extension SessionRun {
         for step in sent.reversed() {
             guard left > 0 else { break }
             let index = Int(step)
-            guard script.steps[index].role == .push, state[index] == .done, seen.insert(step).inserted else { continue }
+            guard script.steps[index].role == .push, state[index] == .done, seen.insert(step).inserted,
+                greeting?.steps.contains(index) != true
+            else { continue }
             if let group = script.steps[index].group {
                 guard let last = script.toClient(in: group).last, state[last] != .done || last == index else {
                     continue
@@ -89,9 +91,11 @@ extension SessionRun {
         }
     }
 
-    /// From the first message. What was said and sent so far stays in the report.
+    /// From the first message. What was said and sent so far stays in the report. What the client had said it may say again,
+    /// and need not: nothing waits for that once the client has been quiet for the grace.
     func restart(at now: WireInstant) {
         let count = script.steps.count
+        let said = script.steps.indices.filter { mayStayAway($0) }
         state = Array(repeating: .waiting, count: count)
         doneAt = StepTimes(count: count)
         matchedIn = Array(repeating: 0, count: count)
@@ -104,6 +108,23 @@ extension SessionRun {
         heldBack = []
         speech.forget()
         begin(at: now)
+        for step in said {
+            state[step] = .abandoned
+            guard let group = script.steps[step].group, script.groups[group].request == step else { continue }
+            for other in script.toClient(in: group) { state[other] = .abandoned }
+            for other in script.toServer(in: group) { state[other] = .abandoned }
+        }
+        mayComeBack = state.count { $0 == .abandoned }
         skipSettled()
+    }
+
+    /// Whether the client has said that, by itself: neither the protocol's opening nor an answer to what it is asked again.
+    private func mayStayAway(_ step: Int) -> Bool {
+        guard script.steps[step].direction == .toServer, matchedIn[step] > 0 else { return false }
+        switch script.steps[step].role {
+        case .handshake, .close, nil: return false
+        case .reply: return script.steps[step].group.map { script.groups[$0].origin == .toServer } ?? true
+        case .request, .send, .push, .part, .cancel, .keepalive, .ack, .opaque: return true
+        }
     }
 }

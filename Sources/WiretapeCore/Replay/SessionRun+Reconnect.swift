@@ -31,6 +31,7 @@ extension SessionRun {
             groupHead[group] = nil
         }
         rewindPositions()
+        if !isScripted || isPlayed { greetAgain(at: now) }
         if !isScripted { applyPolicy(options, remembered: false, at: now) }
         holdBack(what: options.subscribers.hanging)
     }

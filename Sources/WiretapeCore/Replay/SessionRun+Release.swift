@@ -19,6 +19,7 @@ extension SessionRun {
     func next(at now: WireInstant, elsewhere: Int32 = .max, _ options: ReplayOptions) -> Next {
         // Not `let link`: a copy of it for every message.
         guard failure == nil, !isStalled, link?.isCut == false else { return .idle }
+        if link?.greeting.isEmpty == false { queueGreeting(options) }
         if link?.again.isEmpty == false, let first = link?.again.min(by: { $0.due < $1.due }),
             mayLeave(first.step, options)
         {
@@ -89,7 +90,7 @@ extension SessionRun {
         // What is sent a second time is nothing that others waited for.
         if state[step] != .done { doneAt[step] = moment }
         state[step] = .done
-        sent.append(Int32(clamping: step))
+        if link?.greeted.contains(step) != true { sent.append(Int32(clamping: step)) }
         progressed(at: now)
         spend(step)
         if script.steps[step].role == nil { endedByScript = true }

@@ -54,5 +54,5 @@ extension SessionRun {
 }
 
 extension Script.Name {
-    fileprivate func isNamed(_ name: String) -> Bool { label == name || channel == name || type == name }
+    func isNamed(_ name: String) -> Bool { label == name || channel == name || type == name }
 }

@@ -35,6 +35,11 @@ final class SessionRun: CountsAttempts {
     private(set) lazy var leniency = RecordedLeniency(script, session.writer.rules)
     /// Transports that a fault took away.
     var blocked: [Transport] = []
+    /// What each new connection hears first; nil: not asked yet. How many heard it again.
+    var greeting: SessionGreeting?
+    var greetings = 0
+    /// What people should know of how it was played.
+    var notes: [String] = []
     /// Client messages that a fault dropped, by their steps: the client may send them again.
     var dropped: Set<Int> = []
     /// Client messages that stand for recorded ones from which they differ, by those steps.

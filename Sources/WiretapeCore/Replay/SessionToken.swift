@@ -2,6 +2,8 @@
 struct SessionToken: Hashable, Sendable {
     /// Index into ``ReplayEngine/runs``.
     var run: Int
+    /// The ids that were handed out with it.
+    var ids: ServerIDs?
     /// It has been a connection's.
     var isUsed = false
     /// Its connection is gone for good, as the server would have it: what names it is answered that it is unknown.

@@ -107,6 +107,8 @@ package protocol FrameCodec: CarrierCodec, LimitedCodec {
     static func subscribes(_ message: Message) -> Bool
     /// Whether the protocol has such messages.
     static var hasSubscriptions: Bool { get }
+    /// Whether one server of the protocol goes on with a subscription that is asked for again, and another begins it again.
+    static var mayBeginSubscriptionsAgain: Bool { get }
     /// From here on ``memory`` tells which messages of the client are repetitions: this value reads each as a new one.
     mutating func leaveRepetitions()
     /// The keepalive that a server sends, and how often it does, in nanoseconds. Nil: none.
@@ -157,6 +159,7 @@ extension FrameCodec {
         return message.type.lowercased().hasSuffix("subscribe") || message.label?.hasSuffix(":subscribe") == true
     }
     package static var hasSubscriptions: Bool { true }
+    package static var mayBeginSubscriptionsAgain: Bool { false }
     package func anew() -> Self { self }
     package static func encode(_ content: JSONValue, like message: Message) -> [UInt8]? { nil }
     package static func redirection(_ exchange: StreamOpening) -> Redirection? { nil }

@@ -13,6 +13,8 @@ package struct DrawnTape: Sendable {
         package var gap: UInt64 = 50_000_000
         /// Whether sessions may end without a word of the server, and calls without an answer.
         package var hasOpenEnds = true
+        /// Pushes with which every connection is greeted.
+        package var greetings = 0
         /// Spoken in MessagePack.
         package var isPacked = false
         /// With stateful reconnects.

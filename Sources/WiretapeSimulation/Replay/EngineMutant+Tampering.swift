@@ -46,6 +46,11 @@ extension EngineMutant {
         case (.resends, .send(let c, _, let bytes, _, _)), (.forgets, .send(let c, _, let bytes, _, _)):
             guard isPush(bytes) else { return out.append(action) }
             guard comesBack(action, facts(c), &out) else { return }
+        case (.ungreeted, .send(let c, let opcode, let bytes, let ticket, _)):
+            guard isPush(bytes), String(decoding: bytes, as: UTF8.self).contains("Welcome"), facts(c).generation > 1
+            else { return out.append(action) }
+            forgotten = (c, ticket)
+            return out.append(.send(c, opcode, EngineMutant.ping, ticket: ticket))
         case (_, .send(let c, let opcode, let bytes, let ticket, _)):
             guard let (to, other) = changed(bytes, to: c, facts) else { return out.append(action) }
             out.append(.send(to, opcode, other, ticket: ticket))

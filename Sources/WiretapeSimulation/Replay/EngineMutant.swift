@@ -44,6 +44,8 @@ package struct EngineMutant: Sendable {
         case resends
         /// The first push on a connection after one that was lost does not go out.
         case forgets
+        /// A connection after one that was lost is not greeted as the first was.
+        case ungreeted
         /// Numbers of the protocol's own bookkeeping are too high: in a Sequence, in an Ack.
         case miscounts
     }

@@ -39,6 +39,11 @@ package struct EngineRun: Sendable {
             default: stage.referees[0][0].forgiven = Set(stage.referees[0][0].talk.lines.indices)
             }
         }
+        for k in stage.referees.indices {
+            for s in stage.referees[k].indices {
+                stage.referees[k][s].endsAreTheClients = scenario.faults.rules.isEmpty
+            }
+        }
         let bound = EngineRun.bound(scenario)
         let isEnded = stage.run(until: start.advanced(by: bound))
         report = stage.finish()

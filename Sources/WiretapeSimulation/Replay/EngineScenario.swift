@@ -42,6 +42,10 @@ package struct EngineScenario: Sendable {
         // What is changed on purpose is changed in JSON.
         limits.isPacked = kind != .mischief && random.below(4) == 0
         limits.isStateful = kind == .stateful
+        // Drawn apart: what a seed draws besides stays the same.
+        var other = SplitMix64(seed: ~seed)
+        if [.cut, .faults, .stateful].contains(kind), other.below(4) > 0 { limits.greetings = 1 + other.below(2) }
+        options.greeting = limits.greetings > 0 ? .named(["Welcome"]) : .off
         tape = DrawnTape(&random, codec, limits: limits)
         options.speed = [.instant, .factor(1), .factor(1), .factor(10), .factor(0.5)][random.below(5)]
         // A client that thinks is none that does not answer.

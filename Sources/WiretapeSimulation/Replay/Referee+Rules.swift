@@ -5,6 +5,8 @@ extension Referee {
     /// A line of the server leaves now.
     mutating func check(_ line: Int, at now: WireInstant) {
         checkCauses(line)
+        if talk.lines[line].role == .push, talk.lines[line].opener == nil, !greeting.contains(line) { checkGreeting() }
+        if talk.lines[line].role == .handshake, generation > 1, epoch == generation { greetedSince = now }
         if effective(line) > 0 { checkRepetition(line) } else { checkTurn(line) }
         if sends[line] == 0, !talk.lines[line].isOptional { checkTime(line, at: now) }
         sends[line] += 1
@@ -32,6 +34,16 @@ extension Referee {
         }
     }
 
+    /// What the server says to everybody who connects comes on each connection that begins with a handshake, before the pushes
+    /// that go on.
+    mutating func checkGreeting() {
+        guard greetedSince != nil else { return }
+        greetedSince = nil
+        for line in greeting where sentIn[line] < generation {
+            complain("connection \(generation) was not greeted with \(name(line))")
+        }
+    }
+
     /// Nothing is sent twice, unless the client asked twice or lost what a question was.
     private mutating func checkRepetition(_ line: Int) {
         let step = talk.lines[line]
@@ -39,6 +51,7 @@ extension Referee {
         case .handshake where sentIn[line] < generation: return
         case .reply where step.opener.map({ asked[$0] > effective(line) }) ?? false: return
         case .request where sentIn[line] < generation && !hasAnswer(line): return
+        case .push where greeting.contains(line) && sentIn[line] < epoch: return
         default: complain("\(name(line)) was sent twice")
         }
     }

@@ -51,6 +51,12 @@ package struct Referee: Sendable {
     package internal(set) var refusals = 0
     /// Lines that others passed although they waited for nothing, and the first that did.
     var passedBy: [Int: (line: Int, text: String)] = [:]
+    /// Lines that every connection hears behind the handshake, unless the protocol goes on without one.
+    let greeting: [Int]
+    /// Since when this connection should have heard them; nil: it has, or need not.
+    var greetedSince: WireInstant?
+    /// Whether nothing but the client ends connections before the tape does.
+    package var endsAreTheClients = false
 
     /// How recorded gaps are played.
     package struct Timing: Sendable {
@@ -80,6 +86,8 @@ package struct Referee: Sendable {
         sentIn = Array(repeating: 0, count: count)
         lostSends = Array(repeating: 0, count: count)
         ear = session.codec.type.init(session.opening)
+        let lines = talk.lines
+        greeting = lines.indices.filter { lines[$0].message?.label == "Welcome" }
     }
 
     package mutating func complain(_ text: String) {
@@ -89,6 +97,7 @@ package struct Referee: Sendable {
     /// The end of the run.
     /// - Parameter takenAway: lines that a rule let nobody have.
     package mutating func finish(takenAway: Set<Int>) {
+        if endsAreTheClients { checkGreeting() }
         for (line, passer) in passedBy.sorted(by: { $0.key < $1.key }) {
             // What the protocol brings again stands where it was taken away.
             let isBrought = takenAway.contains(passer.line) && talk.lines[passer.line].ending == nil
@@ -116,6 +125,8 @@ package struct Referee: Sendable {
     /// The client ended the connection before the server did.
     package mutating func left(at now: WireInstant) {
         if leftAt == nil { leftAt = now }
+        if let since = greetedSince, since < now, endsAreTheClients { checkGreeting() }
+        greetedSince = nil
     }
 
     /// Whether the client may have left while that ending of the server was on its way: then it need not come any more.
@@ -129,6 +140,7 @@ package struct Referee: Sendable {
     package mutating func arrived(_ saying: Saying, at now: WireInstant) {
         if saying.generation > generation {
             generation = saying.generation
+            greetedSince = nil
             if !saying.isResumed {
                 epoch = generation
                 openers = [:]

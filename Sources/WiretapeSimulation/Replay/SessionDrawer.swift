@@ -44,6 +44,7 @@ struct SessionDrawer {
         say(.toServer, #"{"protocol":"\#(name)","version":\#(limits.isStateful ? 2 : 1)}"#)
         pause(&random)
         say(.toClient, "{}")
+        for _ in 0..<limits.greetings { say(.toClient, #"{"type":1,"target":"Welcome","arguments":[\#(marker())]}"#) }
         for _ in 0..<random.draw(in: limits.lines) {
             pause(&random)
             step(&random)

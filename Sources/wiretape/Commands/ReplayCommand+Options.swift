@@ -8,6 +8,7 @@ extension ReplayOptions {
         if let text = arguments.value("match") { match = try Match(parsing: text) }
         if let text = arguments.value("on-divergence") { onDivergence = try OnDivergence(parsing: text) }
         if let text = arguments.value("on-reconnect") { onReconnect = try OnReconnect(parsing: text) }
+        if let text = arguments.value("greeting") { greeting = try GreetingOption(parsing: text) }
         if let text = arguments.value("when-exhausted") { whenExhausted = try WhenExhausted(parsing: text) }
         if let text = arguments.value("keepalive") { keepalive = try Keepalive(parsing: text) }
         if let text = arguments.value("server-limits") { serverLimits = try ServerLimitsOption(parsing: text) }

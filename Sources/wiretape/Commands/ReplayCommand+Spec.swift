@@ -150,6 +150,10 @@ extension ReplayCommand {
                 }, default: "resume",
                 "What a client gets that comes back: resume goes on where it was cut, lose:N without the next N pushes, "
                     + "rewind:N with the last N again, live without what was due meanwhile; restart, next, refuse."),
+            OptionSpec(
+                "greeting", "NAMES", checked(["auto", "none"]) { _ = try GreetingOption(parsing: $0) }, default: "auto",
+                "What each new connection hears first: auto takes what begins connections on the tape, none nothing; "
+                    + "else the names of pushes: Welcome,Motd."),
         ])
 
     private static let judging = OptionGroup(

@@ -61,7 +61,7 @@ extension SweepCommand {
         "Replay",
         [
             "speed", "idle-cap", "time-scale", "keepalive", "server-limits", "match", "ignore", "on-divergence",
-            "on-reconnect",
+            "on-reconnect", "greeting",
             "patience",
             "grace", "route", "on-miss", "upstream", "transports", "clients", "when-exhausted", "deflate", "fresh-ids",
             "allow-host", "allow-origin",

@@ -212,7 +212,7 @@ import WiretapeCore
             said(#"order private-a {"id":2}"#))
         play.close(c, .rst("reset"))
         let d = open(play)
-        play.expect(d, "101", hello())
+        play.expect(d, "101", hello("2.2"))
         say(play, d, "subscribe private-a KEY:00")
         play.expect(d, said("succeeded private-a {}"))
         say(play, d, #"client-typing private-a {"on":true}"#)
@@ -243,7 +243,8 @@ import WiretapeCore
         say(play, d, "subscribe private-a KEY:00")
         play.pass(ms: 100)
         play.expect(
-            d, "101", hello(), said("succeeded room {}"), said("succeeded private-a {}"), said(#"order room {"id":3}"#),
+            d, "101", hello("2.2"), said("succeeded room {}"), said("succeeded private-a {}"),
+            said(#"order room {"id":3}"#),
             said(#"order private-a {"id":4}"#))
         #expect(play.finish().divergences.isEmpty)
     }

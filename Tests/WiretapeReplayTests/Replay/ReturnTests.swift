@@ -268,7 +268,7 @@ import WiretapeCore
         let c = open()
         play.expect(c, "101", hello, joined, EventflitTape.text("order room {}", .toClient))
         play.close(c, .rst("reset"))
-        play.expect(open(), "101", hello, joined)
+        play.expect(open(), "101", EventflitTape.text("hello 2.2", .toClient), joined)
         wants(play, attempts: 2)
     }
 

@@ -39,7 +39,8 @@ import WiretapeSimulation
         Mutant(.madeUp, ["is not on the tape there"]),
         Mutant(.deaf, ["verdict diverged"]),
         Mutant(.resends, ["was sent twice", "is not on the tape there"], .cut),
-        Mutant(.forgets, ["was never sent", "passed"], .cut),
+        Mutant(.forgets, ["was never sent", "passed", "was not greeted"], .cut),
+        Mutant(.ungreeted, ["was not greeted"], .cut),
         Mutant(.miscounts, ["Sequence ", "Ack "], .stateful),
     ]
 
