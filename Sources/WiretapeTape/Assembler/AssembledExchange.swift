@@ -83,7 +83,8 @@ final class AssembledExchange {
     }
 
     private static let streams = [
-        "text/event-stream", "multipart/", "application/x-ndjson", "application/jsonl", "application/json-seq",
+        "text/event-stream", "multipart/", "application/x-ndjson", "application/ndjson", "application/jsonl",
+        "application/x-jsonl", "application/x-json-stream", "application/json-seq", "application/stream+json",
         "application/grpc",
     ]
 

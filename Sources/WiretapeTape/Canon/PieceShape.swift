@@ -5,17 +5,26 @@ internal import WiretapeCore
 enum PieceShape {
     case events
     case parts(boundary: [UInt8])
+    case lines
     case bytes
 
-    init(_ response: ResponseHead?) {
+    init(_ response: ResponseHead?, _ codecs: [CodecEntry]) {
         let type = response?.headers.first("Content-Type").map { MediaType($0) }
         if type?.name == "text/event-stream" {
             self = .events
         } else if let type, type.name.hasPrefix("multipart/") {
             self = .parts(boundary: Array((type["boundary"] ?? "-").utf8))
+        } else if let response, PieceShape.isLines(response, codecs) {
+            self = .lines
         } else {
             self = .bytes
         }
+    }
+
+    /// Whether every line of such an answer is a message.
+    static func isLines(_ response: ResponseHead, _ codecs: [CodecEntry]) -> Bool {
+        let opening = StreamOpening(request: RequestHead(method: "GET", target: "/"), response: response)
+        return codecs.contains { $0.type.isToldByAnswer && $0.type.framing(opening) == .units(.lines) }
     }
 
     /// Behind the first event, or behind the first delimiter of parts; nil when there is none in `body`.
@@ -23,6 +32,7 @@ enum PieceShape {
         switch self {
         case .events: PieceShape.eventEnd(body)
         case .parts(let boundary): PieceShape.delimiterEnd(body, boundary)
+        case .lines: body.firstIndex(of: 0x0a).map { $0 + 1 }
         case .bytes: nil
         }
     }
@@ -31,7 +41,7 @@ enum PieceShape {
     func isSignOfLife(_ piece: ArraySlice<UInt8>, _ codec: any FrameCodec) -> Bool {
         var payloads: [[UInt8]] = []
         switch self {
-        case .bytes: return false
+        case .bytes, .lines: return false
         case .events:
             var reader = SSEReader()
             let bytes = Array(piece)

@@ -193,9 +193,9 @@ extension TapeCanon {
         if case .upgrade = exchange.role, head.status == 101 { return upgraded(x, exchange, event) }
         guard case .streamed = body else { return answered(x, event) }
         var isEndless =
-            ["text/event-stream", "multipart/", "application/x-ndjson"].contains { type in
+            ["text/event-stream", "multipart/"].contains { type in
                 head.headers.first("Content-Type")?.lowercased().hasPrefix(type) ?? false
-            }
+            } || PieceShape.isLines(head, codecs)
         if case .stream = exchange.role { isEndless = true }
         if isEndless, head.status == 200 {
             connections[c]?.exchanges[x]?.isEndless = true

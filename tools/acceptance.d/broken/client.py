@@ -36,6 +36,8 @@ class Habits:
     final: tuple = (4001, 4400)
     refused: tuple = (401,)
     honours: bool = True
+    tells: bool = True  # comes back with Last-Event-ID
+    obeys: bool = True  # waits as `retry:` says
     patience: float = 1.0
     negotiations: int = 1
     says: tuple = ((2, "hi"), (5, "bye"))
@@ -408,7 +410,7 @@ class Events(Client):
     """Server-sent events, with the id of the last one when it comes back."""
 
     async def open(self):
-        last = [f"Last-Event-ID: {self.heard}"] if self.heard else []
+        last = [f"Last-Event-ID: {self.heard}"] if self.heard and self.habits.tells else []
         _, _, reader, _ = await self.ask("GET", "/stream", ["Accept: text/event-stream", *last], keeps=True)
         self.tasks.append(asyncio.ensure_future(self.events(reader, self.inbox)))
 
@@ -416,7 +418,9 @@ class Events(Client):
         try:
             while size := int(await reader.readline() or b"0", 16):
                 for line in (await reader.readexactly(size + 2)).decode().split("\n"):
-                    if line.startswith("data: "):
+                    if line.startswith("retry: ") and self.habits.obeys:
+                        self.habits = dataclasses.replace(self.habits, wait=always(int(line[7:]) / 1000))
+                    elif line.startswith("data: "):
                         inbox.put_nowait(("tick", int(line[6:])))
             inbox.put_nowait(Lost("end"))
         except (OSError, ValueError, asyncio.IncompleteReadError) as error:

@@ -259,7 +259,7 @@ class Server:
         writer.write(head.encode())
 
         async def tick(n):
-            data = f"id: {n}\nevent: tick\ndata: {n}\n\n".encode()
+            data = f"retry: 500\nid: {n}\nevent: tick\ndata: {n}\n\n".encode()
             writer.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
             await writer.drain()
 

@@ -162,5 +162,14 @@ ROWS = [
     Row("eventflit, pings too seldom", Eventflit, {"pings": 0.9}, PINGS, ["was silent for"], cut="delay(1500ms) on tick[4]", **PAUSE),
     Row("atmosphere ws, never pings", Atmosphere, {"pings": 0}, PINGS, ["was silent for"],
         cut="delay(1500ms) on Message[4, direction=toClient]", **PAUSE),
+    Row("events, does not come back", Events, {"wait": constant(), "obeys": False}, ["delays(500ms, late=300ms)"], ["never came"],
+        good=SSE),
+    Row("events, comes back before retry:", Events, {"wait": always(0.1), "obeys": False}, ["delays(500ms, late=300ms)"], ["retry 1"],
+        good=SSE),
+    # Live the server would go on elsewhere, and the client miss what was lost with its connection.
+    Row("events, does not say which event it had", Events, {"tells": False}, [], ["header.Last-Event-ID=3"],
+        ["delay(10ms) on connect[header.Last-Event-ID=3]"], SSE),
+    Row("events, asks anew for a stream that ended", Events, {"wait": always(0.02), "obeys": False}, ["rate(max=4/s)"],
+        ["attempts within 1s"], ["respond(503) on connect[retry=1..8]"], SSE, stays=True),
     tape_only("atmosphere ws, changes a message", Atmosphere, {"says": ((2, "ho"), (5, "bye"))}, ["client message 1"]),
 ]  # fmt: skip

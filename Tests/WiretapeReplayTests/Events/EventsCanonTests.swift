@@ -1,0 +1,40 @@
+import Testing
+import WiretapeBytes
+import WiretapeCore
+
+/// Canonical tapes of streams keep their messages one by one, with their times.
+@Suite struct EventsCanonTests {
+    @Test(arguments: [EventsTape.prices, EventsTape.tokens, EventsTape.lines])
+    func messagesStayApart(_ script: String) throws {
+        let plain = CodedTape.lines(EventsTape.events(script))
+        let canonical = try CodedTape.canonical(plain)
+        let before = try CodedTape.read(plain).sessions
+        let after = try CodedTape.read(canonical).sessions
+        #expect(after.map(\.said) == before.map(\.said) && after.map(\.codec.id) == ["events"])
+        // A last line without its end comes with the end of the body.
+        let late = zip(after[0].entries, before[0].entries).filter { $0.0.time != $0.1.time }
+        #expect(late.count == (script.contains("lines") ? 1 : 0))
+        #expect(try CodedTape.canonical(canonical) == canonical, "it is canonical already")
+    }
+
+    /// Codings of streams are removed before they are cut.
+    @Test(arguments: ["gzip", "deflate", "br", "zstd", "gzip, br"])
+    func codedStreamsAreReadAsTheyAreMeant(_ codings: String) throws {
+        for script in [EventsTape.prices, EventsTape.lines] {
+            let events = EventsTape.events(script)
+            let plain = try CodedTape.read(CodedTape.lines(events)).sessions
+            let coded = try CodedTape.read(CodedTape.lines(CodedTape.encoded(events, codings))).sessions
+            #expect(coded.map(\.said) == plain.map(\.said))
+            #expect(coded[0].entries.map(\.time) == plain[0].entries.map(\.time))
+            let play = try Playbook(coded, speed: .instant)
+            let c = play.events(coded[0].route)
+            play.pass(ms: 1)
+            let said = plain[0].entries.flatMap { entry -> [UInt8] in
+                guard case .message(let message) = entry.what, message.direction == .toClient else { return [] }
+                return message.bytes
+            }
+            #expect(play.take(c).dropFirst().dropLast().joined() == String(decoding: said, as: UTF8.self))
+            #expect(play.answers[c]?.headers.first("Content-Encoding") == nil)
+        }
+    }
+}
