@@ -57,6 +57,7 @@ extension SessionReader {
         if direction == .toClient {
             serverEnded(.close(code: code, reason: reason ?? ""), at: place)
         } else {
+            beginWordless(at: place)
             connections[place.connection]?.stream?.clientEnded = true
             connections[place.connection]?.stream?.clientClosed = true
             connections[place.connection]?.stream?.closing = .init(code: code, reason: reason ?? "")
@@ -69,6 +70,7 @@ extension SessionReader {
         exchangesEnded(party, how, at: place, into: &out)
         switch party {
         case .client:
+            beginWordless(at: place)
             connections[place.connection]?.stream?.clientEnded = true
             connections[place.connection]?.clientGone = true
         case .server:
@@ -104,6 +106,16 @@ extension SessionReader {
             case .proxy: _ = take(x, at: place)
             }
         }
+    }
+
+    /// The client ends a WebSocket of no known protocol on which nothing was said, though it may have pinged: a session, too.
+    private mutating func beginWordless(at place: Place) {
+        guard let stream = connections[place.connection]?.stream, stream.session == nil, header?.protocolID == nil,
+            !codecs.contains(where: {
+                $0.type.sessionKey(stream.opening) != nil || $0.type.claim(stream.opening) > .possible
+            })
+        else { return }
+        _ = session(for: place, first: [], .toServer)
     }
 
     /// An ending is part of the script when it is the first and the server's own.
