@@ -136,7 +136,7 @@ extension ReplayEngine {
         } else if !transports(of: runs[r].session).contains(transport) || runs[r].blocked.contains(transport) {
             answer = codec.type.answer(.notOffered, to: head)
             runs[r].awaitsUpgrade = false
-        } else if runs[r].isLeft || runs[r].isComplete && !mayReturn(to: r) {
+        } else if runs[r].isLeft || isUsedUp(r) && !mayReturn(to: r) {
             answer = codec.type.answer(.unknownID, to: head)
         } else if !runs[r].awaitsUpgrade, reconnection(of: r) != .goesOn {
             runs[r].isLeft = true
@@ -146,10 +146,13 @@ extension ReplayEngine {
         }
         runs[r].addStep(
             .init(request: kind.rawValue, answer, transport: transport, time: elapsed), failed: by,
-            isOwnRefusal: runs[r].failure != nil || runs[r].isComplete && !runs[r].isLeft, at: now)
+            isOwnRefusal: runs[r].failure != nil || isUsedUp(r) && !runs[r].isLeft, at: now)
         out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
         return .answered
     }
+
+    /// Whether the session has had all that the tape has of it. One on which nothing was said has it with its connection.
+    private func isUsedUp(_ r: Int) -> Bool { runs[r].isComplete && runs[r].generation > 0 }
 
     /// Every connection but the first gets an id of its own in the server's greeting, with `--fresh-ids` the first one too.
     private mutating func varyGreeting(of r: Int) {

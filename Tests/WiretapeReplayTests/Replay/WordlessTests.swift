@@ -1,0 +1,36 @@
+import Testing
+import WiretapeCodecs
+import WiretapeCore
+
+/// Recorded WebSockets on which nothing was said.
+@Suite struct WordlessTests {
+    /// Each is played once, to one connection, in the order of the tape; a fourth client gets none.
+    @Test func eachConnectionGetsItsOwn() throws {
+        var reader = SessionReader(codecs: Codecs.all)
+        var messages: [DecodedMessage] = []
+        var number: UInt64 = 0
+        let upgrade = HeaderField("Upgrade", "websocket")
+        for connection in UInt32(1)...3 {
+            let opening: [TapeEvent.Kind] = [
+                .request(x: 1, RequestHead(method: "GET", target: "/echo", headers: [upgrade]), .none),
+                .response(
+                    x: 1, ResponseHead(status: 101, headers: [upgrade]), .none, interim: false, coding: nil, proxy: false),
+                .close(.toServer, code: 1000, reason: nil), .gone(by: .client, how: .fin, why: nil),
+                .gone(by: .server, how: .fin, why: nil),
+            ]
+            for kind in opening {
+                number += 1
+                reader.read(
+                    TapeEvent(time: number * 1_000_000, connection: connection, kind), number: number, into: &messages)
+            }
+        }
+        let play = try Playbook(reader.finish())
+        for _ in 1...3 {
+            let c = play.upgrade(nil, "/echo")
+            #expect(play.take(c) == ["101"])
+            play.close(c, .closeFrame(code: 1000, reason: ""))
+        }
+        #expect(play.take(play.upgrade(nil, "/echo")) != ["101"])
+        #expect(play.finish().sessions.prefix(3).allSatisfy { $0.finished && $0.attempts.map(\.outcome) == [.connected] })
+    }
+}
