@@ -35,8 +35,10 @@ import wiretape
     }
 
     private static let alone = "--allow-unplayed"
-    private static let never = "--fault 'reset after ReceiveMessage[99]'"
-    private static let fired = "wiretape: rule 'reset after ReceiveMessage[99]' (--fault) never fired: "
+    private static let never = "--fault 'reset after SendMessage[99]'"
+    private static let fired = "wiretape: rule 'reset after SendMessage[99]' (--fault) never fired: "
+    private static let hopeless = "--fault 'reset after ReceiveMessage[99]'"
+    private static let refused = "wiretape: rule 'reset after ReceiveMessage[99]' (--fault) cannot fire: "
     private static let other = "wiretape: diverged at client message 2 of session 1 (chat.tape.gz:"
     private static let delays = "--expect 'delays(1s)'"
 
@@ -64,6 +66,12 @@ import wiretape
         Row(
             words: "chat.tape.gz \(never)", shell: "CLIENT", code: 5, word: "failed", reason: "never fired",
             reasons: [fired]),
+        Row(
+            words: "chat.tape.gz \(hopeless)", shell: "CLIENT; exit 7", code: 5, word: "failed", reason: "cannot fire",
+            reasons: [refused]),
+        Row(
+            words: "chat.tape.gz \(alone) \(hopeless)", code: 5, word: "failed", reason: "cannot fire",
+            reasons: [refused]),
         Row(
             words: "chat.tape.gz \(delays)", shell: "CLIENT", code: 5, word: "failed", reason: "delays",
             reasons: [""]),

@@ -80,10 +80,17 @@ import WiretapeTape
     }
 
     @Test func aRuleThatNeverFiresFailsTheRun() throws {
+        let run = try replay(["--fault", "reset after SendMessage[4]"])
+        #expect(run.code == 5)
+        #expect(run.out.contains("ReceiveMessage    ada: three"))
+        #expect(run.verdict.contains("never fired: 'SendMessage' is on the tape 3 times, and number 4 was asked for"))
+    }
+
+    @Test func aRuleThatCannotFireIsRefused() throws {
         let run = try replay(["--fault", "reset after RecieveMessage[3]"])
         #expect(run.code == 5)
-        #expect(run.err.contains("--fault: 1:13: 'RecieveMessage' never occurs on chat.tape.gz; did you mean"))
-        #expect(run.verdict.contains("nearest 'ReceiveMessage' (3 times)"))
+        #expect(run.out.isEmpty, "nobody was answered")
+        #expect(run.verdict.contains("'RecieveMessage' is not on chat.tape.gz; nearest is 'ReceiveMessage'"))
     }
 
     @Test func aFolderGetsReportAndTape() throws {

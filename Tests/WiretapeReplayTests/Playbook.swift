@@ -23,6 +23,7 @@ final class Playbook {
     var listener: String?
     /// And the upstream that it stands for.
     var upstream: String?
+    private let recorded: [RecordedSession]
 
     convenience init(
         _ exchanges: [RecordedExchange], upstreams: [String] = [], faults: [String] = [],
@@ -44,6 +45,7 @@ final class Playbook {
         change(&options)
         var plan = plan
         for fault in faults { plan.append(try FaultRule(parsing: fault, from: RuleSource(file: "--fault"))) }
+        recorded = sessions
         engine = ReplayEngine(
             sessions: sessions, exchanges: exchanges, upstreams: Upstreams(upstreams), tapeName: "chat.tape",
             options: options, faults: plan, seed: seed)
@@ -251,7 +253,14 @@ final class Playbook {
         Issue.record("expected | got\n\(diff)", sourceLocation: sourceLocation)
     }
 
-    func finish() -> ReplayReport { engine.finish(at: now) }
+    /// A rule that has fired is none of those that cannot.
+    func finish() -> ReplayReport {
+        let report = engine.finish(at: now)
+        let fired = Set(report.faults.map(\.rule))
+        let hopeless = engine.faults.hopeless(in: recorded, tapeName: "chat.tape", options: engine.options)
+        #expect(!hopeless.contains { fired.contains($0.rule) }, "\(hopeless.map(\.text))")
+        return report
+    }
 }
 
 extension String {

@@ -8,6 +8,8 @@ package import WiretapeCore
 /// is told of every request that carries the session (``carried(by:)``), since each says anew how it wants its messages.
 package struct AtmosphereCodec: FrameCodec {
     package static let id = "atmosphere"
+    private static let types = MessageTypes(["Handshake", "Heartbeat", "Ack", "Message", "Padding"])
+    package static func mayBeCalled(_ name: String) -> Bool { types.contains(name) }
 
     /// How the payloads of a request are cut.
     enum Carrier: Hashable, Sendable {

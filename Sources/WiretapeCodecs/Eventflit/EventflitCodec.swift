@@ -8,6 +8,14 @@ package import WiretapeCore
 /// which channels wait for their subscription. Bad input is never more than one `.opaque` message.
 package struct EventflitCodec: FrameCodec {
     package static let id = "eventflit"
+    private static let types = MessageTypes([
+        "connection_established", "ping", "pong", "error", "subscribe", "unsubscribe", "subscription_succeeded",
+        "subscription_error", "subscription_count", "member_added", "member_removed", "signin", "signin_success",
+        "watchlist_events", "cache_miss", "open", "heartbeat", "close",
+    ])
+    package static func mayBeCalled(_ name: String) -> Bool {
+        types.contains(name) || EventflitEvent(name).own != nil
+    }
 
     /// How messages stand in their payloads.
     let carrier: EventflitCarrier

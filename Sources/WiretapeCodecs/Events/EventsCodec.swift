@@ -6,6 +6,11 @@ package import WiretapeCore
 /// `docs/protocols/events.md` is the reference.
 package struct EventsCodec: FrameCodec {
     package static let id = "events"
+    private static let types = MessageTypes([
+        "event", "line", "comment", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY",
+    ])
+    /// What a client asks is called by its method and path, which `--route` may change.
+    package static func mayBeCalled(_ name: String) -> Bool { types.contains(name) || name.contains(" /") }
 
     /// What names the last event, and tokens.
     package static let volatileQuery: Set<String> = Set(lastIDs).union(["token"])

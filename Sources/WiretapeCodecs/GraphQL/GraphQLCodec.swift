@@ -8,6 +8,12 @@ package import WiretapeCore
 /// than one `.opaque` message.
 package struct GraphQLCodec: FrameCodec {
     package static let id = "graphql"
+    private static let types = MessageTypes(
+        [
+            "connection_init", "connection_ack", "connection_error", "connection_terminate", "ping", "pong", "ka",
+            "subscribe", "next", "error", "complete", "start", "start_ack", "data", "stop", "heartbeat",
+        ] + GraphQLDialect.olderTypes)
+    package static func mayBeCalled(_ name: String) -> Bool { types.contains(name) }
 
     /// Nil until it is known.
     var dialect: GraphQLDialect?

@@ -35,6 +35,8 @@ enum GraphQLDialect: String, Hashable, Sendable, CaseIterable {
     /// What a type of this dialect is called in the dialect that this codec's table is made of.
     func kind(of type: String) -> String { self == .older ? GraphQLDialect.olderNames[type] ?? type : type }
 
+    static var olderTypes: [String] { Array(olderNames.keys) }
+
     /// The names of ``older`` and what they became.
     private static let olderNames = [
         "init": "connection_init", "init_success": "connection_ack", "init_fail": "connection_error",

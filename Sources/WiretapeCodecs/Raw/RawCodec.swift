@@ -7,6 +7,8 @@ package import WiretapeCore
 /// for byte.
 package struct RawCodec: FrameCodec {
     package static let id = "raw"
+    private static let types = MessageTypes([Opcode.text, .binary].map(\.rawValue))
+    package static func mayBeCalled(_ name: String) -> Bool { types.contains(name) }
     package static let volatileQuery: Set<String> = []
 
     package static func claim(_ opening: StreamOpening) -> Confidence {

@@ -8,6 +8,11 @@ package import WiretapeCore
 /// Bad input is never more than one `.opaque` message: the records around it are read.
 package struct SignalRCodec: FrameCodec {
     package static let id = "signalr"
+    private static let types = MessageTypes([
+        "Invocation", "StreamItem", "Completion", "StreamInvocation", "CancelInvocation", "Ping", "Close", "Ack",
+        "Sequence", "Handshake",
+    ])
+    package static func mayBeCalled(_ name: String) -> Bool { types.contains(name) }
 
     /// Ends every handshake and JSON message.
     static let separator: UInt8 = 0x1e

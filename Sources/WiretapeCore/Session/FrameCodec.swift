@@ -143,6 +143,9 @@ package protocol FrameCodec: CarrierCodec, LimitedCodec {
     var subprotocol: String? { get }
     /// The protocol's own error to a request that has no counterpart on the tape; empty when the message wants no answer.
     func refusal(of message: Message, reason: String) -> (payload: [UInt8], opcode: Opcode)?
+    /// Whether a message of the protocol may be called so whatever a tape has: by one of its own types, without regard to
+    /// case. True where nobody can list them.
+    static func mayBeCalled(_ name: String) -> Bool
 }
 
 /// How sure a codec is of an opening.
@@ -201,4 +204,5 @@ extension FrameCodec {
     package static func closingAnswer(to frame: ClosingHandshake.Frame) -> ClosingHandshake.Frame { frame }
     package static var farewellEnd: ClosingHandshake.Frame { .init(code: 1000, reason: "") }
     package var subprotocol: String? { nil }
+    package static func mayBeCalled(_ name: String) -> Bool { true }
 }

@@ -43,6 +43,12 @@ package struct ReplayCommand: Command {
     package func run() throws -> Int32 {
         do {
             return try play()
+        } catch let refused as RefusedRules {
+            var report = ReplayReport.empty(seed: seed)
+            report.unfired = refused.rules
+            try? target?.prepare()
+            try? write(report)
+            throw refused.failure
         } catch let failure as Failure {
             report(failure)
             throw failure
@@ -151,8 +157,7 @@ package struct ReplayCommand: Command {
         } catch {
             throw arguments.error(error.message)
         }
-        if let problem = faults.plan.impossible(in: tape.sessions).first { throw arguments.error(problem.description) }
-        for error in faults.plan.unknownNames(in: tape.sessions, tapeName: tape.name) { log.warning(error.description) }
+        try faults.plan.check(against: tape, options, log)
         var engine = ReplayEngine(
             sessions: tape.sessions, exchanges: tape.exchanges, upstreams: upstreams, tapeName: tape.name,
             options: options, faults: faults.plan, seed: seed)

@@ -9,6 +9,8 @@ package struct SweepCommand: Command {
     private let points: SweepPoints
     private let shard: (index: Int, of: Int)
     private let base: [String]
+    private let plan: FaultPlan
+    private let options: ReplayOptions
     private let command: [String]
     private let log: Log
 
@@ -21,12 +23,12 @@ package struct SweepCommand: Command {
             throw arguments.error("a sweep needs the client to run: wiretape sweep \(path) -- COMMAND")
         }
         self.command = command
-        _ = try FaultArguments(arguments, plans: [])
+        plan = try FaultArguments(arguments, plans: []).plan
         base = arguments.all("fault")
         do throws(OptionError) {
             faults = try SweepFaults.expanded(try SweepFaults.parse(arguments.value("faults") ?? ""))
             shard = try arguments.value("shard").map(Self.shard) ?? (1, 1)
-            _ = try ReplayOptions(arguments)
+            options = try ReplayOptions(arguments)
         } catch {
             throw arguments.error(error.message)
         }
@@ -35,6 +37,11 @@ package struct SweepCommand: Command {
     package func run() throws -> Int32 {
         try CommandCheck.check(command)
         let tape = try LoadedTape(path: path, ignore: [], log: log)
+        do throws(RefusedRules) {
+            try plan.check(against: tape, options, log)
+        } catch {
+            throw error.failure
+        }
         let all = cases(tape.sessions)
         guard !all.isEmpty else {
             throw Failure("\(tape.name) has no point at which \(faults.joined(separator: ", ")) could stand", .missing)

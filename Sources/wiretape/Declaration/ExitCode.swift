@@ -13,7 +13,7 @@ package struct ExitCode: Hashable, Sendable {
         1, "It failed while running: a port in use, a full disk, a recording without an answer.")
     package static let diverged = ExitCode(2, "The client did not do what is on the tape, or no client came.")
     package static let badFile = ExitCode(4, "A file is not a tape, is damaged, or is of a newer version.")
-    package static let expectation = ExitCode(5, "An expectation failed or a fault rule never fired.")
+    package static let expectation = ExitCode(5, "An expectation failed, or a fault rule never fired or cannot.")
     package static let missing = ExitCode(6, "A recording is missing.")
     package static let usage = ExitCode(64, "The command line or a fault plan is wrong.")
     package static let timeout = ExitCode(124, "The time given with --timeout was over.")

@@ -67,10 +67,18 @@ package struct ArgumentParser {
         let equals = body.firstIndex(of: "=")
         let name = String(equals.map { body[..<$0] } ?? body)
         guard let option = spec.option(name) else {
-            let known = spec.options.filter { $0.missing == nil }.map { "--" + $0.name }
-            throw fail("unknown option '--\(name)' of \(spec.name)" + NearestName.hint("--" + name, among: known))
+            throw fail("unknown option '--\(name)' of \(spec.name)\(hint(name))")
         }
         try take(option, written: "--" + name, attached: equals.map { String(body[body.index(after: $0)...]) })
+    }
+
+    /// The option that may have been meant.
+    private func hint(_ name: String) -> String {
+        let known = spec.options.filter { $0.missing == nil }.map { "--" + $0.name }
+        if let meant = ForeignWords.meaning(of: name, in: ForeignWords.options), known.contains("--" + meant) {
+            return "; did you mean '--\(meant)'?"
+        }
+        return NearestName.hint("--" + name, among: known)
     }
 
     private mutating func readShort(_ word: String) throws(UsageError) {

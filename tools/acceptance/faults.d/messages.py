@@ -63,7 +63,7 @@ KEPT = dict(script="pings", keepalive="200ms", on=["ws", "sse"],
 SCRIPTED = dict(script="pings", on=["ws", "sse"], modes=["live"],
                 cannot={"replay": "keepalives of a replay are its own", "else": "no keepalives"})
 CASES = [
-    Case("drop on {M}[9]", WHOLE, fires=0),
+    Case("drop on {M}[attempt=9]", WHOLE, fires=0),
     Case("delay(300ms) on {M}[2]", WHOLE, least={2: 0.3}),
     Case("delay(300ms..320ms) on {M}[2]", WHOLE, least={2: 0.3}),
     Case("delay(normal, 300ms, 0ms) on {M}[2]", WHOLE, least={2: 0.3}),

@@ -177,7 +177,7 @@ class Cell:
         with self.making:
             known = self.heads.get(self.mode)
         if known is None:
-            plain = Cell(Case("drop on {M}[9]", ["H", 1, 2, 3, "END"], fires=0, run=measuring), self.mode, self.t)
+            plain = Cell(Case("drop on {M}[attempt=9]", ["H", 1, 2, 3, "END"], fires=0, run=measuring), self.mode, self.t)
             plain.name += f"-{id(self)}"
             plain.run()
             known = self.heads[self.mode] = plain.head

@@ -10,7 +10,9 @@ extension FaultAction {
             throw text.error("an action is missing before '\(word)'", at: start)
         }
         guard let entry = Faults.all.first(where: { $0.word == word }) else {
-            let hint = NearestName.hint(word, among: Faults.all.map(\.word))
+            let known = Faults.all.map(\.word)
+            let meant = ForeignWords.meaning(of: word, in: ForeignWords.actions)
+            let hint = meant.map { "; did you mean '\($0)'?" } ?? NearestName.hint(word, among: known)
             throw text.error("'\(word)' is not a fault\(hint)", at: start)
         }
         let arguments = try FaultArguments(parsing: &text, of: word, at: start)
