@@ -77,12 +77,14 @@ extension FaultRule {
 }
 
 extension FaultPlan {
-    /// The rules that name what never occurs on the tape, each as an error at its word:
+    /// The rules that name what never occurs on the tape and is no type of its protocols, each as an error at its word:
     /// `--fault: 1:13: 'RecieveMessage' never occurs on chat.tape; did you mean 'ReceiveMessage' (12 times)?`
     package func unknownNames(in sessions: [RecordedSession], tapeName: String) -> [PlanError] {
         rules.compactMap { rule in
             let names = rule.names(in: sessions)
-            guard let label = names.label, names.count == 0, !rule.optional else { return nil }
+            guard let label = names.label, names.count == 0, !rule.optional,
+                !sessions.contains(where: { $0.codec.type.mayBeCalled(label) })
+            else { return nil }
             let hint = names.nearest.map { "; did you mean '\($0.name)' (\(RuleNames.times($0.count)))?" } ?? ""
             return PlanError("'\(label)' never occurs on \(tapeName)\(hint)", at: rule.subjectSource)
         }

@@ -75,6 +75,18 @@ import WiretapeCore
         #expect(try Self.reasons([rule]) == [])
     }
 
+    /// What replay and clients say by themselves is no surprise; a name that only a client may say is warned of.
+    @Test func namesOfTheProtocolAreNotWarnedOf() throws {
+        var plan = FaultPlan()
+        for rule in ["drop on Ping", "reset after Completion", "drop on New[direction=toServer]"] {
+            plan.append(try FaultRule(parsing: rule, from: RuleSource(file: "--fault")))
+        }
+        #expect(
+            plan.unknownNames(in: Self.sessions, tapeName: "t.tape").map(\.description) == [
+                "--fault: 1:9: 'New' never occurs on t.tape"
+            ])
+    }
+
     /// What makes more messages than the tape has.
     @Test func numbersAreKnownOnlyWhereNothingMakesMore() throws {
         let rule = "reset after Tick[7]"
