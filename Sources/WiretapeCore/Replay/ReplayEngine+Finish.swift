@@ -25,7 +25,8 @@ extension ReplayEngine {
         return ReplayReport(
             digest: digest.text, seed: seed, sessions: reports, unclaimed: unclaimed.map { sessions[$0].number },
             faults: firings.map(numbers.renumbered), unfired: unfired, expectations: judgements(reports, reported),
-            divergences: divergences, outsideDigest: outsideDigest, onDivergence: options.onDivergence,
+            divergences: divergences, ownRefusals: ownRefusals, outsideDigest: outsideDigest,
+            onDivergence: options.onDivergence,
             exchanges: exchangeReport, nobody: nobody)
     }
 

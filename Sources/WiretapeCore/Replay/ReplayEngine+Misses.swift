@@ -48,6 +48,7 @@ extension ReplayEngine {
     ) {
         let kind = codec.type.kind(head)
         let known = roster.clients[identity]?.claims ?? []
+        var isOwn = true
         if let r = known.last(where: { runs[$0].link == nil }) {
             let opensAttempt = runs[r].beginAttempt(negotiates: kind == .negotiate, at: now, origin: origin ?? now)
             if let hit = judge(head, kind, opensAttempt: opensAttempt, of: r), hit.place != .after {
@@ -57,9 +58,10 @@ extension ReplayEngine {
                 return runs[r].addStep(
                     .init(request: kind.rawValue, status: status, time: elapsed), failed: nil, at: now)
             }
+            isOwn = !wasTaken(r)
             runs[r].addStep(
-                .init(request: kind.rawValue, status: 404, time: elapsed), failed: "replay", isOwnRefusal: true,
-                at: now)
+                .init(request: kind.rawValue, status: 404, time: elapsed), failed: "replay",
+                refusal: isOwn ? .noneLeft : nil, at: now)
         } else if kind == .negotiate, answerUnfollowed(c, head, into: &out) != nil {
             return
         }
@@ -68,7 +70,7 @@ extension ReplayEngine {
         let text =
             "no session left on \(tapeName) for \(head.method) \(head.path): \(taken)\(allRuns) "
             + "(--when-exhausted refuse)."
-        out.append(.log("wiretape: \(text)"))
+        if isOwn { refusedByReplay(text, into: &out) } else { out.append(.log("wiretape: \(text)")) }
         refuse(c, head, 404, text, into: &out)
     }
 

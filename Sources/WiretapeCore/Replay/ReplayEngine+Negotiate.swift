@@ -16,44 +16,43 @@ extension ReplayEngine {
         let opensAttempt = runs[r].beginAttempt(negotiates: redirected == nil, at: now, origin: origin ?? now)
         let hit = judge(head, .negotiate, opensAttempt: opensAttempt, of: r)
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, .negotiate, of: r, into: &out) }
-        let (answer, by) = negotiation(head, codec, of: r, into: &out)
+        let (answer, by, refusal) = negotiation(head, codec, of: r, into: &out)
         runs[r].addStep(
-            .init(request: "negotiate", answer, time: elapsed), failed: by, isOwnRefusal: runs[r].failure != nil,
-            at: now)
+            .init(request: "negotiate", answer, time: elapsed), failed: by, refusal: refusal, at: now)
         out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
         if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
     }
 
-    /// - Returns: the answer, and who makes the attempt fail with it.
+    /// - Returns: the answer, who makes the attempt fail with it, and why when that is the replay itself.
     private mutating func negotiation(
         _ head: RequestHead, _ codec: CodecEntry, of r: Int, into out: inout [ReplayAction]
-    ) -> (HTTPAnswer, failed: String?) {
-        if let failure = runs[r].failure { return (plain(409, failure), "replay") }
+    ) -> (HTTPAnswer, failed: String?, Attempt.OwnRefusal?) {
+        if let failure = runs[r].failure { return (plain(409, failure), "replay", .diverged) }
         let session = runs[r].session
         if runs[r].redirects < session.redirects.count {
             let recorded = session.redirects[runs[r].redirects]
             if let answer = codec.type.redirect(head, recorded: recorded) {
                 runs[r].redirects += 1
                 runs[r].awaitsUpgrade = true
-                return (withCookies(of: recorded.response, answer), nil)
+                return (withCookies(of: recorded.response, answer), nil, nil)
             }
         }
-        if let answer = recordedRefusal(of: r, at: .negotiate) { return (answer, "server") }
+        if let answer = recordedRefusal(of: r, at: .negotiate) { return (answer, "server", nil) }
         let served = transports(of: session)
         if let obstacle = session.obstacle ?? (served.isEmpty ? notServed(session) : nil) {
             let reason = obstructed(session, obstacle, into: &out)
-            return (codec.type.refuseNegotiate(head, reason: reason) ?? plain(404, reason), "replay")
+            return (codec.type.refuseNegotiate(head, reason: reason) ?? plain(404, reason), "replay", .unplayable)
         }
         let offered = served.filter { !runs[r].blocked.contains($0) }
         let ids = mint(for: session, codec)
         guard
             let answer = codec.type.negotiate(head, recorded: session.negotiate, ids: ids, transports: offered)
-        else { return (plain(404, "\(codec.id) has no negotiation"), "replay") }
+        else { return (plain(404, "\(codec.id) has no negotiation"), "replay", nil) }
         remember(ids, head, answer, codec, for: r)
         runs[r].redirects = 0
         let isGiven = (200..<300).contains(answer.status)
         runs[r].awaitsUpgrade = isGiven
-        return (withCookies(of: session.negotiate?.response, answer), isGiven ? nil : "replay")
+        return (withCookies(of: session.negotiate?.response, answer), isGiven ? nil : "replay", nil)
     }
 
     /// A session that cannot be played was asked for: that is told once.
@@ -63,7 +62,7 @@ extension ReplayEngine {
         let reason = "session \(session.number) of \(tapeName) \(obstacle)"
         if !refusedSessions.contains(session.number) {
             refusedSessions.append(session.number)
-            diverged("wiretape: \(reason)", into: &out)
+            refusedByReplay(reason, into: &out)
         }
         return reason
     }

@@ -126,18 +126,22 @@ extension ReplayEngine {
         let codec = runs[r].session.codec
         let answer: HTTPAnswer
         var by = "replay"
+        var refusal: Attempt.OwnRefusal?
         if let failure = runs[r].failure {
             answer = plain(409, failure)
+            refusal = .diverged
         } else if let refusal = recordedRefusal(of: r, at: kind) {
             answer = refusal
             by = "server"
         } else if let obstacle = runs[r].session.obstacle {
             answer = plain(404, obstructed(runs[r].session, obstacle, into: &out))
+            refusal = .unplayable
         } else if !transports(of: runs[r].session).contains(transport) || runs[r].blocked.contains(transport) {
             answer = codec.type.answer(.notOffered, to: head)
             runs[r].awaitsUpgrade = false
         } else if runs[r].isLeft || isUsedUp(r) && !mayReturn(to: r) {
             answer = codec.type.answer(.unknownID, to: head)
+            if !runs[r].isLeft { refusal = .over }
         } else if !runs[r].awaitsUpgrade, reconnection(of: r) != .goesOn {
             runs[r].isLeft = true
             answer = codec.type.answer(.unknownID, to: head)
@@ -145,8 +149,9 @@ extension ReplayEngine {
             return .goesOn(after: hit)
         }
         runs[r].addStep(
-            .init(request: kind.rawValue, answer, transport: transport, time: elapsed), failed: by,
-            isOwnRefusal: runs[r].failure != nil || isUsedUp(r) && !runs[r].isLeft, at: now)
+            .init(request: kind.rawValue, answer, transport: transport, time: elapsed), failed: by, refusal: refusal,
+            at: now)
+        if refusal == .over { refusedByReplay(over(r, head), into: &out) }
         out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
         return .answered
     }

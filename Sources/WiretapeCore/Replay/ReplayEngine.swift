@@ -66,6 +66,8 @@ package struct ReplayEngine {
     var asking: ConnectionID?
     var prepared: [ReplayAction] = []
     var divergences: [String] = []
+    /// Those of the divergences that are no client's: the replay had nothing to answer an attempt with.
+    var ownRefusals: [String] = []
     var visitors = Visitors()
     /// Sessions whose transport is not served: said once.
     var refusedSessions: [Int] = []

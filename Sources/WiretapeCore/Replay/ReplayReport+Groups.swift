@@ -19,12 +19,11 @@ extension ReplayReport {
     /// `session 1, 499 runs (signalr over ws), each 12 client messages matched, finished`, and the attempts without times.
     func lines(of group: [Session]) -> [String] {
         guard let first = group.first else { return [] }
-        let rows = first.attempts.map { attempt in
-            let steps = attempt.steps.map { "\($0.request) \($0.status.map(String.init) ?? "cut")" }
+        let attempts = rows(of: first.attempts, areTimed: false) { attempt in
             let ended = attempt.ended.map { "ended by \($0.text)" } ?? ""
-            return ["\(attempt.number)", attempt.outcome?.rawValue ?? "", steps.joined(separator: ", "), ended]
+            return ["\(attempt.number)", attempt.outcome?.rawValue ?? "", attempt.stepsText, ended]
         }
-        return ["\(first.title), \(group.count) runs (\(first.carried)), each \(first.state)"] + table(rows)
+        return ["\(first.title), \(group.count) runs (\(first.carried)), each \(first.state)"] + attempts
     }
 
     /// What a run came to, without its client and its times.

@@ -12,7 +12,9 @@ extension ReplayReport {
                 .init("reasons", .strings(reasons)), .init("sessions", .array(sessions.map(\.json))),
                 .init("faults", .array(faults.map(\.json))), .init("unfired", .array(unfired.map(\.json))),
                 .init("expectations", .array(expectations.map(\.json))),
-            ] + (isLive ? [] : tape) + (faultsLeftOut == 0 ? [] : [.init("faults_left_out", .number(faultsLeftOut))]))
+            ] + (isLive ? [] : tape)
+                + (ownRefusals.isEmpty ? [] : [.init("refused_by_replay", .strings(ownRefusals))])
+                + (faultsLeftOut == 0 ? [] : [.init("faults_left_out", .number(faultsLeftOut))]))
     }
 }
 

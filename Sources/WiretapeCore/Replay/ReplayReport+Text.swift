@@ -121,7 +121,7 @@ extension ReplayReport.Session {
     /// - Parameter runs: how many runs of the recorded session the report has.
     fileprivate func lines(of runs: Int) -> [String] {
         let head = "\(title)\(runs > 1 ? " run \(run)" : "") (\(carried)), \(state)"
-        return [head] + remarks + table(attempts.map(\.columns)) + AttemptTimeline(attempts).lines
+        return [head] + remarks + rows(of: attempts, \.columns) + AttemptTimeline(attempts).lines
     }
 
     /// What it was greeted with, and notes.
@@ -159,6 +159,32 @@ extension ReplayReport.Session {
     }
 }
 
+/// A row for each attempt, and one for those that came to the same in a row:
+/// `attempts 3–12: status, negotiate 503, ended by fault:busy: 503, every 1.00–1.20 s`.
+func rows(of attempts: [Attempt], areTimed: Bool = true, _ columns: (Attempt) -> [String]) -> [String] {
+    let folds = AttemptFolds(attempts).ranges
+    let alone = attempts.indices.filter { i in !folds.contains { $0.contains(i) } }
+    var told = zip(alone, table(alone.map { columns(attempts[$0]) })).map { (place: $0, line: $1) }
+    for fold in folds {
+        let first = attempts[fold.lowerBound]
+        let waits = areTimed ? attempts[fold].compactMap(\.delay) : []
+        let ended = first.ended.map { "ended by \($0.text)" } ?? ""
+        let parts = [first.outcome?.rawValue ?? "", first.stepsText, ended, interval(waits)].filter { !$0.isEmpty }
+        let numbers = "\(first.number)–\(attempts[fold.upperBound - 1].number)"
+        told.append((fold.lowerBound, "  attempts \(numbers): \(parts.joined(separator: ", "))"))
+    }
+    return told.sorted { $0.place < $1.place }.map(\.line)
+}
+
+/// `every 1.00–1.20 s`.
+private func interval(_ waits: [UInt64]) -> String {
+    guard let least = waits.min().map(short), let most = waits.max().map(short) else { return "" }
+    guard least != most else { return "every \(least)" }
+    let unit = most.split(separator: " ").last ?? ""
+    return least.hasSuffix(" \(unit)")
+        ? "every \(least.dropLast(unit.utf8.count + 1))–\(most)" : "every \(least)–\(most)"
+}
+
 /// Rows with columns of equal width; the first three are set to the right.
 func table(_ rows: [[String]]) -> [String] {
     let columns = rows.map(\.count).max() ?? 0
@@ -176,9 +202,8 @@ func table(_ rows: [[String]]) -> [String] {
 extension Attempt {
     /// Number, start, delay, outcome, steps, end.
     fileprivate var columns: [String] {
-        let steps = steps.map { "\($0.request) \($0.status.map(String.init) ?? "cut")" }.joined(separator: ", ")
-        return [
-            "\(number)", short(start), delay.map { "+\(short($0))" } ?? "first", outcome?.rawValue ?? "", steps,
+        [
+            "\(number)", short(start), delay.map { "+\(short($0))" } ?? "first", outcome?.rawValue ?? "", stepsText,
             ended.map { "ended at \(short($0.time)) by \($0.text)" } ?? "",
         ]
     }

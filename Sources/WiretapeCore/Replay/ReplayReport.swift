@@ -16,6 +16,8 @@ package struct ReplayReport: Hashable, Sendable {
     package var expectations: [Judgement]
     /// The golden texts of all divergences, in the order in which they happened.
     package var divergences: [String]
+    /// Those of them that are no client's: the replay had nothing to answer an attempt with.
+    package var ownRefusals: [String] = []
     /// What the digest does not cover, because it depends on real time.
     package var outsideDigest: [String] = []
     /// Under `ignore` no divergence speaks against a pass.

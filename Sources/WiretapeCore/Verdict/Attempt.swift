@@ -22,6 +22,14 @@ package struct Attempt: Hashable, Sendable {
         self.delay = delay
     }
 
+    /// Why the replay itself refuses an attempt.
+    package enum OwnRefusal: String, Hashable, Sendable {
+        case noneLeft = "no session left"
+        case diverged = "the session diverged before"
+        case over = "the session is over"
+        case unplayable = "the session cannot be played"
+    }
+
     package enum Outcome: String, Hashable, Sendable {
         case connected
         /// The transport was cut before an answer.

@@ -84,17 +84,19 @@ extension CountsAttempts {
     /// - Parameters:
     ///   - by: who makes the attempt fail with it; nil: it does not fail.
     ///   - how: it failed; by itself the status, or `reset` where there is none.
-    ///   - isOwnRefusal: the replay has nothing to answer it with, which says nothing of the client.
+    ///   - refusal: why the replay has nothing to answer it with, which says nothing of the client.
     func addStep(
-        _ step: Attempt.Step, failed by: String?, how: String? = nil, isOwnRefusal: Bool = false, at now: WireInstant
+        _ step: Attempt.Step, failed by: String?, how: String? = nil, refusal: Attempt.OwnRefusal? = nil,
+        at now: WireInstant
     ) {
         guard let at = log.open else { return }
         log.attempts[at].steps.append(step)
-        log.attempts[at].isOwnRefusal = isOwnRefusal
+        log.attempts[at].isOwnRefusal = refusal != nil
         guard let by else { return }
         log.attempts[at].outcome = step.status == nil ? .refused : .status
         log.attempts[at].ended = Attempt.End(
-            time: now.since(log.origin), by: by, how: how ?? step.status.map { "\($0)" } ?? "reset")
+            time: now.since(log.origin), by: by, how: how ?? step.status.map { "\($0)" } ?? "reset",
+            reason: refusal?.rawValue)
         log.lastEnd = now
     }
 

@@ -2,11 +2,15 @@
 /// connected, and how it ended: `╳` cut or refused, `┤` by the client.
 package struct AttemptTimeline {
     private let attempts: [Attempt]
+    private let folds: [Range<Int>]
     private static let width = 60
     /// More rows say nothing to a reader.
     private static let most = 40
 
-    package init(_ attempts: [Attempt]) { self.attempts = attempts }
+    package init(_ attempts: [Attempt]) {
+        self.attempts = attempts
+        folds = AttemptFolds(attempts).ranges
+    }
 
     /// Nothing for a single attempt: there is no delay to see.
     package var lines: [String] {
@@ -15,12 +19,22 @@ package struct AttemptTimeline {
         let span = max(1, last - min(last, first.start))
         let digits = "\(attempts.count)".count
         var lines: [String] = []
-        for attempt in attempts.prefix(Self.most) {
+        var shown = 0
+        var next = 0
+        while next < attempts.count, shown < Self.most {
+            let attempt = attempts[next]
             let number = "\(attempt.number)"
             let padding = String(repeating: " ", count: digits - min(digits, number.count))
             lines.append("  \(padding)\(number) " + row(attempt, from: first.start, span))
+            shown += 1
+            next += 1
+            // Of those that are told in one line the first and the last are drawn.
+            if let fold = folds.first(where: { $0.lowerBound == next - 1 }) {
+                lines.append("  … \(fold.count - 2) more like it")
+                next = fold.upperBound - 1
+            }
         }
-        if attempts.count > Self.most { lines.append("  … \(attempts.count - Self.most) more attempts") }
+        if next < attempts.count { lines.append("  … \(attempts.count - next) more attempts") }
         return lines
     }
 

@@ -115,7 +115,7 @@ package struct SweepCommand: Command {
     /// A client that breaks by itself proves nothing.
     private func mustPass(_ runner: SweepRunner, _ job: SweepJob) throws {
         let outcome = try runner.run([.init(name: "without", rules: base)])["without"]
-        guard let outcome, outcome.isBroken || outcome == .notReached else { return }
+        guard let outcome, outcome != .survived else { return }
         throw Failure(
             "the client does not pass without a fault: \(outcome.text). Its output: \(job.output("without"))",
             outcome == .hang ? .expectation : .failure)
@@ -141,12 +141,8 @@ package struct SweepCommand: Command {
             if case .unusable(let code, let line) = outcome {
                 throw Failure("the replay with '\(one.rule)' ended with \(code): \(line)")
             }
-            if outcome == .notReached { findings.notReached.append(one) }
             guard outcome.isBroken else {
-                if outcome == .survived {
-                    findings.survived += 1
-                    if known.rules.contains(one.rule) { findings.fixed.append(one.rule) }
-                }
+                findings.add(unbroken: outcome, of: one, isKnown: known.rules.contains(one.rule))
                 continue
             }
             if known.rules.contains(one.rule) {
@@ -198,7 +194,9 @@ package struct SweepCommand: Command {
         }
         if log.level == .info { Console.error.write(findings.text) }
         if let interrupted { return Verdict(.stopped, 128 + interrupted, findings.summary).tell() }
-        if findings.broken > 0 { return Verdict(.failed, ExitCode.expectation.code, findings.summary).tell() }
+        if findings.broken > 0 || findings.isVoid {
+            return Verdict(.failed, ExitCode.expectation.code, findings.summary).tell()
+        }
         return Verdict(.pass, 0, findings.summary).tell()
     }
 }

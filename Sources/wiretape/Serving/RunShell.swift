@@ -4,7 +4,7 @@ internal import WiretapeSystem
 
 /// What every serving command has around its work: signals, `--timeout` and the command behind `--`. The first of them
 /// that happens asks the work to stop; when that has stopped and the command has ended, ``run(_:stop:)`` returns.
-/// A second signal ends the process at once.
+/// A second signal, a second or more behind the first, ends the process at once.
 final class RunShell {
     static let interrupt: Int32 = 2
     private static let terminate: Int32 = 15
@@ -20,6 +20,7 @@ final class RunShell {
     private var child: ChildProcess?
     private var stop: () -> Void = {}
     private var end: RunEnd?
+    private var signals = StopSignals()
     private var isStopped = false
     private var hasAsked = false
 
@@ -104,9 +105,13 @@ final class RunShell {
     }
 
     private func signalled(_ number: Int32) {
-        guard end != nil else { return ended(.signal(number)) }
-        child?.signal(Self.terminate)
-        ThisProcess.exit(Verdict(.stopped, 128 + number, "signal \(number) came twice").tell())
+        switch signals.received(at: loop.now) {
+        case .stop: ended(.signal(number))
+        case .sameRequest: break
+        case .endAtOnce:
+            child?.signal(Self.terminate)
+            ThisProcess.exit(Verdict(.stopped, 128 + number, "signal \(number) came twice").tell())
+        }
     }
 
     private func finishIfDone() {

@@ -22,12 +22,17 @@ struct SweepFindings {
     var chosen: Int
     var survived: Int
     var notReached: [SweepCase]
+    /// In which the replay itself refused the client, and why.
+    var unjudged: [(found: SweepCase, outcome: SweepOutcome)] = []
     var notRun: Int
     /// That the file of known failures has, and of them those that did not fail.
     var known: [SweepCase]
     var fixed: [String]
     var failures: [Failure]
     var broken: Int
+
+    /// Nothing was found out, good or bad.
+    var isVoid: Bool { survived == 0 && broken == 0 && known.isEmpty && !unjudged.isEmpty }
 
     var summary: String {
         var parts = ["\(survived) of \(chosen) survived"]
@@ -36,8 +41,20 @@ struct SweepFindings {
         }
         if !known.isEmpty { parts.append("\(known.count) known") }
         if !notReached.isEmpty { parts.append("\(notReached.count) not reached") }
+        if !unjudged.isEmpty { parts.append("\(unjudged.count) could not be judged") }
         if notRun > 0 { parts.append("\(notRun) not run") }
         return parts.joined(separator: ", ")
+    }
+
+    mutating func add(unbroken outcome: SweepOutcome, of one: SweepCase, isKnown: Bool) {
+        switch outcome {
+        case .survived:
+            survived += 1
+            if isKnown { fixed.append(one.rule) }
+        case .notReached: notReached.append(one)
+        case .unjudged: unjudged.append((one, outcome))
+        case .hang, .diverged, .expectation, .exit, .unusable: break
+        }
     }
 
     /// For people.
@@ -56,6 +73,8 @@ struct SweepFindings {
             let names = notReached.prefix(5).map(\.rule).joined(separator: "; ")
             lines.append("not reached by the client: \(names)\(notReached.count > 5 ? "; …" : "")")
         }
+        for one in unjudged.prefix(5) { lines.append("\(one.outcome.text) (\(one.found.rule))") }
+        if unjudged.count > 5 { lines.append("…, and \(unjudged.count - 5) more that could not be judged") }
         return lines.isEmpty ? "" : lines.joined(separator: "\n") + "\n"
     }
 
@@ -64,6 +83,7 @@ struct SweepFindings {
             .init("tape", .string(tape)), .init("seed", .number(seed)), .init("cases", .number(cases)),
             .init("chosen", .number(chosen)), .init("survived", .number(survived)), .init("broken", .number(broken)),
             .init("not_run", .number(notRun)), .init("not_reached", strings(notReached.map(\.rule))),
+            .init("unjudged", .array(unjudged.map(json))),
             .init("known", strings(known.map(\.rule))), .init("fixed", strings(fixed)),
             .init(
                 "failures",
@@ -77,6 +97,10 @@ struct SweepFindings {
                         ])
                     })),
         ])
+    }
+
+    private func json(_ one: (found: SweepCase, outcome: SweepOutcome)) -> JSONValue {
+        .object([.init("rule", .string(one.found.rule)), .init("reason", .string(one.outcome.text))])
     }
 
     private func strings(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }

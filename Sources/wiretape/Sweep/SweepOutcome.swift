@@ -5,6 +5,8 @@ enum SweepOutcome: Hashable, Sendable {
     case survived
     /// The run ended before the place of the fault was reached.
     case notReached
+    /// The replay itself refused an attempt before the client did anything wrong: what came then says nothing of it.
+    case unjudged(String)
     /// The client did not end in time.
     case hang
     case diverged(String)
@@ -22,6 +24,12 @@ enum SweepOutcome: Hashable, Sendable {
         let reason = report?["reasons"]?.array?.first?.string ?? ""
         guard let verdict = report?["verdict"]?.string else {
             self = code == 124 ? .hang : .unusable(code, lastLine)
+            return
+        }
+        let refused = report?["refused_by_replay"]?.array?.first?.string
+        // A client that diverged by itself before is one that the sweep has to tell of.
+        if let refused, report?["divergences"]?.array?.first?.string == refused, code != 0 || verdict != "pass" {
+            self = .unjudged(refused)
             return
         }
         let isUnfired = report?["unfired"]?.array?.isEmpty == false
@@ -49,7 +57,7 @@ enum SweepOutcome: Hashable, Sendable {
     /// Whether it speaks against the client.
     var isBroken: Bool {
         switch self {
-        case .survived, .notReached: false
+        case .survived, .notReached, .unjudged: false
         default: true
         }
     }
@@ -59,6 +67,7 @@ enum SweepOutcome: Hashable, Sendable {
         switch self {
         case .survived: "survived"
         case .notReached: "not reached"
+        case .unjudged: "could not be judged"
         case .hang: "hang"
         case .diverged: "diverged"
         case .expectation: "expectation failed"
@@ -69,9 +78,9 @@ enum SweepOutcome: Hashable, Sendable {
 
     var text: String {
         switch self {
-        case .diverged(let reason), .expectation(let reason), .unusable(_, let reason):
+        case .unjudged(let reason), .diverged(let reason), .expectation(let reason), .unusable(_, let reason):
             reason.isEmpty ? kind : "\(kind): \(reason.hasPrefix("wiretape: ") ? String(reason.dropFirst(10)) : reason)"
-        default: kind
+        case .survived, .notReached, .hang, .exit: kind
         }
     }
 }

@@ -19,6 +19,7 @@ final class SweepRunner {
     private var failure: (any Error)?
     private var watcher: SignalWatcher?
     private(set) var interrupted: Int32?
+    private var signals = StopSignals()
     /// Told after every run: how many of how many are done.
     var progress: (Int, Int) -> Void = { _, _ in }
     private var total = 0
@@ -76,10 +77,14 @@ final class SweepRunner {
     }
 
     private func interrupt(_ number: Int32) {
-        if interrupted != nil {
+        switch signals.received(at: loop.now) {
+        case .stop:
+            interrupted = number
+            for name in running.keys.sorted() { running[name]?.signal(15) }
+        case .sameRequest: break
+        case .endAtOnce:
+            for name in running.keys.sorted() { running[name]?.signal(15) }
             ThisProcess.exit(Verdict(.stopped, 128 + number, "signal \(number) came twice").tell())
         }
-        interrupted = number
-        for name in running.keys.sorted() { running[name]?.signal(15) }
     }
 }

@@ -206,7 +206,7 @@ extension ReplayEngine {
         let hit = judge(head, .operation, opensAttempt: opensAttempt, of: r)
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, .operation, of: r, into: &out) }
         if let failure = runs[r].failure {
-            return answer(plain(409, failure), by: "replay", head, of: r, on: c, into: &out)
+            return answer(plain(409, failure), by: "replay", refusal: .diverged, head, of: r, on: c, into: &out)
         }
         if let refusal = recordedRefusal(of: r, at: .operation) {
             return answer(refusal, by: "server", head, of: r, on: c, into: &out)
@@ -243,13 +243,14 @@ extension ReplayEngine {
 
     /// An answer that ends the attempt.
     private mutating func answer(
-        _ answer: HTTPAnswer, by: String, _ head: RequestHead, of r: Int, on c: ConnectionID,
-        into out: inout [ReplayAction]
+        _ answer: HTTPAnswer, by: String, refusal: Attempt.OwnRefusal? = nil, _ head: RequestHead, of r: Int,
+        on c: ConnectionID, into out: inout [ReplayAction]
     ) {
         runs[r].addStep(
             .init(
                 request: ExchangeKind.operation.rawValue, status: answer.status,
-                transport: runs[r].session.codec.type.transport(head), time: elapsed), failed: by, at: now)
+                transport: runs[r].session.codec.type.transport(head), time: elapsed), failed: by,
+            refusal: refusal, at: now)
         out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
     }
 
