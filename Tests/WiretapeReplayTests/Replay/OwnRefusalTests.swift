@@ -73,6 +73,23 @@ import WiretapeCore
         #expect(report.verdict == .pass && report.ownRefusals.isEmpty, "\(report.text)")
     }
 
+    /// A client that left in order names its session once more.
+    @Test func aSessionThatIsOver() throws {
+        let play = try Playbook([TestTape.session(Self.ticks)])
+        let c = try play.start()
+        play.pass(ms: 100)
+        play.close(c, .closeFrame(code: 1000, reason: ""))
+        play.pass(ms: 1_000)
+        #expect(play.take(play.upgrade(play.lastToken)) == ["404 No Connection with that ID"])
+        let report = play.finish()
+        #expect(report.exitCode == 2 && report.divergences == report.ownRefusals)
+        #expect(
+            report.ownRefusals == [
+                "wiretape: session 1 of chat.tape is over for GET /chat: its client left it in order"
+            ])
+        #expect(report.sessions[0].attempts.last?.ended?.reason == "the session is over", "\(report.text)")
+    }
+
     /// What the replay answers behind a divergence of the client is the client's.
     @Test func behindADivergenceTheClientIsToldOf() throws {
         let play = try Playbook([TestTape.session(Self.ticks)])
