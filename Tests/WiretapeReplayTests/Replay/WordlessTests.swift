@@ -14,7 +14,8 @@ import WiretapeCore
             let opening: [TapeEvent.Kind] = [
                 .request(x: 1, RequestHead(method: "GET", target: "/echo", headers: [upgrade]), .none),
                 .response(
-                    x: 1, ResponseHead(status: 101, headers: [upgrade]), .none, interim: false, coding: nil, proxy: false),
+                    x: 1, ResponseHead(status: 101, headers: [upgrade]), .none, interim: false, coding: nil,
+                    proxy: false),
                 .close(.toServer, code: 1000, reason: nil), .gone(by: .client, how: .fin, why: nil),
                 .gone(by: .server, how: .fin, why: nil),
             ]
@@ -31,6 +32,7 @@ import WiretapeCore
             play.close(c, .closeFrame(code: 1000, reason: ""))
         }
         #expect(play.take(play.upgrade(nil, "/echo")) != ["101"])
-        #expect(play.finish().sessions.prefix(3).allSatisfy { $0.finished && $0.attempts.map(\.outcome) == [.connected] })
+        #expect(
+            play.finish().sessions.prefix(3).allSatisfy { $0.finished && $0.attempts.map(\.outcome) == [.connected] })
     }
 }
