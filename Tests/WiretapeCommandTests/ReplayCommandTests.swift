@@ -10,13 +10,7 @@ import WiretapeTape
 
     init() throws {
         scratch = try Scratch()
-        let hub = try Running("sample-hub", ["--listen", "127.0.0.1:0"], in: scratch.url)
-        let run = try Binary.run(
-            "record", "--upstream", hub.url, "--output", scratch.path("chat.tape.gz"), "--", client, "--say", "one",
-            "--say",
-            "two", "--say", "three")
-        #expect(run.code == 0, "\(run.err)")
-        _ = try hub.stop()
+        try Running.recordChat(to: scratch.path("chat.tape.gz"), in: scratch.url)
     }
 
     func replay(_ options: [String], client words: [String] = ["--say", "one", "--say", "two", "--say", "three"]) throws

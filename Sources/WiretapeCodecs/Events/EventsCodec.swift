@@ -29,9 +29,7 @@ package struct EventsCodec: FrameCodec {
     package static var isToldByAnswer: Bool { true }
 
     package static func mayBeTold(_ request: RequestHead) -> Bool {
-        guard !["OPTIONS", "HEAD", "CONNECT"].contains(request.method), request.headers.first("Upgrade") == nil else {
-            return false
-        }
+        guard mayHaveBody(request), request.headers.first("Upgrade") == nil else { return false }
         let accepted = MediaType.list(request.headers.all("Accept"))
         return !accepted.contains { $0.name == "text/html" || $0.name.hasPrefix("image/") || $0.name == "text/css" }
     }
@@ -52,8 +50,8 @@ package struct EventsCodec: FrameCodec {
     package static func kind(_ request: RequestHead) -> ExchangeKind {
         if request.method == "OPTIONS" { return .preflight }
         guard mayHaveBody(request), request.headers.first("Upgrade") == nil else { return .other }
-        let accepted = MediaType.list(request.headers.all("Accept")).map(\.name)
-        return accepted.contains { $0 == "text/event-stream" || EventsForm.lineTypes.contains($0) }
+        let accepted = MediaType.list(request.headers.all("Accept"))
+        return accepted.contains { $0.name == "text/event-stream" || $0.isJSONLines }
             ? .operation : .other
     }
 

@@ -9,21 +9,15 @@ enum EventsForm: Hashable, Sendable {
 
     /// By the answer's media type. Nil: it is no stream of events.
     init?(_ headers: [HeaderField]) {
-        guard let type = headers.first("Content-Type").map({ MediaType($0).name }) else { return nil }
-        if type == "text/event-stream" {
+        guard let type = headers.first("Content-Type").map({ MediaType($0) }) else { return nil }
+        if type.name == "text/event-stream" {
             self = .events
-        } else if EventsForm.lineTypes.contains(type) || type.hasSuffix("+json-seq") {
+        } else if type.isJSONLines {
             self = .lines
         } else {
             return nil
         }
     }
-
-    static let lineTypes: Set<String> = [
-        "application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonl",
-        "application/jsonlines",
-        "application/x-jsonlines", "application/json-seq", "application/stream+json", "application/x-json-stream",
-    ]
 
     var units: UnitReader.Kind {
         switch self {

@@ -76,17 +76,11 @@ final class AssembledExchange {
 
     /// Whether the body's pieces mean something before its end.
     private static func isStream(_ head: ResponseHead) -> Bool {
-        guard let type = head.headers.first("Content-Type")?.lowercased() else { return false }
+        guard let type = head.headers.first("Content-Type").map({ MediaType($0) }) else { return false }
         // SockJS streams frames as scripts; a script that is a file has a length.
-        if type.hasPrefix("application/javascript") { return head.headers.first("Content-Length") == nil }
-        return streams.contains { type.hasPrefix($0) }
+        if type.name == "application/javascript" { return head.headers.first("Content-Length") == nil }
+        return type.isStream || type.name.hasPrefix("application/grpc")
     }
-
-    private static let streams = [
-        "text/event-stream", "multipart/", "application/x-ndjson", "application/ndjson", "application/jsonl",
-        "application/x-jsonl", "application/x-json-stream", "application/json-seq", "application/stream+json",
-        "application/grpc",
-    ]
 
     /// A piece of a body.
     func body(_ bytes: Span<UInt8>, _ direction: Direction, at time: UInt64, _ packer: inout MemberPacker) {

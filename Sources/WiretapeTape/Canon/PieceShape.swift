@@ -8,23 +8,17 @@ enum PieceShape {
     case lines
     case bytes
 
-    init(_ response: ResponseHead?, _ codecs: [CodecEntry]) {
+    init(_ response: ResponseHead?) {
         let type = response?.headers.first("Content-Type").map { MediaType($0) }
         if type?.name == "text/event-stream" {
             self = .events
         } else if let type, type.name.hasPrefix("multipart/") {
             self = .parts(boundary: Array((type["boundary"] ?? "-").utf8))
-        } else if let response, PieceShape.isLines(response, codecs) {
+        } else if type?.isJSONLines == true {
             self = .lines
         } else {
             self = .bytes
         }
-    }
-
-    /// Whether every line of such an answer is a message.
-    static func isLines(_ response: ResponseHead, _ codecs: [CodecEntry]) -> Bool {
-        let opening = StreamOpening(request: RequestHead(method: "GET", target: "/"), response: response)
-        return codecs.contains { $0.type.isToldByAnswer && $0.type.framing(opening) == .units(.lines) }
     }
 
     /// Behind the first event, or behind the first delimiter of parts; nil when there is none in `body`.

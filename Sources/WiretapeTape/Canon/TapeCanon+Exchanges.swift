@@ -192,10 +192,7 @@ extension TapeCanon {
         connections[c]?.exchanges[x] = exchange
         if case .upgrade = exchange.role, head.status == 101 { return upgraded(x, exchange, event) }
         guard case .streamed = body else { return answered(x, event) }
-        var isEndless =
-            ["text/event-stream", "multipart/"].contains { type in
-                head.headers.first("Content-Type")?.lowercased().hasPrefix(type) ?? false
-            } || PieceShape.isLines(head, codecs)
+        var isEndless = head.headers.first("Content-Type").map { MediaType($0).isStream } ?? false
         if case .stream = exchange.role { isEndless = true }
         if isEndless, head.status == 200 {
             connections[c]?.exchanges[x]?.isEndless = true

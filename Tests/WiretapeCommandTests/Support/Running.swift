@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// A program that runs beside the test: a hub, a recorder. Its first line on standard output says where it listens.
 final class Running {
@@ -40,6 +41,19 @@ final class Running {
 
     deinit {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    }
+}
+
+extension Running {
+    /// Records the sample client at the sample hub: `ada` says one, two and three.
+    static func recordChat(to tape: String, in folder: URL) throws {
+        let hub = try Running("sample-hub", ["--listen", "127.0.0.1:0"], in: folder)
+        let client = Binary.folder.appendingPathComponent("sample-client").path
+        let run = try Binary.run(
+            "record", "--upstream", hub.url, "--output", tape, "--", client, "--say", "one", "--say", "two", "--say",
+            "three")
+        #expect(run.code == 0, "\(run.err)")
+        _ = try hub.stop()
     }
 }
 

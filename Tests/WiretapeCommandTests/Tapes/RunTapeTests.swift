@@ -10,12 +10,7 @@ import WiretapeCore
 
     init() throws {
         scratch = try Scratch()
-        let hub = try Running("sample-hub", ["--listen", "127.0.0.1:0"], in: scratch.url)
-        let run = try Binary.run(
-            "record", "--upstream", hub.url, "--output", tape, "--", client, "--say", "one", "--say", "two", "--say",
-            "three")
-        #expect(run.code == 0, "\(run.err)")
-        _ = try hub.stop()
+        try Running.recordChat(to: tape, in: scratch.url)
     }
 
     private var tape: String { scratch.path("chat.tape.gz") }

@@ -27,6 +27,19 @@ package struct MediaType: Hashable, Sendable {
 
     package subscript(parameter: String) -> String? { parameters.first { $0.name == parameter }?.value }
 
+    /// Whether it is a stream of JSON texts, a line each (https://github.com/ndjson/ndjson-spec, https://jsonlines.org,
+    /// RFC 7464 and the names that servers use for the same).
+    package var isJSONLines: Bool { MediaType.jsonLines.contains(name) || name.hasSuffix("+json-seq") }
+
+    /// Whether each piece of such a body means something before the body's end: events, parts, lines.
+    package var isStream: Bool { name == "text/event-stream" || name.hasPrefix("multipart/") || isJSONLines }
+
+    private static let jsonLines: Set<String> = [
+        "application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonl",
+        "application/jsonlines", "application/x-jsonlines", "application/json-seq", "application/stream+json",
+        "application/x-json-stream",
+    ]
+
     /// The types of a list, in its order.
     package static func list(_ values: [String]) -> [MediaType] {
         values.flatMap { split($0, at: ",") }.filter { !$0.isEmpty }.map { MediaType($0) }
