@@ -35,8 +35,8 @@ package struct PlayedRun: Hashable, Sendable {
             marks[mark.connection, default: []].append(
                 Place(
                     event: number, played: Played(session: mark.session, run: mark.run), mayLose: mark.policy != nil))
-        case .open, .request, .response, .chunk, .end, .message, .part, .ping, .pong, .close, .gone, .take, .gap,
-            .stop, .unknown:
+        case .open, .request, .response, .chunk, .end, .message, .part, .ping, .pong, .close, .frame, .gone, .take,
+            .gap, .stop, .unknown:
             break
         }
     }

@@ -112,13 +112,16 @@ package struct RecordedSession: Sendable {
         package var isDeflated: Bool
         package var what: What
 
+        /// The line of an event on a tape without comments.
+        static func line(of event: UInt64) -> Int { Int(clamping: min(event, .max - 1) + 1) }
+
         /// - Parameter line: by default that of a tape without comments, whose header is line 1.
         package init(
             event: UInt64, line: Int? = nil, time: UInt64, connection: UInt32, frame: Int, isDeflated: Bool = false,
             _ what: What
         ) {
             self.event = event
-            self.line = line ?? Int(clamping: event) + 1
+            self.line = line ?? Self.line(of: event)
             self.time = time
             self.connection = connection
             self.frame = frame

@@ -1,3 +1,5 @@
+internal import WiretapeBytes
+
 extension SessionReader {
     /// A whole WebSocket message.
     mutating func data(
@@ -5,6 +7,7 @@ extension SessionReader {
         into out: inout [DecodedMessage]
     ) {
         guard let index = session(for: place, first: payload, direction) else { return }
+        if direction == .toServer { judge(opcode, payload, at: place) }
         let payload = place.isUnframed ? building[index].session.codec.type.framed(payload) : payload
         if direction == .toClient, place.isDeflated { building[index].session.deflateHabit.compressed(payload.count) }
         building[index].frames += 1
@@ -12,6 +15,22 @@ extension SessionReader {
         building[index].codec.decode(payload.span, opcode, direction, into: &messages)
         learnID(index)
         emit(messages, payload, index, isOpen: isOpen(direction, at: place), at: place, into: &out)
+    }
+
+    /// A whole message of the client: whether it keeps to the rules of RFC 6455, which forbid texts that are not UTF-8, and
+    /// a message within the pieces of another one.
+    private mutating func judge(_ opcode: Opcode, _ payload: [UInt8], at place: Place) {
+        let isWithinAnother = connections[place.connection]?.stream?.toServer.isUnderWay ?? false
+        guard isWithinAnother || opcode == .text && !isValidUTF8(payload.span) else { return }
+        connections[place.connection]?.stream?.isBroken = true
+    }
+
+    /// Events are missing: what has come of messages by now may have had its end among them.
+    mutating func forgetPieces() {
+        for connection in connections.keys {
+            connections[connection]?.stream?.toServer = Assembly()
+            connections[connection]?.stream?.toClient = Assembly()
+        }
     }
 
     mutating func part(
@@ -22,6 +41,7 @@ extension SessionReader {
         // Taken out of the dictionary, so that the bytes grow in place.
         connections[place.connection]?.stream = nil
         var assembly = direction == .toServer ? stream.toServer : stream.toClient
+        if n == 0, direction == .toServer, assembly.isUnderWay { stream.isBroken = true }
         if direction == .toServer { stream.toServer = Assembly() } else { stream.toClient = Assembly() }
         let isNext = assembly.add(n, bytes)
         let isWhole = isNext && last
@@ -127,6 +147,8 @@ extension SessionReader {
         // The server ends a connection that another one has replaced.
         if let event = stream.event, building[index].carrier.latest != event { return }
         building[index].conduct.went(on: place.connection, at: place.time)
+        // The server's answer to what broke the rules: replay gives its own when a client does so.
+        if stream.isBroken { return }
         append(.ending(ending), index, at: place)
     }
 

@@ -74,10 +74,14 @@ extension SessionReader {
         var clientEnded = false
         var serverEnded = false
 
-        /// Whether a message of that direction is still part of the conversation: none behind an ending of the server,
-        /// and nothing to a client that has sent its close frame.
+        /// The client broke the rules of WebSockets, for instance by a text that is not UTF-8.
+        var isBroken = false
+
+        /// Whether a message of that direction is still part of the conversation. None is behind an ending of the server, or
+        /// behind the client's close frame: a server need not read what comes after that (RFC 6455, 5.5.1). None of the
+        /// client is behind a frame that breaks the rules: a server fails the connection there (RFC 6455, 7.1.7).
         func isOpen(_ direction: Direction) -> Bool {
-            !serverEnded && !(direction == .toClient && clientClosed)
+            !serverEnded && !clientClosed && !(isBroken && direction == .toServer)
         }
     }
 
@@ -86,6 +90,9 @@ extension SessionReader {
         var bytes: [UInt8] = []
         var next = 0
         var isTooLong = false
+
+        /// Pieces have come, and the last one has not.
+        var isUnderWay: Bool { next > 0 }
 
         /// Takes piece `n`; true when it was the next one.
         mutating func add(_ n: Int, _ piece: [UInt8]) -> Bool {

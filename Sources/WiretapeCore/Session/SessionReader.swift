@@ -19,8 +19,9 @@
 /// and ``undecoded`` tells of it.
 ///
 /// Keepalives and acknowledgements are no entries: replay makes its own. Nor is what crossed an ending: messages of a
-/// connection behind the server's ending, and those to a client behind its close frame or its request to end the session.
-/// Nor a message that the end of its connection cut.
+/// connection behind the server's ending or the client's close frame, and those to a client behind its request to end the session.
+/// Nor what a client says with or behind a frame that breaks the rules of WebSockets, nor how its server ended that
+/// connection: replay ends it as well. Nor a message that the end of its connection cut.
 ///
 /// Ends of the server over HTTP: the proper end of an event stream and a poll answered 204 are a close with code 1000;
 /// an event stream that is cut, and a poll that is cut or refused, are a disconnect or reset, and the session goes on
@@ -93,8 +94,8 @@ package struct SessionReader: Sendable {
         let (sum, overflow) = event.time.addingReportingOverflow(takeOffset)
         lastTime = max(lastTime, overflow ? .max : sum)
         var place = Place(
-            event: number, line: line.flatMap { $0 > 0 ? $0 : nil } ?? Int(clamping: number) + 1, time: lastTime,
-            connection: event.connection, isUnframed: isUnframed)
+            event: number, line: line.flatMap { $0 > 0 ? $0 : nil } ?? RecordedSession.Entry.line(of: number),
+            time: lastTime, connection: event.connection, isUnframed: isUnframed)
         switch event.kind {
         case .open(let open):
             latestOpened = max(latestOpened, place.connection)
@@ -128,7 +129,10 @@ package struct SessionReader: Sendable {
             if let rest = UndecodedBody.read(text) {
                 staysEncoded(rest.exchange, of: rest.connection, at: place, into: &out)
             }
-        case .fault, .gap, .stop, .unknown:
+        case .frame(let direction):
+            if direction == .toServer { connections[place.connection]?.stream?.isBroken = true }
+        case .gap: forgetPieces()
+        case .fault, .stop, .unknown:
             break
         }
     }

@@ -32,6 +32,8 @@ package struct TapeEvent: Hashable, Sendable {
         case pong(Direction, [UInt8])
         /// A close frame; no code when it was empty.
         case close(Direction, code: UInt16?, reason: String?)
+        /// A WebSocket frame that belongs to no message, since it breaks the rules of RFC 6455 or cannot be inflated.
+        case frame(Direction)
         /// The transport ended.
         case gone(by: Party, how: How, why: String?)
         /// What a rule did to event number `reference` on its way. `line`: of the message on the tape that was played.

@@ -25,8 +25,8 @@ extension ReplayConnection {
             for one in notes { tell(one, done: accounts.last) }
             tellEnd()
         case .close(.toClient, _, _), .end(_, .toClient, _), .gone: tellEnd()
-        case .open, .request, .chunk, .end, .message, .part, .ping, .pong, .close, .fault, .mark, .take, .gap, .stop,
-            .unknown:
+        case .open, .request, .chunk, .end, .message, .part, .ping, .pong, .close, .frame, .fault, .mark, .take, .gap,
+            .stop, .unknown:
             break
         }
     }

@@ -7,8 +7,8 @@ struct CanonItem {
         case event(TapeEvent.Kind, on: CanonCarrier, exchange: Int?, json: [UInt8]?)
         /// An event of no connection.
         case note(TapeEvent.Kind)
-        /// A line as it was, with this time.
-        case line([UInt8])
+        /// A line as it was, with this time and the number of its carrier, if it has one.
+        case line([UInt8], on: CanonCarrier?)
         case comment([UInt8])
     }
 

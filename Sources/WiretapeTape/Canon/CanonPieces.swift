@@ -24,7 +24,8 @@ struct CanonPieces {
             for direction in Direction.allCases {
                 sizes[Key(connection: event.connection, direction: direction)] = nil
             }
-        case .request, .response, .chunk, .end, .message, .ping, .pong, .close, .fault, .mark, .gap, .stop, .unknown:
+        case .request, .response, .chunk, .end, .message, .ping, .pong, .close, .frame, .fault, .mark, .gap, .stop,
+            .unknown:
             break
         }
         return nil

@@ -22,8 +22,9 @@ struct CanonWriter {
         let time = milliseconds(item.time)
         switch item.what {
         case .comment(let bytes): lines.append(TapeNewLine(bytes, nil))
-        case .line(let bytes):
+        case .line(let bytes, let carrier):
             var text = JSONText(bytes)
+            if let carrier { try? text.set("/c", to: Array("\(connection(carrier, time, &lines))".utf8)) }
             if text.range(at: "/t") != nil { try? text.set("/t", to: Array("\(time)".utf8)) }
             add(text.bytes, TapeEvent(time: time, connection: 0, .unknown("")), &lines)
         case .note(let kind): note(kind, time, &lines)

@@ -105,7 +105,7 @@ extension TapeCanon {
     }
 
     /// The connection's; one without an opening on the tape (a sparse one) gets none here either.
-    private mutating func socket(_ c: UInt32) -> Socket {
+    mutating func socket(_ c: UInt32) -> Socket {
         if let socket = connections[c]?.socket { return socket }
         let socket = Socket(carrier: own(c, 0))
         writer.describe(socket.carrier, connections[c]?.open ?? .init())

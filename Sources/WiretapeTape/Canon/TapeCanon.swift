@@ -137,7 +137,8 @@ package struct TapeCanon {
             let kind = TapeEvent.Kind.fault(
                 rule: rule, action: action, reference: nil, delivered: delivered, line: line)
             put([CanonItem(time: event.time, what: .note(kind))])
-        case .unknown: put([CanonItem(time: event.time, what: .line(line.bytes))])
+        case .frame: put([CanonItem(time: event.time, what: .line(line.bytes, on: socket(c).carrier))])
+        case .unknown: put([CanonItem(time: event.time, what: .line(line.bytes, on: nil))])
         }
     }
 

@@ -61,6 +61,7 @@ extension TapeLineParser {
                 events: try need(f.number(.events), .events),
                 connections: try need(f.number(.connections), .connections),
                 level: f.number(.level).map { Int(clamping: $0) })
+        case "frame": return f.direction.map(TapeEvent.Kind.frame) ?? .unknown(name)
         default: return .unknown(name)
         }
     }

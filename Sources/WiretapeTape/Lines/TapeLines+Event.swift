@@ -47,7 +47,7 @@ extension TapeLines {
             if let reference { field("ref", reference, &out) }
             if let delivered { field("delivered", delivered, &out) }
             if let line { field("line", line, &out) }
-        case .mark, .take, .gap, .stop, .unknown: note(event, &out)
+        case .frame, .mark, .take, .gap, .stop, .unknown: note(event, &out)
         }
         end(&out)
     }
@@ -70,6 +70,9 @@ extension TapeLines {
             field("events", events, &out)
             field("connections", connections, &out)
             if let level { field("level", UInt64(max(0, level)), &out) }
+        case .frame(let way):
+            start(t, c, #","e":"frame""#, &out)
+            direction(way, &out)
         case .unknown(let kind):
             start(t, c, "", &out)
             field("e", kind, &out)

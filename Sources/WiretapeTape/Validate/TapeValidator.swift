@@ -110,7 +110,8 @@ package struct TapeValidator: Sendable {
 
     /// Bytes that could not be read, as recorders write them (``RawLines``).
     private func isRaw(_ event: TapeEvent) -> Bool {
-        if case .unknown(let kind) = event.kind { kind == "malformed" || kind == "frame" } else { false }
+        if case .frame = event.kind { return true }
+        return if case .unknown(let kind) = event.kind { kind == "malformed" || kind == "frame" } else { false }
     }
 
     private mutating func check(
@@ -129,6 +130,7 @@ package struct TapeValidator: Sendable {
         if event.time < lastTime { warn("\"t\" goes back, by \(DurationText.spoken(lastTime - event.time))") }
         lastTime = event.time
         switch event.kind {
+        case .frame: break
         case .unknown where isRaw(event): break
         case .unknown(let kind):
             if TapeSummary.count(kind, in: &summary.unknownKinds) {

@@ -43,7 +43,7 @@ extension Inspector {
                 "\(events) event\(events == 1 ? "" : "s"), \(connections) connection\(connections == 1 ? "" : "s")"
             return (.note, nil, "end of the recording: \(counts)\(slow)")
         case .unknown("malformed"): return (.note, nil, "bytes that are no HTTP")
-        case .unknown("frame"): return (.note, nil, "a frame that is part of no message")
+        case .frame, .unknown("frame"): return (.note, nil, "a frame that is part of no message")
         case .unknown(let name): return (.note, nil, "'\(name)', unknown to this version")
         }
     }
