@@ -25,10 +25,11 @@ struct ColdEntries: Sendable {
             messages.removeAll { $0.role == .keepalive || $0.role == .ack }
             // What is sent again after a stateful reconnect stands before what is new.
             let count = part.events[i...].prefix { $0 == number }.count
+            let (time, isTooLate) = found.event.time.addingReportingOverflow(shift)
             for message in messages.suffix(count) {
                 entries.append(
                     RecordedSession.Entry(
-                        event: UInt64(number), line: found.line, time: found.event.time + shift,
+                        event: UInt64(number), line: found.line, time: isTooLate ? .max : time,
                         connection: found.event.connection, frame: i + 1, isDeflated: deflated, .message(message)))
             }
         }

@@ -81,7 +81,8 @@ extension TapeReader {
         scanned = 0
         line = 0
         origin = inflow.offset
-        self.number = number > 0 ? number - 1 : 0
+        // A member without events may claim any number; there are fewer events than that behind it.
+        self.number = min(max(1, number), 1 << 63) - 1
         from = nil
         owesLineFeed = false
         parser = TapeLineParser(sparse: header.protocolID != nil)

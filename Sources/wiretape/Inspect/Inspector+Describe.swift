@@ -18,7 +18,8 @@ extension Inspector {
         case .message(let direction, let opcode, let bytes, _, _):
             return (.piece, direction, "\(opcode.rawValue) message behind the connection's end, \(size(bytes.count))")
         case .part(let direction, let opcode, let n, let bytes, _):
-            return (.piece, direction, "piece \(n + 1) of a \(opcode.rawValue) message, \(size(bytes.count))")
+            let number = UInt64(clamping: n) + 1
+            return (.piece, direction, "piece \(number) of a \(opcode.rawValue) message, \(size(bytes.count))")
         case .ping(let direction, let bytes): return (.keepalive, direction, "ping\(payload(bytes))")
         case .pong(let direction, let bytes): return (.keepalive, direction, "pong\(payload(bytes))")
         case .close(let direction, let code, let reason):

@@ -89,7 +89,7 @@ package struct WritePacer: Sendable {
             let position = written + min(step, UInt64(count))
             let (high, low) = position.multipliedFullWidth(by: 1_000_000_000)
             let gap = rate.dividingFullWidth((high % rate, low)).quotient
-            return max(since.advanced(by: gap + 1), now)
+            return max(since.advanced(by: gap).advanced(by: 1), now)
         case .slices: return max(nextSlice, now)
         }
     }

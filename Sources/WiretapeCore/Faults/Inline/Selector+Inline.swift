@@ -65,7 +65,8 @@ extension Condition {
         case .size(let range):
             range.lowerBound == range.upperBound
                 ? "\(range.lowerBound)"
-                : range.upperBound == .max ? ">\(range.lowerBound - 1)" : "\(range.lowerBound)..\(range.upperBound)"
+                : range.upperBound == .max && range.lowerBound > 0
+                    ? ">\(range.lowerBound - 1)" : "\(range.lowerBound)..\(range.upperBound)"
         case .staleToken: "stale"
         case .endedBy(let side): side == .toClient ? "server" : "client"
         case .code(let code): "\(code)"
