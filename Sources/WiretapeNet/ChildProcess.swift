@@ -37,7 +37,7 @@ package final class ChildProcess {
         var rc: Int32 = 0
         if let output {
             do throws(FileError) {
-                let file = try File.creating(output, overwrite: true)
+                let file = try SystemFile(output, .emptied)
                 rc = file.lending { handle.spawn(loop, arguments, environment, output: $0) }
             } catch {
                 throw NetError("open \(output)", code: -error.code, reason: error.reason)

@@ -1,14 +1,17 @@
 internal import WiretapeBytes
 package import WiretapeCore
+package import WiretapeSystem
 
 extension TapeCanon {
     /// Writes the canonical form of the tape at `path`.
     /// - Returns: how many events it has.
     @discardableResult
-    package static func write(_ path: String, to target: TapeRewrite.Target, codecs: [CodecEntry]) throws -> UInt64 {
-        var reader = try TapeLineReader(path: path)
+    package static func write(
+        _ path: String, to target: TapeRewrite.Target, codecs: [CodecEntry], in files: any FileSystem = SystemFiles()
+    ) throws -> UInt64 {
+        var reader = try TapeLineReader(path: path, in: files)
         var events: UInt64 = 0
-        try TapeRewrite.write(target, of: path, isCompressed: reader.isCompressed) { output in
+        try TapeRewrite.write(target, of: path, isCompressed: reader.isCompressed, in: files) { output in
             events = try each(&reader, codecs) { line throws(TapeError) in
                 try output.line(line.bytes.span, event: line.event)
             }

@@ -1,4 +1,4 @@
-internal import WiretapeSystem
+package import WiretapeSystem
 
 /// Copies a tape line by line and lets each line be changed on the way. What is not changed is copied byte for byte.
 package enum TapeRewrite {
@@ -14,10 +14,11 @@ package enum TapeRewrite {
 
     /// - Parameter change: what becomes of a line: nothing, or the lines that stand for it.
     package static func run(
-        _ path: String, to target: Target, _ change: (TapeLine) throws -> [TapeNewLine]
+        _ path: String, to target: Target, in files: any FileSystem = SystemFiles(),
+        _ change: (TapeLine) throws -> [TapeNewLine]
     ) throws {
-        var reader = try TapeLineReader(path: path)
-        try write(target, of: path, isCompressed: reader.isCompressed) { output in
+        var reader = try TapeLineReader(path: path, in: files)
+        try write(target, of: path, isCompressed: reader.isCompressed, in: files) { output in
             while let line = try reader.next() {
                 for new in try change(line) { try output.line(new.bytes.span, event: new.event) }
             }
@@ -27,7 +28,8 @@ package enum TapeRewrite {
     /// Opens the target, lets `body` write, reads a file back, and closes it; when something fails nothing is left behind.
     /// - Parameter isCompressed: of the tape at `path`; a file's name decides otherwise.
     package static func write(
-        _ target: Target, of path: String, isCompressed: Bool, _ body: (inout TapeLineOutput) throws -> Void
+        _ target: Target, of path: String, isCompressed: Bool, in files: any FileSystem,
+        _ body: (inout TapeLineOutput) throws -> Void
     ) throws {
         switch target {
         case .nowhere:
@@ -37,27 +39,27 @@ package enum TapeRewrite {
             var output = TapeLineOutput(sink, isCompressed: isCompressed)
             try body(&output)
             try output.finish()
-        case .file(let name, let force) where File.exists(name):
+        case .file(let name, let force) where files.exists(name):
             guard force else { throw TapeError(.exists, file: name, "exists already; --force overwrites it") }
-            try write(.place, of: name, isCompressed: TapeFile.isCompressed(name), body)
+            try write(.place, of: name, isCompressed: TapeFile.isCompressed(name), in: files, body)
         case .file(let name, _):
-            let file = try TapeFile(path: name)
+            let file = try TapeFile(path: name, in: files)
             var output = TapeLineOutput(file, isCompressed: TapeFile.isCompressed(name))
             do {
                 try body(&output)
                 try output.finish()
-                try readBack(file.path, events: output.events)
+                try readBack(file.path, events: output.events, in: files)
             } catch {
                 file.discard()
                 throw error
             }
         case .place:
-            let file = try TapeReplacement(of: path)
+            let file = try TapeReplacement(of: path, in: files)
             var output = TapeLineOutput(file, isCompressed: isCompressed)
             do {
                 try body(&output)
                 try output.finish()
-                try readBack(file.temporary, events: output.events)
+                try readBack(file.temporary, events: output.events, in: files)
                 try file.commit()
             } catch {
                 file.discard()
@@ -67,10 +69,10 @@ package enum TapeRewrite {
     }
 
     /// Nothing takes the place of a tape that our own reader would not read to its end.
-    private static func readBack(_ path: String, events: UInt64) throws(TapeError) {
+    private static func readBack(_ path: String, events: UInt64, in files: any FileSystem) throws(TapeError) {
         var read: UInt64 = 0
         do throws(TapeError) {
-            var reader = try TapeReader(path: path)
+            var reader = try TapeReader(path: path, in: files)
             while try reader.next() != nil { read += 1 }
         } catch {
             throw TapeError(

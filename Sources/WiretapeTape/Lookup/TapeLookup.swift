@@ -64,7 +64,7 @@ package final class TapeLookup: Sendable {
 
     private func open() throws(TapeError) -> TapeInflow {
         switch source {
-        case .file(let path): try TapeInflow(TapeInput(path: path))
+        case .file(let path): try TapeInflow(TapeInput(path: path, in: SystemFiles()))
         case .memory(let bytes, let name): try TapeInflow(TapeInput(bytes, name: name))
         }
     }

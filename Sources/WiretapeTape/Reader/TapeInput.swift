@@ -19,10 +19,10 @@ struct TapeInput: ~Copyable {
 
     private static let step = 64 << 10
 
-    init(path: String) throws(TapeError) {
+    init(path: String, in files: any FileSystem) throws(TapeError) {
         name = path
         do {
-            source = .file(try File.reading(path))
+            source = .file(try File.reading(path, in: files))
         } catch {
             throw TapeError(.unreadable, file: path, "cannot be opened: \(error.reason)")
         }

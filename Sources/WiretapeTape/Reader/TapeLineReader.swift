@@ -1,5 +1,6 @@
 internal import WiretapeBytes
 package import WiretapeCore
+package import WiretapeSystem
 
 /// Reads a tape line by line, comments and bad lines included: for the tools that copy or check tapes. Memory: one line.
 package struct TapeLineReader: ~Copyable {
@@ -16,7 +17,9 @@ package struct TapeLineReader: ~Copyable {
     /// At the end: whether the file ends within a line or member, as that of a recorder that was killed does.
     package private(set) var isTruncated = false
 
-    package init(path: String) throws(TapeError) { try self.init(TapeInput(path: path)) }
+    package init(path: String, in files: any FileSystem = SystemFiles()) throws(TapeError) {
+        try self.init(TapeInput(path: path, in: files))
+    }
 
     /// - Parameter name: what errors call it.
     package init(bytes: [UInt8], name: String) throws(TapeError) { try self.init(TapeInput(bytes, name: name)) }

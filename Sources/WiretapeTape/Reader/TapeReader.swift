@@ -1,5 +1,6 @@
 internal import WiretapeBytes
 package import WiretapeCore
+package import WiretapeSystem
 
 /// Reads a tape (`docs/tape-format.md`), compressed or plain, event by event. Memory does not grow with the tape: a line
 /// has at most 64 MiB. The end of the file is no final state: when it has grown, ``next()`` reads on.
@@ -27,7 +28,9 @@ package struct TapeReader: ~Copyable {
 
     package static let longestLine = 64 << 20
 
-    package init(path: String) throws(TapeError) { try self.init(TapeInput(path: path)) }
+    package init(path: String, in files: any FileSystem = SystemFiles()) throws(TapeError) {
+        try self.init(TapeInput(path: path, in: files))
+    }
 
     /// - Parameter name: what errors call it.
     package init(bytes: [UInt8], name: String) throws(TapeError) { try self.init(TapeInput(bytes, name: name)) }

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
 internal import WiretapeCore
+package import WiretapeSystem
 
 /// Saves what can be saved of a damaged tape: every whole line of every readable member, in order, as it was. Members
 /// whose checksum is wrong are left out as a whole, since any of their lines may be wrong; of a member that the end of
@@ -31,17 +32,17 @@ package struct TapeRepair: ~Copyable {
     /// Repairs the tape at `path`, into `output` or in its place (by way of a file beside it that is then renamed). A
     /// tape without damage is left as it is when it would be replaced by itself.
     /// - Parameter force: whether an `output` that is there is overwritten.
-    package static func repair(path: String, to output: String? = nil, force: Bool = false) throws(TapeError)
-        -> RepairReport
-    {
+    package static func repair(
+        path: String, to output: String? = nil, force: Bool = false, in files: any FileSystem = SystemFiles()
+    ) throws(TapeError) -> RepairReport {
         if output == nil {
-            let report = try TapeRepair(TapeInput(path: path), TapeLineOutput(nil, isCompressed: true)).run().report
+            let report = try TapeRepair(TapeInput(path: path, in: files), TapeLineOutput(nil, isCompressed: true)).run().report
             if report.isIntact { return report }
         }
         guard let output else {
-            let file = try TapeReplacement(of: path)
+            let file = try TapeReplacement(of: path, in: files)
             do throws(TapeError) {
-                let report = try repair(path, into: file, isCompressed: isCompressed(path))
+                let report = try repair(path, into: file, isCompressed: isCompressed(path, files), files)
                 try file.commit()
                 return report
             } catch {
@@ -49,19 +50,19 @@ package struct TapeRepair: ~Copyable {
                 throw error
             }
         }
-        let file = try TapeFile(path: output, force: force)
+        let file = try TapeFile(path: output, force: force, in: files)
         do throws(TapeError) {
-            return try repair(path, into: file, isCompressed: TapeFile.isCompressed(output))
+            return try repair(path, into: file, isCompressed: TapeFile.isCompressed(output), files)
         } catch {
             file.discard()
             throw error
         }
     }
 
-    private static func repair(_ path: String, into sink: any TapeSink, isCompressed: Bool) throws(TapeError)
-        -> RepairReport
+    private static func repair(_ path: String, into sink: any TapeSink, isCompressed: Bool, _ files: any FileSystem)
+        throws(TapeError) -> RepairReport
     {
-        try TapeRepair(TapeInput(path: path), TapeLineOutput(sink, isCompressed: isCompressed)).run().report
+        try TapeRepair(TapeInput(path: path, in: files), TapeLineOutput(sink, isCompressed: isCompressed)).run().report
     }
 
     /// Repairs a tape in memory.
@@ -72,8 +73,8 @@ package struct TapeRepair: ~Copyable {
             .run()
     }
 
-    private static func isCompressed(_ path: String) throws(TapeError) -> Bool {
-        try TapeInflow(TapeInput(path: path)).isCompressed
+    private static func isCompressed(_ path: String, _ files: any FileSystem) throws(TapeError) -> Bool {
+        try TapeInflow(TapeInput(path: path, in: files)).isCompressed
     }
 
     private consuming func run() throws(TapeError) -> (bytes: [UInt8], report: RepairReport) {

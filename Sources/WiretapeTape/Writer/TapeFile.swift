@@ -1,18 +1,20 @@
 internal import Synchronization
-internal import WiretapeSystem
+package import WiretapeSystem
 
 /// A new tape on disk.
 package final class TapeFile: TapeSink {
     package let path: String
     private let file: File
+    private let files: any FileSystem
     private let size = Atomic<UInt64>(0)
 
     /// Makes the file and locks it: a second writer of the same file is refused.
     /// - Parameter force: whether one that is there is overwritten.
-    package init(path: String, force: Bool = false) throws(TapeError) {
+    package init(path: String, force: Bool = false, in files: any FileSystem = SystemFiles()) throws(TapeError) {
         self.path = path
+        self.files = files
         do {
-            file = try File.creatingAlone(path, overwrite: force)
+            file = try File.creatingAlone(path, overwrite: force, in: files)
         } catch {
             throw TapeFile.error(error, path, exists: !force && error.isExisting)
         }
@@ -37,8 +39,12 @@ package final class TapeFile: TapeSink {
     }
 
     package func sync() throws(TapeError) {
-        do { try file.sync() } catch { throw TapeFile.error(error, path, exists: false) }
-        File.syncFolder(of: path)
+        do {
+            try file.sync()
+            try files.syncFolder(of: path)
+        } catch {
+            throw TapeFile.error(error, path, exists: false)
+        }
     }
 
     package func release() { file.unlock() }
@@ -47,15 +53,15 @@ package final class TapeFile: TapeSink {
     func replace(_ other: String) throws(TapeError) {
         do {
             try file.sync()
-            try File.move(path, to: other)
-            File.syncFolder(of: other)
+            try files.move(path, to: other)
+            try files.syncFolder(of: other)
         } catch {
             throw TapeFile.error(error, other, exists: false)
         }
     }
 
     /// Takes the file away again.
-    func discard() { try? File.remove(path) }
+    func discard() { try? files.remove(path) }
 
     static func error(_ error: FileError, _ path: String, exists: Bool) -> TapeError {
         if error.isLocked { return TapeError(.inUse, file: path, "\(error.reason)") }

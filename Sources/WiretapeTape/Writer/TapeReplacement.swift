@@ -1,4 +1,4 @@
-internal import WiretapeSystem
+package import WiretapeSystem
 
 /// A new form of a tape, written beside it and put in its place in one step: whoever reads the path finds the old file
 /// or the whole new one. The file's permissions stay; a symbolic link stays one. Meanwhile the old file is locked, so that
@@ -9,12 +9,14 @@ package final class TapeReplacement: TapeSink {
     let temporary: String
     private let file: TapeFile
     private let old: File
+    private let files: any FileSystem
 
     /// - Parameter path: the tape, which is there.
-    package init(of path: String) throws(TapeError) {
-        target = File.resolved(path)
+    package init(of path: String, in files: any FileSystem = SystemFiles()) throws(TapeError) {
+        self.files = files
+        target = files.resolved(path)
         do {
-            old = try File.reading(target)
+            old = try File.reading(target, in: files)
             try old.lock()
         } catch {
             throw TapeFile.error(error, path, exists: false)
@@ -24,7 +26,7 @@ package final class TapeReplacement: TapeSink {
         while true {
             let name = "\(target).\(ThisProcess.id)\(number == 0 ? "" : "-\(number)").new"
             do throws(TapeError) {
-                file = try TapeFile(path: name)
+                file = try TapeFile(path: name, in: files)
                 temporary = name
                 return
             } catch {
@@ -45,7 +47,7 @@ package final class TapeReplacement: TapeSink {
     /// Puts it in the tape's place. What was there before is gone then.
     package func commit() throws(TapeError) {
         do {
-            try File.copyMode(of: target, to: temporary)
+            try files.copyMode(of: target, to: temporary)
         } catch {
             throw TapeFile.error(error, target, exists: false)
         }

@@ -37,7 +37,7 @@ struct FileTests {
         #expect(try contents(path) == "hello!more")
         do { try write("new", try File.creating(path, overwrite: true)) }
         #expect(try contents(path) == "new")
-        try File.move(path, to: folder + "/moved")
+        try SystemFiles().move(path, to: folder + "/moved")
         #expect(File.exists(folder + "/moved"))
         #expect(!File.exists(path))
         try File.remove(folder + "/moved")
