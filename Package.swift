@@ -92,7 +92,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "WiretapeTapeTests",
-            dependencies: ["WiretapeTape", "WiretapeCore", "WiretapeBytes", "WiretapeSystem"],
+            dependencies: ["WiretapeCodecs", "WiretapeTape", "WiretapeCore", "WiretapeBytes", "WiretapeSystem"],
             swiftSettings: settings),
         .testTarget(
             name: "WiretapeCodecsTests",

@@ -34,8 +34,14 @@ package struct File: ~Copyable, Sendable {
     ) throws(FileError) -> File {
         guard overwrite else {
             let file = try File(path, .new, in: files)
-            try file.lock()
-            return file
+            do throws(FileError) {
+                try file.lock()
+                return file
+            } catch {
+                // It is new and nobody's.
+                try? files.remove(path)
+                throw error
+            }
         }
         let file = try File(path, .writing, in: files)
         // A terminal or a pipe has nothing to lock and nothing to cut.

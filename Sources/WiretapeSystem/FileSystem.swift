@@ -53,6 +53,7 @@ package protocol FileSystem: Sendable {
     func move(_ from: String, to: String) throws(FileError)
     func remove(_ path: String) throws(FileError)
     /// Hands the names in the folder of `path` to the device: a file that was made or renamed there stays so when the
-    /// machine loses its power. Where a system cannot do that for folders it is left out.
+    /// machine loses its power. Where the system does not do that for this folder it is left out; that it has failed is an
+    /// error.
     func syncFolder(of path: String) throws(FileError)
 }

@@ -46,9 +46,14 @@ package struct SystemFiles: FileSystem {
     package func syncFolder(of path: String) throws(FileError) {
         let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let descriptor = systemOpenFolder(folder)
-        guard descriptor >= 0 else { return }
+        guard descriptor >= 0 else {
+            // Names may be made in a folder that may not be read.
+            if errno == EACCES || errno == EPERM { return }
+            throw FileError.last("open folder", folder)
+        }
         defer { _ = close(descriptor) }
-        _ = fsync(descriptor)
+        guard fsync(descriptor) != 0, ![EINVAL, ENOTSUP, EROFS].contains(errno) else { return }
+        throw FileError.last("sync folder", folder)
     }
 }
 

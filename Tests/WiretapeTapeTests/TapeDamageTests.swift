@@ -163,7 +163,7 @@ struct TapeDamageTests {
             _ = try TapeRepair.repair(path: path, to: copy)
             Issue.record("overwritten")
         } catch {
-            #expect(error.kind == .exists)
+            #expect((error as? TapeError)?.kind == .exists)
         }
     }
 }

@@ -41,6 +41,12 @@ package enum TapeRewrite {
             try output.finish()
         case .file(let name, let force) where files.exists(name):
             guard force else { throw TapeError(.exists, file: name, "exists already; --force overwrites it") }
+            guard files.isRegular(name) else {
+                // No other file may take the place of a pipe or a device.
+                let file = try TapeFile(path: name, force: true, in: files)
+                let target = Target.sink(file, isCompressed: TapeFile.isCompressed(name))
+                return try write(target, of: path, isCompressed: isCompressed, in: files, body)
+            }
             try write(.place, of: name, isCompressed: TapeFile.isCompressed(name), in: files, body)
         case .file(let name, _):
             let file = try TapeFile(path: name, in: files)
@@ -48,6 +54,7 @@ package enum TapeRewrite {
             do {
                 try body(&output)
                 try output.finish()
+                try file.sync()
                 try readBack(file.path, events: output.events, in: files)
             } catch {
                 file.discard()

@@ -34,56 +34,46 @@ package struct TapeRepair: ~Copyable {
     /// - Parameter force: whether an `output` that is there is overwritten.
     package static func repair(
         path: String, to output: String? = nil, force: Bool = false, in files: any FileSystem = SystemFiles()
-    ) throws(TapeError) -> RepairReport {
+    ) throws -> RepairReport {
         if output == nil {
-            let report = try TapeRepair(TapeInput(path: path, in: files), TapeLineOutput(nil, isCompressed: true)).run().report
+            let report = try TapeRepair(TapeInput(path: path, in: files), TapeLineOutput(nil, isCompressed: true)).run()
+                .report
             if report.isIntact { return report }
         }
-        guard let output else {
-            let file = try TapeReplacement(of: path, in: files)
-            do throws(TapeError) {
-                let report = try repair(path, into: file, isCompressed: isCompressed(path, files), files)
-                try file.commit()
-                return report
-            } catch {
-                file.discard()
-                throw error
-            }
+        let target = output.map { TapeRewrite.Target.file($0, force: force) } ?? .place
+        let isCompressed = try TapeInflow(TapeInput(path: path, in: files)).isCompressed
+        var report = RepairReport()
+        try TapeRewrite.write(target, of: path, isCompressed: isCompressed, in: files) { output in
+            var own = TapeLineOutput(nil, isCompressed: false)
+            swap(&own, &output)
+            let done = try TapeRepair(TapeInput(path: path, in: files), own).run()
+            report = done.report
+            output = done.output
         }
-        let file = try TapeFile(path: output, force: force, in: files)
-        do throws(TapeError) {
-            return try repair(path, into: file, isCompressed: TapeFile.isCompressed(output), files)
-        } catch {
-            file.discard()
-            throw error
-        }
-    }
-
-    private static func repair(_ path: String, into sink: any TapeSink, isCompressed: Bool, _ files: any FileSystem)
-        throws(TapeError) -> RepairReport
-    {
-        try TapeRepair(TapeInput(path: path, in: files), TapeLineOutput(sink, isCompressed: isCompressed)).run().report
+        return report
     }
 
     /// Repairs a tape in memory.
     package static func repair(bytes: [UInt8], name: String, isCompressed: Bool) throws(TapeError)
         -> (bytes: [UInt8], report: RepairReport)
     {
-        try TapeRepair(TapeInput(bytes, name: name), TapeLineOutput(nil, isCompressed: isCompressed, keeps: true))
-            .run()
+        let output = TapeLineOutput(nil, isCompressed: isCompressed, keeps: true)
+        let done = try TapeRepair(TapeInput(bytes, name: name), output).run()
+        return (done.output.kept, done.report)
     }
 
-    private static func isCompressed(_ path: String, _ files: any FileSystem) throws(TapeError) -> Bool {
-        try TapeInflow(TapeInput(path: path, in: files)).isCompressed
+    private struct Done: ~Copyable {
+        var output: TapeLineOutput
+        var report: RepairReport
     }
 
-    private consuming func run() throws(TapeError) -> (bytes: [UInt8], report: RepairReport) {
+    private consuming func run() throws(TapeError) -> Done {
         if inflow.isCompressed { try members() } else { try plainLines() }
         guard report.events > 0 || (hasHeader && !report.isHeaderLost) else {
             throw TapeError(.notATape, file: inflow.name, "has no line of a tape that could be saved")
         }
         try output.finish()
-        return (output.kept, report)
+        return Done(output: output, report: report)
     }
 
     private mutating func plainLines() throws(TapeError) {

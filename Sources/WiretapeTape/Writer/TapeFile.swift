@@ -7,6 +7,10 @@ package final class TapeFile: TapeSink {
     private let file: File
     private let files: any FileSystem
     private let size = Atomic<UInt64>(0)
+    /// Whether its name was handed to the device.
+    private let isNameSynced = Atomic<Bool>(false)
+    /// Whether it has taken another one's place and has no name of its own any more.
+    private let isElsewhere = Atomic<Bool>(false)
 
     /// Makes the file and locks it: a second writer of the same file is refused.
     /// - Parameter force: whether one that is there is overwritten.
@@ -38,10 +42,14 @@ package final class TapeFile: TapeSink {
         }
     }
 
+    /// Does nothing for a pipe or a device.
     package func sync() throws(TapeError) {
+        guard file.isRegular else { return }
         do {
             try file.sync()
+            guard !isNameSynced.load(ordering: .relaxed) else { return }
             try files.syncFolder(of: path)
+            isNameSynced.store(true, ordering: .relaxed)
         } catch {
             throw TapeFile.error(error, path, exists: false)
         }
@@ -54,14 +62,24 @@ package final class TapeFile: TapeSink {
         do {
             try file.sync()
             try files.move(path, to: other)
-            try files.syncFolder(of: other)
         } catch {
             throw TapeFile.error(error, other, exists: false)
         }
+        isElsewhere.store(true, ordering: .relaxed)
+        do {
+            try files.syncFolder(of: other)
+        } catch {
+            throw TapeError(
+                error.isNoSpace ? .noSpace : .unwritable, file: other,
+                "is replaced, but a loss of power may undo that: \(error.reason)")
+        }
     }
 
-    /// Takes the file away again.
-    func discard() { try? files.remove(path) }
+    /// Takes the file away again, never a pipe or a device.
+    package func discard() {
+        guard file.isRegular, !isElsewhere.load(ordering: .relaxed) else { return }
+        try? files.remove(files.resolved(path))
+    }
 
     static func error(_ error: FileError, _ path: String, exists: Bool) -> TapeError {
         if error.isLocked { return TapeError(.inUse, file: path, "\(error.reason)") }

@@ -8,10 +8,15 @@ package protocol TapeSink: AnyObject, Sendable {
 
     /// Nothing more is written: others may change the tape.
     func release()
+
+    /// Takes away what was written: nothing came of it.
+    func discard()
 }
 
 extension TapeSink {
     /// For sinks without a device.
     package func sync() throws(TapeError) {}
     package func release() {}
+    /// For sinks that keep nothing.
+    package func discard() {}
 }

@@ -10,7 +10,7 @@ package final class TapeWriter: TapSink, Sendable {
     private let thread: Thread
     private let countEvents: @Sendable ([UInt8]) -> UInt64
 
-    /// Writes the header at once, then starts the thread.
+    /// Writes the header at once, then starts the thread. When one of them fails, the sink is told to take away what it has.
     /// - Parameters:
     ///   - sink: the thread's own from then on.
     ///   - consumer: makes what turns records into lines; it is called on the thread and stays there.
@@ -22,7 +22,12 @@ package final class TapeWriter: TapSink, Sendable {
         onFailure: @escaping @Sendable (TapeError) -> Void
     ) throws(TapeError) {
         let start = TapePress<Consumer>.header(header, isCompressed: options.isCompressed)
-        try sink.write(start.span)
+        do throws(TapeError) {
+            try sink.write(start.span)
+        } catch {
+            sink.discard()
+            throw error
+        }
         let started = UInt64(start.count)
         let shared = WriterShared(sink: sink, options: options, clock: clock, onFailure: onFailure)
         self.shared = shared
@@ -32,6 +37,7 @@ package final class TapeWriter: TapSink, Sendable {
                 WriterRun(shared, consumer(), fileBytes: started).run()
             }
         } catch {
+            sink.discard()
             throw TapeError(.unwritable, file: "tape", "the writer's thread cannot be started: \(error.reason)")
         }
     }
@@ -78,9 +84,20 @@ package final class TapeWriter: TapSink, Sendable {
     /// Writes what is queued and the `stop`, and ends the thread. What is offered later is not written. A second call
     /// gives the same totals.
     package func finish() -> TapeTotals {
-        shared.gate.update { $0.isFinishing = true }
-        thread.join()
+        end()
         shared.sink.release()
         return shared.gate.withLock { $0.totals } ?? TapeTotals()
+    }
+
+    /// Ends the thread and takes the tape away: nothing came of the recording.
+    package func discard() {
+        end()
+        shared.sink.discard()
+        shared.sink.release()
+    }
+
+    private func end() {
+        shared.gate.update { $0.isFinishing = true }
+        thread.join()
     }
 }

@@ -40,9 +40,8 @@ package struct RecordCommand: Command {
         do {
             end = try shell.run(ready) { relay.stop() }
         } catch {
-            _ = writer.finish()
             // The command was never there: nothing was recorded.
-            try? File.remove(output)
+            writer.discard()
             throw error
         }
         relay.finish()

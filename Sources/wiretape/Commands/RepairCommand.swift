@@ -34,7 +34,9 @@ package struct RepairCommand: Command {
         path = arguments.positionals[0]
         output = arguments.value("output")
         force = arguments.has("force")
-        if output == path { throw arguments.error("--output is FILE itself; leave it out to repair in place") }
+        if let output, File.resolved(output) == File.resolved(path) {
+            throw arguments.error("--output is FILE itself; leave it out to repair in place")
+        }
         if output == nil, force { throw arguments.error("--force is for an --output that is there") }
     }
 
