@@ -33,11 +33,14 @@ package struct RawCodec: FrameCodec {
     ) {
         var bytes: [UInt8] = []
         bytes.append(copying: payload)
-        var value = JSONValue(plain: bytes)
-        var summary = value["text"]?.string.map { Summary.line($0) } ?? RawCodec.hexSummary(bytes)
+        let value: JSONValue
+        let summary: String
         if opcode == .text, let json = try? JSONValue(parsing: payload), json.members != nil || json.array != nil {
             value = json
-            summary = Summary.line(json.text)
+            summary = Summary.line(json.beginning(Summary.limit * 16))
+        } else {
+            value = JSONValue(plain: bytes)
+            summary = value["text"]?.string.map { Summary.line($0) } ?? RawCodec.hexSummary(bytes)
         }
         out.append(
             Message(

@@ -37,10 +37,9 @@ package enum Summary {
         "'\(part(text).replacing("'", with: #"'\''"#))'"
     }
 
-    /// The value's text; of a long string as much as a line can show.
+    /// The value's text; of a long one as much as a line can show.
     private static func beginning(of value: JSONValue) -> String {
-        guard case .string(let text) = value, text.utf8.count > limit * 16 else { return value.text }
-        return JSONValue.string(String(text.prefix(limit * 2))).text
+        value.beginning(limit * 16)
     }
 
     /// `name(1, "two")`: a call as people write it.

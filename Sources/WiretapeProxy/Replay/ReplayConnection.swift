@@ -47,11 +47,14 @@ final class ReplayConnection: StreamHandler {
     /// When to stop waiting for the client's close frame or FIN.
     private var endBy: WireInstant?
     private var queuedAtLastEnd = Int.max
+    private var hold: MemoryHold?
 
     init(_ server: ReplayServer, _ id: ConnectionID, _ stream: any ByteStream) {
         self.server = server
         self.id = id
         self.stream = stream
+        // Lifetime: the budget forgets it when nothing is held any more, which `ended` says.
+        hold = server.memory.hold { [unowned self] in refuseForMemory() }
     }
 
     // MARK: The stream
@@ -64,6 +67,7 @@ final class ReplayConnection: StreamHandler {
             return passageMoved()
         }
         endpoint.isCongested = stream.queued > Self.mostQueued
+        endpoint.room = hold?.room ?? .max
         endpoint.received(bytes)
         server.touch(self)
         server.pump()
@@ -107,6 +111,9 @@ final class ReplayConnection: StreamHandler {
         for (ticket, _) in settling { server.tell(self, .acknowledged(ticket, complete: true)) }
         settling = []
         for ticket in ledger.takeWaits() { server.tell(self, .acknowledged(ticket, complete: false)) }
+        asked = nil
+        _ = pacer.takeAll()
+        hold?.set(0)
         server.remove(self)
         server.touch(self)
         server.pump()
@@ -305,8 +312,36 @@ final class ReplayConnection: StreamHandler {
         return endpoint.isHTTP ? Self.mostQueued : Self.mostQueued << 4
     }
 
+    /// Says what is held of the client's, and for it.
+    private func account() {
+        guard !isGone else { return }
+        // What was asked is wanted until it is answered.
+        if !endpoint.owesAnswer { asked?.body = [] }
+        hold?.set(endpoint.heldCount + pacer.count + stream.queued + (asked?.body.count ?? 0))
+    }
+
+    /// It holds more than any other, and all of them too much.
+    private func refuseForMemory() {
+        guard !isGone else { return }
+        // A client that does not read what is queued for it would not read a refusal either.
+        guard stream.queued + pacer.count <= endpoint.heldCount + (asked?.body.count ?? 0) else {
+            return stream.reset()
+        }
+        if endpoint.owesAnswer {
+            server.forgetBodies(of: self)
+            let body = Array("wiretape: \(MemoryBudget.reason)\n".utf8)
+            respond(HTTPAnswer(status: 503, body: body), thenClose: true, nil)
+        } else {
+            if endpoint.isOpenWebSocket { note(.close(.toClient, code: 1009, reason: MemoryBudget.reason)) }
+            endpoint.refuse(MemoryBudget.reason)
+        }
+        account()
+        server.touch(self)
+    }
+
     /// Writes what has gathered, and tells what has become of it.
     func flush() {
+        defer { account() }
         guard !isGone, passage == nil else { return }
         write()
         if wantsFIN, !sentFIN, pacer.count == 0, !pacer.isStopped {

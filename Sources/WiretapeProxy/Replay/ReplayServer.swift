@@ -13,6 +13,8 @@ package final class ReplayServer {
     /// The run is over by `--until`: called once, never from within a call of the owner.
     package var ended: (() -> Void)?
 
+    /// What the clients' connections may hold.
+    let memory: MemoryBudget
     /// Who is let in.
     let access: AccessPolicy
     private var refusals: Set<String> = []
@@ -42,16 +44,18 @@ package final class ReplayServer {
     ///   - hasManualClock: it moves by ``advance(by:)`` only.
     ///   - upstream: where ``WiretapeCore/ReplayAction/passThrough(_:)`` leads, and how streams to it are opened.
     ///   - access: who is let in.
+    ///   - memory: what the clients' connections may hold.
     ///   - date: the value of `Date` in answers; nil leaves it out.
     package init(
         _ loop: any Loop, driver: any ReplayDriver, timeScale: Double = 1, hasManualClock: Bool = false,
         upstream: (Upstream, connect: (Address, any StreamHandler) -> any ByteStream)? = nil,
-        access: AccessPolicy = .open, date: @escaping () -> String? = { nil }
+        access: AccessPolicy = .open, memory: MemoryBudget = MemoryBudget(), date: @escaping () -> String? = { nil }
     ) {
         self.loop = loop
         self.driver = driver
         self.date = date
         self.access = access
+        self.memory = memory
         dialer = upstream.map { UpstreamDialer(loop, $0.0, connect: $0.connect) }
         clock = ReplayClock(at: loop.now, scale: timeScale, isManual: hasManualClock)
         started = loop.now
@@ -141,6 +145,13 @@ package final class ReplayServer {
         // What is to be done at once would come from within the loop's call: it is done at the end of it.
         if actions.isEmpty { arm() } else { pump() }
         return connection
+    }
+
+    /// What the connection asked was answered already, and is not to be kept for a driver that has not begun.
+    func forgetBodies(of connection: ReplayConnection) {
+        guard var waiting = driver as? WaitingDriver else { return }
+        waiting.forgetBodies(of: connection.id)
+        driver = waiting
     }
 
     func remove(_ connection: ReplayConnection) {

@@ -44,7 +44,18 @@ package struct WaitingDriver: ReplayDriver {
     package mutating func clientClosed(
         _ c: ConnectionID, _ how: ClientEnd, at now: WireInstant, into out: inout [ReplayAction]
     ) {
+        // Nobody waits for its answer, and what it sent is counted no more.
+        forgetBodies(of: c, over: 64 << 10)
         inputs.append(.closed(c, how, now))
+    }
+
+    /// The client is gone or was answered: what it asked is not to be kept.
+    mutating func forgetBodies(of client: ConnectionID, over size: Int = 0) {
+        for i in inputs.indices {
+            if case .request(client, let head, let body, let time) = inputs[i], body.count > size {
+                inputs[i] = .request(client, head, [], time)
+            }
+        }
     }
 
     package mutating func message(

@@ -17,11 +17,13 @@ struct CanonPayload {
         self.bytes = bytes
         let frame = codec?.framed([]) ?? []
         guard bytes.count > frame.count, bytes.suffix(frame.count) == frame[...] else { return }
-        let inner = Array(bytes.dropLast(frame.count))
-        guard let value = try? JSONValue(parsing: inner), value.members != nil || value.array != nil,
+        guard let value = try? JSONValue(parsing: bytes.span.extracting(0..<bytes.count - frame.count)),
+            value.members != nil || value.array != nil,
             // What cannot be written again is left as it is.
             !value.hasReplacementCharacter, let ordered = value.ordered(first: order ?? codec?.memberOrder ?? [])
         else { return }
-        json = Array(ordered.mappingTexts(change).text.utf8)
+        var text: [UInt8] = []
+        ordered.mappingTexts(change).write(into: &text)
+        json = text
     }
 }

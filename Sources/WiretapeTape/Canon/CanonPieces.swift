@@ -4,11 +4,15 @@ internal import WiretapeCore
 /// none that is longer than what is put together may be lost without a word.
 struct CanonPieces {
     private var sizes: [Key: Int] = [:]
+    private let limit: Int
 
     private struct Key: Hashable {
         var connection: UInt32
         var direction: Direction
     }
+
+    /// - Parameter limit: most bytes of a message, if that is less than what is put together.
+    init(limit: Int) { self.limit = min(limit, SessionReader.messageLimit) }
 
     /// - Returns: the limit in bytes, when the message that the event belongs to is beyond it.
     mutating func add(_ event: TapeEvent) -> Int? {
@@ -17,7 +21,7 @@ struct CanonPieces {
             let key = Key(connection: event.connection, direction: direction)
             let before = n == 0 ? 0 : sizes[key] ?? 0
             sizes[key] = before + bytes.count
-            return before + bytes.count > SessionReader.messageLimit ? SessionReader.messageLimit : nil
+            return before + bytes.count > limit ? limit : nil
         case .take:
             sizes = [:]
         case .open, .gone:

@@ -3,16 +3,22 @@ package import WiretapeCore
 package import WiretapeSystem
 
 extension TapeCanon {
+    /// The longest line, and the longest message, for whoever has so many bytes: the message, its tree and its new line are held
+    /// at once.
+    package static func longestLine(memory: Int) -> Int { min(TapeReader.longestLine, memory / 8) }
+
     /// Writes the canonical form of the tape at `path`.
+    /// - Parameter longestLine: longer ones are an error, and so are messages in pieces.
     /// - Returns: how many events it has.
     @discardableResult
     package static func write(
-        _ path: String, to target: TapeRewrite.Target, codecs: [CodecEntry], in files: any FileSystem = SystemFiles()
+        _ path: String, to target: TapeRewrite.Target, codecs: [CodecEntry],
+        longestLine: Int = TapeReader.longestLine, in files: any FileSystem = SystemFiles()
     ) throws -> UInt64 {
-        var reader = try TapeLineReader(path: path, in: files)
+        var reader = try TapeLineReader(path: path, longestLine: longestLine, in: files)
         var events: UInt64 = 0
         try TapeRewrite.write(target, of: path, isCompressed: reader.isCompressed, in: files) { output in
-            events = try each(&reader, codecs) { line throws(TapeError) in
+            events = try each(&reader, codecs, longestLine) { line throws(TapeError) in
                 try output.line(line.bytes.span, event: line.event)
             }
         }
@@ -20,12 +26,14 @@ extension TapeCanon {
     }
 
     /// The first line that the canonical form of the tape at `path` would have otherwise; nil when there is none.
-    package static func firstDifference(_ path: String, codecs: [CodecEntry]) throws(TapeError) -> Int? {
-        var reader = try TapeLineReader(path: path)
-        var original = try TapeLineReader(path: path)
+    package static func firstDifference(
+        _ path: String, codecs: [CodecEntry], longestLine: Int = TapeReader.longestLine
+    ) throws(TapeError) -> Int? {
+        var reader = try TapeLineReader(path: path, longestLine: longestLine)
+        var original = try TapeLineReader(path: path, longestLine: longestLine)
         var difference: Int?
         var at = 0
-        try each(&reader, codecs) { line throws(TapeError) in
+        try each(&reader, codecs, longestLine) { line throws(TapeError) in
             guard difference == nil else { return }
             at += 1
             if try original.next()?.bytes != line.bytes { difference = at }
@@ -36,17 +44,22 @@ extension TapeCanon {
 
     @discardableResult
     private static func each(
-        _ reader: inout TapeLineReader, _ codecs: [CodecEntry], _ take: (TapeNewLine) throws(TapeError) -> Void
+        _ reader: inout TapeLineReader, _ codecs: [CodecEntry], _ longestLine: Int,
+        _ take: (TapeNewLine) throws(TapeError) -> Void
     ) throws(TapeError) -> UInt64 {
         var canon = TapeCanon(codecs: codecs)
         var lines: [TapeNewLine] = []
-        var pieces = CanonPieces()
+        var pieces = CanonPieces(limit: longestLine)
         while let line = try reader.next() {
             if case .event(let event, _) = line.what, let size = pieces.add(event) {
+                let why =
+                    size < SessionReader.messageLimit
+                    ? "takes more than --memory allows"
+                    : "has no canonical form, since its line would be longer than a tape's may be"
                 throw TapeError(
                     .tooLarge, file: reader.name, event: line.number,
-                    "line \(line.line): a message of more than \(size >> 20) MiB has no canonical form, since its line would "
-                        + "be longer than a tape's may be; the tape is left as it is")
+                    "line \(line.line): a message of more than \(ByteSize.text(size)) \(why); the tape is left as it is"
+                )
             }
             if case .bad(let fault) = line.what {
                 throw TapeError(

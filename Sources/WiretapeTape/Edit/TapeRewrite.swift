@@ -14,10 +14,10 @@ package enum TapeRewrite {
 
     /// - Parameter change: what becomes of a line: nothing, or the lines that stand for it.
     package static func run(
-        _ path: String, to target: Target, in files: any FileSystem = SystemFiles(),
-        _ change: (TapeLine) throws -> [TapeNewLine]
+        _ path: String, to target: Target, longestLine: Int = TapeReader.longestLine,
+        in files: any FileSystem = SystemFiles(), _ change: (TapeLine) throws -> [TapeNewLine]
     ) throws {
-        var reader = try TapeLineReader(path: path, in: files)
+        var reader = try TapeLineReader(path: path, longestLine: longestLine, in: files)
         try write(target, of: path, isCompressed: reader.isCompressed, in: files) { output in
             while let line = try reader.next() {
                 for new in try change(line) { try output.line(new.bytes.span, event: new.event) }

@@ -17,14 +17,24 @@ package struct TapeLineReader: ~Copyable {
     /// At the end: whether the file ends within a line or member, as that of a recorder that was killed does.
     package private(set) var isTruncated = false
 
-    package init(path: String, in files: any FileSystem = SystemFiles()) throws(TapeError) {
-        try self.init(TapeInput(path: path, in: files))
+    private let longest: Int
+
+    /// - Parameter longestLine: a longer one is an error.
+    package init(
+        path: String, longestLine: Int = TapeReader.longestLine, in files: any FileSystem = SystemFiles()
+    ) throws(TapeError) {
+        try self.init(TapeInput(path: path, in: files), longestLine)
     }
 
     /// - Parameter name: what errors call it.
-    package init(bytes: [UInt8], name: String) throws(TapeError) { try self.init(TapeInput(bytes, name: name)) }
+    package init(bytes: [UInt8], name: String) throws(TapeError) {
+        try self.init(TapeInput(bytes, name: name), TapeReader.longestLine)
+    }
 
-    private init(_ input: consuming TapeInput) throws(TapeError) { inflow = try TapeInflow(input) }
+    private init(_ input: consuming TapeInput, _ longest: Int) throws(TapeError) {
+        self.longest = longest
+        inflow = try TapeInflow(input)
+    }
 
     package var isCompressed: Bool { inflow.isCompressed }
     package var name: String { inflow.name }
@@ -73,9 +83,9 @@ package struct TapeLineReader: ~Copyable {
                 return range
             }
             scanned = lines.count
-            guard lines.count - at <= TapeReader.longestLine else {
+            guard lines.count - at <= longest else {
                 throw TapeError(
-                    .tooLarge, file: name, offset: inflow.memberOffset, event: number, "a line of more than 64 MiB")
+                    .tooLarge, file: name, offset: inflow.memberOffset, event: number, TapeReader.tooLong(longest))
             }
             guard header != nil || lines.count - at <= TapeStart.longest else { throw TapeStart.notATape(name) }
             if at > 0 {

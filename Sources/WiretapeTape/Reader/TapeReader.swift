@@ -27,15 +27,26 @@ package struct TapeReader: ~Copyable {
     var from: UInt64?
 
     package static let longestLine = 64 << 20
+    private let longest: Int
 
-    package init(path: String, in files: any FileSystem = SystemFiles()) throws(TapeError) {
-        try self.init(TapeInput(path: path, in: files))
+    /// The longest line for a reader that has so many bytes: the line, its payload, and a message and its meaning are held at
+    /// once.
+    package static func longestLine(memory: Int) -> Int { min(longestLine, memory / 4) }
+
+    /// - Parameter longestLine: a longer one is an error.
+    package init(
+        path: String, longestLine: Int = TapeReader.longestLine, in files: any FileSystem = SystemFiles()
+    ) throws(TapeError) {
+        try self.init(TapeInput(path: path, in: files), longestLine)
     }
 
     /// - Parameter name: what errors call it.
-    package init(bytes: [UInt8], name: String) throws(TapeError) { try self.init(TapeInput(bytes, name: name)) }
+    package init(bytes: [UInt8], name: String, longestLine: Int = TapeReader.longestLine) throws(TapeError) {
+        try self.init(TapeInput(bytes, name: name), longestLine)
+    }
 
-    private init(_ input: consuming TapeInput) throws(TapeError) {
+    private init(_ input: consuming TapeInput, _ longest: Int) throws(TapeError) {
+        self.longest = longest
         var start = try TapeStart(TapeInflow(input))
         header = start.header
         parser = TapeLineParser(sparse: start.header.protocolID != nil)
@@ -81,6 +92,11 @@ package struct TapeReader: ~Copyable {
         return nil
     }
 
+    static func tooLong(_ longest: Int) -> String {
+        "a line of more than \(ByteSize.text(longest))"
+            + (longest < longestLine ? ", which takes more than --memory allows" : "")
+    }
+
     /// The line's range in `lines` without its line feed.
     private mutating func nextLine() throws(TapeError) -> Range<Int>? {
         while true {
@@ -96,8 +112,8 @@ package struct TapeReader: ~Copyable {
                 return range
             }
             scanned = lines.count
-            guard lines.count - at <= TapeReader.longestLine else {
-                throw error(.tooLarge, at: inflow.memberOffset, "a line of more than 64 MiB")
+            guard lines.count - at <= longest else {
+                throw error(.tooLarge, at: inflow.memberOffset, TapeReader.tooLong(longest))
             }
             compact()
             do {

@@ -21,9 +21,12 @@ package struct TapeRepair: ~Copyable {
     private var isBroken = false
 
     /// Lines of a member beyond this are taken before its checksum is known.
-    private static let mostLines = 80 << 20
+    private let mostLines: Int
 
-    private init(_ input: consuming TapeInput, _ output: consuming TapeLineOutput) throws(TapeError) {
+    private init(
+        _ input: consuming TapeInput, _ output: consuming TapeLineOutput, memory: Int = MemoryBudget.standard
+    ) throws(TapeError) {
+        mostLines = min(80 << 20, memory / 3)
         guard input.size > 0 else { throw TapeError(.empty, file: input.name, "is empty: there is nothing to save") }
         inflow = try TapeInflow(input)
         self.output = output
@@ -31,13 +34,17 @@ package struct TapeRepair: ~Copyable {
 
     /// Repairs the tape at `path`, into `output` or in its place (by way of a file beside it that is then renamed). A
     /// tape without damage is left as it is when it would be replaced by itself.
-    /// - Parameter force: whether an `output` that is there is overwritten.
+    /// - Parameters:
+    ///   - force: whether an `output` that is there is overwritten.
+    ///   - memory: what may be held. With less, fewer lines of a member wait for its checksum.
     package static func repair(
-        path: String, to output: String? = nil, force: Bool = false, in files: any FileSystem = SystemFiles()
+        path: String, to output: String? = nil, force: Bool = false, memory: Int = MemoryBudget.standard,
+        in files: any FileSystem = SystemFiles()
     ) throws -> RepairReport {
         if output == nil {
-            let report = try TapeRepair(TapeInput(path: path, in: files), TapeLineOutput(nil, isCompressed: true)).run()
-                .report
+            let report = try TapeRepair(
+                TapeInput(path: path, in: files), TapeLineOutput(nil, isCompressed: true), memory: memory
+            ).run().report
             if report.isIntact { return report }
         }
         let target = output.map { TapeRewrite.Target.file($0, force: force) } ?? .place
@@ -46,7 +53,7 @@ package struct TapeRepair: ~Copyable {
         try TapeRewrite.write(target, of: path, isCompressed: isCompressed, in: files) { output in
             var own = TapeLineOutput(nil, isCompressed: false)
             swap(&own, &output)
-            let done = try TapeRepair(TapeInput(path: path, in: files), own).run()
+            let done = try TapeRepair(TapeInput(path: path, in: files), own, memory: memory).run()
             report = done.report
             output = done.output
         }
@@ -108,7 +115,7 @@ package struct TapeRepair: ~Copyable {
     private mutating func member(_ info: MemberInfo?) throws(TapeError) -> Bool {
         while true {
             let step = try inflow.read(into: &lines)
-            if step == .bytes, lines.count <= TapeRepair.mostLines { continue }
+            if step == .bytes, lines.count <= mostLines { continue }
             try settle(info)
             try takeLines()
             switch step {

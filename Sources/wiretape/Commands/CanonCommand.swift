@@ -19,6 +19,7 @@ package struct CanonCommand: Command {
                 [
                     OptionSpec("output", short: "o", "FILE", .file, "Write the tape there and leave FILE alone."),
                     OptionSpec(switch: "force", "Write over an output that is there."),
+                    OptionGroup.fileMemory,
                     OptionSpec(switch: "check", "Write nothing; exit with 2 when the tape is not in canonical form."),
                 ])
         ],
@@ -30,22 +31,25 @@ package struct CanonCommand: Command {
     private let path: String
     private let output: EditedTape
     private let isCheck: Bool
+    private let longestLine: Int
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
         path = arguments.positionals[0]
         output = try EditedTape(arguments)
         isCheck = arguments.has("check")
+        longestLine = TapeCanon.longestLine(memory: arguments.memory)
         if isCheck, arguments.has("output") { throw arguments.error("--check writes nothing; leave --output out") }
     }
 
     package func run() throws -> Int32 {
         if isCheck { return try check() }
-        let events = try TapeCanon.write(path, to: output.target, codecs: Codecs.all)
+        let events = try TapeCanon.write(
+            path, to: output.target, codecs: Codecs.all, longestLine: longestLine)
         return Verdict(.done, 0, "\(output.name): \(events) event\(events == 1 ? "" : "s") in canonical form").tell()
     }
 
     private func check() throws -> Int32 {
-        guard let line = try TapeCanon.firstDifference(path, codecs: Codecs.all) else {
+        guard let line = try TapeCanon.firstDifference(path, codecs: Codecs.all, longestLine: longestLine) else {
             return Verdict(.done, 0, "\(path) is in canonical form").tell()
         }
         return Verdict(.diverged, ExitCode.diverged.code, "\(path) is not in canonical form from line \(line) on")

@@ -32,6 +32,7 @@ package struct DiffCommand: Command {
                     OptionSpec(
                         "limit", "N", .count(1...1_000_000), default: "100", "Show so many differences of a tape."),
                     OptionSpec(switch: "json", "Print an object a difference instead."),
+                    OptionGroup.fileMemory,
                     OptionSpec("config", "FILE", .file, OptionGroup.configHelp),
                 ])
         ],
@@ -85,11 +86,14 @@ package struct DiffCommand: Command {
     }
 
     private func content(_ path: String) throws(TapeError) -> TapeDiff.Content {
-        var tape = try TapeReader(path: path)
+        var tape = try TapeReader(path: path, longestLine: TapeReader.longestLine(memory: arguments.memory))
+        // Both tapes are held.
+        var held = HeldTape(memory: arguments.memory / 2)
         var reader = SessionReader(codecs: Codecs.all, header: tape.header)
         var messages: [DecodedMessage] = []
         var run = PlayedRun()
         while let next = try tape.next() {
+            try held.add(next, of: tape.name)
             run.read(next.event, number: next.number)
             reader.read(next.event, number: next.number, line: next.line, isUnframed: next.isUnframed, into: &messages)
             messages.removeAll(keepingCapacity: true)

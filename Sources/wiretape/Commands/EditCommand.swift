@@ -39,6 +39,7 @@ package struct EditCommand: Command {
                 [
                     OptionSpec("output", short: "o", "FILE", .file, "Write the tape there and leave FILE alone."),
                     OptionSpec(switch: "force", "Write over an output that is there."),
+                    OptionGroup.fileMemory,
                     OptionSpec(switch: "dry-run", "Write nothing; show what would change."),
                 ]),
         ],
@@ -94,11 +95,13 @@ package struct EditCommand: Command {
     private let edit: TapeEdit
     private let output: EditedTape
     private let isTrial: Bool
+    private let longestLine: Int
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
         path = arguments.positionals[0]
         output = try EditedTape(arguments)
         isTrial = arguments.has("dry-run")
+        longestLine = TapeCanon.longestLine(memory: arguments.memory)
         do {
             let (selector, filters) = try Self.selector(arguments.value("where") ?? "")
             var edit = TapeEdit(selector, session: filters.session)
@@ -122,12 +125,12 @@ package struct EditCommand: Command {
 
     package func run() throws -> Int32 {
         var editor = TapeEditor(edit, codecs: Codecs.all)
-        var reader = try TapeLineReader(path: path)
+        var reader = try TapeLineReader(path: path, longestLine: longestLine)
         while let line = try reader.next() { editor.look(try EditedTape.whole(line, of: path)) }
         guard !editor.matches.isEmpty else { throw Failure("\(path): \(nothing(editor))") }
         do {
             var diff = ""
-            try TapeRewrite.run(path, to: isTrial ? .nowhere : output.target) { line in
+            try TapeRewrite.run(path, to: isTrial ? .nowhere : output.target, longestLine: longestLine) { line in
                 let lines = try editor.change(line)
                 if isTrial { diff += EditCommand.difference(line, lines) }
                 return lines

@@ -27,6 +27,7 @@ package struct InspectCommand: Command {
                         "format", short: "f", "FORMAT", .choice(["table", "json", "sequence"]), default: "table",
                         "How it is shown."),
                     OptionSpec("filter", "EXPR", filterKind, "Show only what this selector means."),
+                    OptionGroup.fileMemory,
                     OptionSpec(
                         switch: "follow", "Go on as the tape grows, until its recording ends or ctrl-C."),
                 ])
@@ -50,12 +51,14 @@ package struct InspectCommand: Command {
     private let format: String
     private let filter: InspectFilter?
     private let follows: Bool
+    private let longestLine: Int
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
         let file = arguments.positionals.first ?? "-"
         path = file == "-" ? "/dev/stdin" : file
         format = arguments.value("format") ?? "table"
         follows = arguments.has("follow")
+        longestLine = TapeReader.longestLine(memory: arguments.memory)
         do throws(PlanError) {
             filter = try arguments.value("filter").map { text throws(PlanError) in try InspectFilter(parsing: text) }
         } catch {
@@ -64,7 +67,7 @@ package struct InspectCommand: Command {
     }
 
     package func run() throws -> Int32 {
-        var tape = try TapeReader(path: path)
+        var tape = try TapeReader(path: path, longestLine: longestLine)
         var printer = InspectPrinter(makeFormat(), filter: filter, header: tape.header)
         var bar = ProgressBar(
             tape.name, isWanted: tape.progress.size > InspectCommand.longFile && !Console.output.isTerminal)

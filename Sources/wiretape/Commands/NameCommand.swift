@@ -21,6 +21,7 @@ package struct NameCommand: Command {
                 [
                     OptionSpec("output", short: "o", "FILE", .file, "Write the tape there and leave FILE alone."),
                     OptionSpec(switch: "force", "Write over an output that is there."),
+                    OptionGroup.fileMemory,
                 ])
         ],
         examples: [ExampleSpec("wiretape name chat.tape alice=1 bob=2", "Names two sessions.")],
@@ -42,11 +43,13 @@ package struct NameCommand: Command {
     private let path: String
     private let names: [(name: String, session: Int)]
     private let output: EditedTape
+    private let longestLine: Int
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
         path = arguments.positionals[0]
         names = arguments.positionals.dropFirst().compactMap { try? Self.parse($0) }
         output = try EditedTape(arguments)
+        longestLine = TapeReader.longestLine(memory: arguments.memory)
         for (i, one) in names.enumerated() where names[..<i].contains(where: { $0.session == one.session }) {
             throw arguments.error("session \(one.session) gets two names")
         }
@@ -54,14 +57,14 @@ package struct NameCommand: Command {
 
     package func run() throws -> Int32 {
         var namer = TapeNamer(names, codecs: Codecs.all)
-        var reader = try TapeLineReader(path: path)
+        var reader = try TapeLineReader(path: path, longestLine: longestLine)
         while let line = try reader.next() { namer.look(try EditedTape.whole(line, of: path)) }
         do {
             try namer.settle()
         } catch {
             throw Failure("\(path): \(error.reason)")
         }
-        try TapeRewrite.run(path, to: output.target) { try namer.change($0) }
+        try TapeRewrite.run(path, to: output.target, longestLine: longestLine) { try namer.change($0) }
         let list = names.map {
             $0.name.isEmpty ? "session \($0.session) has no name" : "session \($0.session) is \($0.name)"
         }

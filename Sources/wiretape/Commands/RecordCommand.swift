@@ -48,7 +48,8 @@ package struct RecordCommand: Command {
         let totals = writer.finish()
         // A recorder that is killed leaves the tape as it was recorded: the canonical form takes its place at once.
         if arguments.has("canonical"), totals.failure == nil {
-            try TapeCanon.write(output, to: .place, codecs: Codecs.all)
+            try TapeCanon.write(
+                output, to: .place, codecs: Codecs.all, longestLine: TapeCanon.longestLine(memory: plan.memory))
         }
         return end.verdict(try relay.tell(verdict(totals, relay), log)).tell(arguments)
     }

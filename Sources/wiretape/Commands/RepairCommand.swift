@@ -19,6 +19,7 @@ package struct RepairCommand: Command {
                     OptionSpec(
                         "output", short: "o", "FILE", .file, "Write the repaired tape there and leave FILE alone."),
                     OptionSpec(switch: "force", "Write over an output that is there."),
+                    OptionGroup.fileMemory,
                 ])
         ],
         examples: [
@@ -29,11 +30,13 @@ package struct RepairCommand: Command {
     private let path: String
     private let output: String?
     private let force: Bool
+    private let memory: Int
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
         path = arguments.positionals[0]
         output = arguments.value("output")
         force = arguments.has("force")
+        memory = arguments.memory
         if let output, File.resolved(output) == File.resolved(path) {
             throw arguments.error("--output is FILE itself; leave it out to repair in place")
         }
@@ -41,7 +44,7 @@ package struct RepairCommand: Command {
     }
 
     package func run() throws -> Int32 {
-        let report = try TapeRepair.repair(path: path, to: output, force: force)
+        let report = try TapeRepair.repair(path: path, to: output, force: force, memory: memory)
         return Verdict(.done, 0, "\(output ?? path): \(report.text)").tell()
     }
 }

@@ -82,7 +82,9 @@ package struct ReplayCommand: Command {
         let listeners = try listeners(upstreams)
         // What is asked of the whole tape has to be known before anybody connects.
         let isWhole = try !options.names.isEmpty || options.causality == .tape || LoadedTape.isShort(path: path)
-        let tape = isWhole ? try LoadedTape(path: path, ignore: options.ignore, log: log) : nil
+        let tape =
+            isWhole
+            ? try LoadedTape(path: path, ignore: options.ignore, memory: arguments.memory, log: log) : nil
         let make = { (tape: LoadedTape) in
             try listeners.check(tape)
             return try engine(tape, upstreams)
@@ -96,10 +98,12 @@ package struct ReplayCommand: Command {
         let shell = try RunShell(arguments)
         defer { shell.close() }
         let connector = try UpstreamConnector(upstream.map { [$0] } ?? []).connect(on: shell.loop)
+        let memory = MemoryBudget(memory: arguments.memory)
+        memory.log = { [log] in log.warning($0) }
         let server = ReplayServer(
             shell.loop, driver: driver, timeScale: options.timeScale,
             upstream: upstream.map { upstream in (upstream, { connector(upstream, $0, $1) }) },
-            access: access)
+            access: access, memory: memory)
         if let actual { server.observe = { actual.append($0) } }
         server.log = { [log] in log.warning($0) }
         server.ended = { shell.finish() }
@@ -127,6 +131,7 @@ package struct ReplayCommand: Command {
             target?.actualTape.map { try? File.remove($0) }
             throw error
         }
+        if let summary = memory.summary { log.warning(summary) }
         try actual?.finish()
         if let failure { throw failure }
         return try tell(report ?? server.report(), end)
@@ -171,7 +176,7 @@ package struct ReplayCommand: Command {
         _ server: ReplayServer, on loop: any Loop, _ make: @escaping (LoadedTape) throws -> ReplayEngine,
         failed: @escaping (any Error) -> Void
     ) throws -> any LoopTimer {
-        let loading = try TapeLoading(path: path, ignore: options.ignore, log: log)
+        let loading = try TapeLoading(path: path, ignore: options.ignore, memory: arguments.memory, log: log)
         var timer: (any LoopTimer)?
         let made = loop.timer {
             guard let result = loading.result else {

@@ -102,6 +102,7 @@ extension OptionGroup {
                 "log-level", "LEVEL", .choice(Log.Level.allCases.map(\.rawValue)), default: "info",
                 "How much is told on standard error."),
             OptionSpec(switch: "quiet", short: "q", "Tell errors and the verdict only, as --log-level error."),
+            memory,
             OptionSpec("config", "FILE", .file, configHelp),
         ])
 }

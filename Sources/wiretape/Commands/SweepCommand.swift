@@ -36,7 +36,7 @@ package struct SweepCommand: Command {
 
     package func run() throws -> Int32 {
         try CommandCheck.check(command)
-        let tape = try LoadedTape(path: path, ignore: [], log: log)
+        let tape = try LoadedTape(path: path, ignore: [], memory: arguments.memory, log: log)
         do throws(RefusedRules) {
             try plan.check(against: tape, options, log)
         } catch {
@@ -95,11 +95,13 @@ package struct SweepCommand: Command {
     }
 
     private var passedOn: [String] {
-        Self.passedOn.flatMap { option -> [String] in
-            guard arguments.has(option.name) else { return [] }
-            if option.valueName == nil { return ["--\(option.name)"] }
-            return arguments.all(option.name).flatMap { ["--\(option.name)", $0] }
-        }
+        let memory = arguments.has("memory") ? ["--memory", "\(arguments.memory)"] : []
+        return memory
+            + Self.passedOn.flatMap { option -> [String] in
+                guard arguments.has(option.name) else { return [] }
+                if option.valueName == nil { return ["--\(option.name)"] }
+                return arguments.all(option.name).flatMap { ["--\(option.name)", $0] }
+            }
     }
 
     private func folder() throws -> String {

@@ -21,6 +21,7 @@ package struct ValidateCommand: Command {
                 "Options",
                 [
                     OptionSpec(switch: "strict", "Take warnings for errors."),
+                    OptionGroup.fileMemory,
                     OptionSpec(switch: "json", "Print an object a finding, a session and a tape instead."),
                 ])
         ],
@@ -32,11 +33,13 @@ package struct ValidateCommand: Command {
     private let paths: [String]
     private let report: ValidateReport
     private let isStrict: Bool
+    private let longestLine: Int
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
         paths = arguments.positionals
         report = ValidateReport(isJSON: arguments.has("json"))
         isStrict = arguments.has("strict")
+        longestLine = TapeReader.longestLine(memory: arguments.memory)
     }
 
     package func run() throws -> Int32 {
@@ -60,7 +63,7 @@ package struct ValidateCommand: Command {
         var validator = TapeValidator(codecs: Codecs.all)
         var findings: [TapeFinding] = []
         do throws(TapeError) {
-            var reader = try TapeLineReader(path: path == "-" ? "/dev/stdin" : path)
+            var reader = try TapeLineReader(path: path == "-" ? "/dev/stdin" : path, longestLine: longestLine)
             while let line = try reader.next() {
                 validator.check(line, into: &findings)
                 report.tell(&findings, path)

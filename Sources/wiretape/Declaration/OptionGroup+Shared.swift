@@ -6,6 +6,7 @@ extension OptionGroup {
         "Run",
         [
             OptionSpec("timeout", "D", .duration, "End the run after this time, with exit code 124."),
+            memory,
             OptionSpec(switch: "json", "Print machine-readable lines on standard output; the first one when ready."),
             OptionSpec(
                 "log-level", "LEVEL", .choice(Log.Level.allCases.map(\.rawValue)), default: "info",
@@ -14,6 +15,21 @@ extension OptionGroup {
             .missing("control", "the control API comes later"),
             OptionSpec("config", "FILE", .file, configHelp),
         ])
+
+    /// What bodies, messages and trees may take.
+    static let memory = OptionSpec(
+        "memory", "SIZE", .checked(suggestions: ["64MiB", "256MiB", "1GiB"]) { try ParsedArguments.checkMemory($0) },
+        default: "256MiB",
+        "What bodies, messages and their trees may take together, at least 64MiB; what a process and each connection "
+            + "cost comes on top. Beyond it the client that holds most is refused.")
+
+    /// The same for commands that only read tapes.
+    static let fileMemory: OptionSpec = {
+        var option = memory
+        option.help =
+            "What the messages that are held and their trees may take together, at least 64MiB. What takes more is refused."
+        return option
+    }()
 
     static let configHelp =
         "Take settings from this file in place of x.tape.yaml and wiretape.yaml; 'wiretape config' explains them."

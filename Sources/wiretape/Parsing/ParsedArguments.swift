@@ -25,6 +25,15 @@ package struct ParsedArguments: Hashable, Sendable {
     /// Nanoseconds; nil when the option is absent and has no default.
     package func duration(_ name: String) -> UInt64? { value(name).flatMap { DurationText.parse($0) } }
 
+    /// The bytes of `--memory`.
+    package var memory: Int { value("memory").flatMap(ByteSize.parse) ?? MemoryBudget.standard }
+
+    static func checkMemory(_ text: String) throws(OptionError) {
+        guard let size = ByteSize.parse(text), size >= 64 << 20 else {
+            throw OptionError("'\(text)' is no size of 64MiB or more, such as 256MiB or 1GiB")
+        }
+    }
+
     /// An error about this command.
     package func error(_ message: String) -> UsageError { UsageError(message, command: command) }
 }

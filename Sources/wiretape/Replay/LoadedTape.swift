@@ -14,21 +14,23 @@ struct LoadedTape {
     private static let longFile: UInt64 = 8 << 20
 
     /// Reads all of it. Of a long tape the messages are not kept.
-    /// - Parameter ignore: what takes no part in matching.
+    /// - Parameters:
+    ///   - ignore: what takes no part in matching.
+    ///   - memory: what may be held of it.
     /// - Throws: `TapeError` when it is no tape or is damaged.
-    init(path: String, ignore: [IgnoreRule], log: Log) throws {
+    init(path: String, ignore: [IgnoreRule], memory: Int, log: Log) throws {
         name = LoadedTape.name(path)
-        var reader = try TapeReader(path: path)
+        var reader = try TapeReader(path: path, longestLine: TapeReader.longestLine(memory: memory))
         var decoder = SessionReader(codecs: Codecs.all, header: reader.header)
         var bar = ProgressBar(name, isWanted: log.level == .info && reader.progress.size > Self.longFile)
         defer { bar.clear() }
-        var long = LongTape(isCompressed: reader.isCompressed, ignore: ignore)
+        var long = LongTape(isCompressed: reader.isCompressed, ignore: ignore, memory: memory)
         var messages: [DecodedMessage] = []
         while let next = try reader.next() {
             decoder.read(
                 next.event, number: next.number, line: next.line, isUnframed: next.isUnframed, into: &messages)
             messages.removeAll(keepingCapacity: true)
-            long.add(next, &decoder)
+            try long.add(next, &decoder, of: reader.name)
             guard next.number % 1_024 == 0 else { continue }
             let (read, size) = reader.progress
             bar.show(read, of: size)

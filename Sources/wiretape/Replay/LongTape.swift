@@ -4,10 +4,13 @@ internal import WiretapeTape
 /// What is kept of a tape that is too long to be kept: the scripts of its sessions without their messages, and where on the
 /// tape the messages are.
 struct LongTape {
-    /// Events from which on a tape is long.
+    /// Events from which on a tape is long, and bytes of messages.
     static let limit: UInt64 = 16_384
+    private static let mostBytes = 16 << 20
     /// Events between two times that entries are taken out of the decoder.
     private static let stride: UInt64 = 2_048
+    /// The same in bytes of their messages.
+    private static let step = 4 << 20
 
     private let ignore: [IgnoreRule]
     private var index: TapeIndex
@@ -17,17 +20,37 @@ struct LongTape {
     private var names: [String: Int] = [:]
     /// Events that carry pieces of messages, which cannot be read again alone.
     private var pieces: Set<UInt64> = []
+    /// Bytes of messages so far, and since entries were taken out of the decoder.
+    private var bytes = 0
+    private var fresh = 0
+    /// What cannot be read again alone is kept.
+    private var held: HeldTape
 
-    init(isCompressed: Bool, ignore: [IgnoreRule]) {
+    /// - Parameter memory: what may be kept of it.
+    init(isCompressed: Bool, ignore: [IgnoreRule], memory: Int) {
+        held = HeldTape(memory: memory)
         index = TapeIndex(isCompressed: isCompressed)
         self.ignore = ignore
     }
 
     /// Takes in the event that `decoder` has just read.
-    mutating func add(_ event: NumberedEvent, _ decoder: inout SessionReader) {
+    /// - Throws: when what is kept of the tape takes too much.
+    mutating func add(
+        _ event: NumberedEvent, _ decoder: inout SessionReader, of name: String
+    ) throws(TapeError) {
         index.add(event)
         if case .part = event.event.kind { pieces.insert(event.number) }
-        if event.number >= LongTape.limit, event.number % LongTape.stride == 0 { drain(&decoder) }
+        if case .message = event.event.kind {
+            bytes += event.event.kind.payloadCount
+            fresh += event.event.kind.payloadCount
+        } else if event.event.kind.payloadCount > 0 {
+            try held.add(event, of: name)
+        }
+        let isMany = event.number >= LongTape.limit && event.number % LongTape.stride == 0
+        if isMany || bytes > LongTape.mostBytes && fresh > LongTape.step {
+            fresh = 0
+            drain(&decoder)
+        }
     }
 
     private mutating func drain(_ decoder: inout SessionReader) {

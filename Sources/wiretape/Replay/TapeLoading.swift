@@ -9,9 +9,9 @@ final class TapeLoading: Sendable {
 
     private let outcome = Gate<Result<LoadedTape, any Error>?>(nil)
 
-    init(path: String, ignore: [IgnoreRule], log: Log) throws(SystemError) {
+    init(path: String, ignore: [IgnoreRule], memory: Int, log: Log) throws(SystemError) {
         _ = try Thread(name: "tape") { [outcome] in
-            let result = Result { try LoadedTape(path: path, ignore: ignore, log: log) }
+            let result = Result { try LoadedTape(path: path, ignore: ignore, memory: memory, log: log) }
             HeapMemory.trim()
             outcome.update { $0 = result }
         }

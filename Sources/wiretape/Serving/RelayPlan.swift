@@ -9,6 +9,8 @@ struct RelayPlan {
     var listens: [(upstream: Int, origin: Origin)]
     var options = RelayOptions()
     var threads: Int
+    /// Bytes for bodies and messages that are held.
+    let memory: Int
     /// Rules, what the run is held to, and where it is told.
     let faults: FaultArguments
     let expectations: [Expectation]
@@ -17,6 +19,7 @@ struct RelayPlan {
     var trust: TLSTrust
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
+        memory = arguments.memory
         faults = try FaultArguments(arguments)
         report = try ReportTarget(arguments)
         do {

@@ -18,6 +18,8 @@ final class RelayRun {
     private let others = Gate(OtherLoops())
     private var watch: (any LoopTimer)?
     private let faults: LiveFaults?
+    /// What connections hold that rules may touch; they are all on the first loop.
+    private let memory: MemoryBudget
     /// What the run had come to before it was stopped.
     private(set) var report: ReplayReport?
 
@@ -44,6 +46,8 @@ final class RelayRun {
                 plan.faults.plan, seed: seed, codecs: Codecs.all,
                 observes: plan.report != nil || !plan.expectations.isEmpty, at: shell.loop.now) : nil
         faults?.subscribers = Subscribers(plan.expectations)
+        memory = MemoryBudget(memory: plan.memory)
+        memory.log = { log.warning($0) }
         self.plan = plan
         self.shell = shell
         self.writer = writer
@@ -67,7 +71,7 @@ final class RelayRun {
         let upstreams = plan.listens.map { plan.upstreams[$0.upstream] }
         let first = LoopRelays(
             shell.loop, upstreams, tap: writer.map { Tap(shell.loop, index: 0, sink: $0) }, numbers: numbers,
-            options: plan.options, faults: faults.map { FaultControl(shell.loop, $0) }, ledger: ledger,
+            options: plan.options, faults: faults.map { FaultControl(shell.loop, $0, memory: memory) }, ledger: ledger,
             connect: connector.connect(on: shell.loop)
             // Lifetime: the run outlives its loop's run, within which this is called.
         ) { [unowned self] in shell.finish() }
@@ -128,6 +132,7 @@ final class RelayRun {
     /// Writes the report, if one is wanted.
     /// - Returns: the run's verdict, which is `own` unless the report speaks against a pass.
     func tell(_ own: Verdict, _ log: Log) throws -> Verdict {
+        if let summary = memory.summary { log.warning(summary) }
         guard let report = report ?? faults?.report(plan.expectations, at: shell.loop.now) else { return own }
         try plan.report?.write(report, suite: "live")
         if log.level == .info { Console.error.write(report.text) }

@@ -12,6 +12,7 @@ final class HeldStage {
     let tape: InlineTape
     let tap: Tap
     let control: FaultControl
+    let memory: MemoryBudget
     let node: RelayNode
     let proxy: Address
     var servers: [FramePeer] = []
@@ -22,9 +23,10 @@ final class HeldStage {
     init(
         _ rules: [String], seed: UInt64 = 1, conditions: NetworkConditions = .calm, deflate: DeflateParameters? = nil,
         observes: Bool = false, options: RelayOptions = RelayOptions(),
-        serve: ((any ByteStream) -> any StreamHandler)? = nil
+        memory: MemoryBudget = MemoryBudget(), serve: ((any ByteStream) -> any StreamHandler)? = nil
     ) throws {
         self.deflate = deflate
+        self.memory = memory
         loop = SimulatedLoop(seed: seed, conditions: conditions)
         tape = InlineTape(
             header: TapeHeader(started: "2026-01-01T00:00:00.000000Z", redaction: "none"), origin: loop.now)
@@ -32,7 +34,7 @@ final class HeldStage {
         var plan = FaultPlan()
         for rule in rules { plan.append(try FaultRule(parsing: rule, from: RuleSource(file: "--fault"))) }
         let faults = LiveFaults(plan, seed: seed, codecs: Codecs.all, observes: observes, at: loop.now)
-        control = FaultControl(loop, faults)
+        control = FaultControl(loop, faults, memory: memory)
         let loop = loop
         node = RelayNode(
             loop,
@@ -76,6 +78,7 @@ final class HeldStage {
         run(20_000)
         #expect(isDone)
         #expect(node.count == 0)
+        #expect(memory.used == 0)
         control.close()
         tap.close()
         listener?.close()

@@ -11,9 +11,14 @@ final class ReplayStage {
     let server: ReplayServer
     private let address: Address
 
-    init(seed: UInt64 = 1, conditions: NetworkConditions = .calm) throws {
+    let memory: MemoryBudget
+
+    init(
+        seed: UInt64 = 1, conditions: NetworkConditions = .calm, memory: MemoryBudget = MemoryBudget()
+    ) throws {
+        self.memory = memory
         loop = SimulatedLoop(seed: seed, conditions: conditions)
-        server = ReplayServer(loop, driver: driver)
+        server = ReplayServer(loop, driver: driver, memory: memory)
         address = try server.listen(on: Address(host: "127.0.0.1", port: 0))
     }
 
@@ -34,6 +39,7 @@ final class ReplayStage {
         server.stop { isDone = true }
         run(1)
         #expect(isDone && server.count == 0)
+        #expect(memory.used == 0)
         loop.shutdown()
         #expect(loop.violations == [] && loop.leaks == [])
     }

@@ -43,6 +43,9 @@ package struct HeldFrames: ~Copyable {
         windowBits = deflate?.windowBits(direction) ?? 15
     }
 
+    /// Bytes of what is not whole yet, as they came and without masks.
+    package var heldCount: Int { raw.count + payload.count + controlRaw.count + control.count }
+
     /// Looks at `bytes` from `from` on and returns the next thing found. Call again with `next` until `.more`, also when
     /// `next` is the end of `bytes`.
     package mutating func feed(_ bytes: Span<UInt8>, from: Int) -> HeldFound {

@@ -13,6 +13,9 @@ package struct ParkedMessages: Sendable {
 
     package init() {}
 
+    /// Bytes that wait.
+    package var count: Int { waiting.reduce(0) { $0 + $1.bytes.count } }
+
     package mutating func park(
         _ bytes: [UInt8], _ opcode: Opcode, isDeflated: Bool = false, window: Int, until: WireInstant
     ) {

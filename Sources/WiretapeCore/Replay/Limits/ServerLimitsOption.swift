@@ -58,11 +58,7 @@ extension ServerLimitsOption.Numbers {
     }
 
     private static func size(_ text: String) throws(OptionError) -> Int {
-        for (unit, bytes) in [("KiB", 1 << 10), ("MiB", 1 << 20), ("", 1)] where text.hasSuffix(unit) {
-            guard let count = Int(text.dropLast(unit.count).trimmingBlanks()), count > 0 else { break }
-            let (size, overflow) = count.multipliedReportingOverflow(by: bytes)
-            if !overflow { return size }
-        }
+        if let size = ByteSize.parse(text) { return size }
         throw OptionError("'message' is a size above 0 such as 32KiB or 40000, not '\(text)'")
     }
 }

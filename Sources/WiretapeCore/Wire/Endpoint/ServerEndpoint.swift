@@ -60,6 +60,15 @@ package struct ServerEndpoint: ~Copyable {
 
     package var outputCount: Int { output.count }
 
+    /// Bytes that it holds: unfinished bodies and messages, what was not looked at, and what was not taken.
+    package var heldCount: Int { input.count - at + body.count + assembler.heldCount + output.count }
+
+    /// Most bytes that a message may have when it is inflated, if that is less than ``bodyLimit``.
+    package var room: Int {
+        get { assembler.room }
+        set { assembler.room = newValue }
+    }
+
     /// Bytes that wait for an answer to the request before them: a reason to stop reading.
     package var pendingCount: Int { input.count - at }
 
@@ -238,6 +247,20 @@ package struct ServerEndpoint: ~Copyable {
         input = []
         at = 0
         return rest
+    }
+
+    /// Nothing more of the client is kept: an unfinished request is answered with 503, a WebSocket ends with 1009.
+    package mutating func refuse(_ why: String) {
+        switch state {
+        case .http: refuse(503, why)
+        case .webSocket:
+            FrameWriter.appendClose(code: 1009, reason: why, into: &output)
+            end(.rst(why))
+            finish()
+        case .answering, .streaming, .closing, .closeOwed, .over: finish()
+        }
+        body = []
+        assembler.giveUp()
     }
 
     /// Ends the connection after what is written.

@@ -2,11 +2,12 @@ internal import WiretapeBytes
 
 extension JSONValue {
     /// Parses exactly one value (RFC 8259) with white space around it.
-    /// - Throws: ``JSONError`` for anything else, for invalid UTF-8 in a string, and for a nesting deeper than 256. An
-    ///   escaped lone surrogate becomes U+FFFD: JavaScript writes them.
+    /// - Throws: ``JSONError`` for anything else, for invalid UTF-8 in a string, for a nesting deeper than 256, and for more
+    ///   than ``mostValues``. An escaped lone surrogate becomes U+FFFD: JavaScript writes them.
     package init(parsing bytes: Span<UInt8>) throws(JSONError) {
         var at = 0
-        self = try JSONReading.value(bytes, &at, depth: 0)
+        var left = JSONValue.mostValues
+        self = try JSONReading.value(bytes, &at, depth: 0, &left)
         JSONReading.skipBlanks(bytes, &at)
         guard at == bytes.count else { throw JSONError(reason: "more after the value", offset: at) }
     }
@@ -14,6 +15,10 @@ extension JSONValue {
     package init(parsing bytes: [UInt8]) throws(JSONError) { try self.init(parsing: bytes.span) }
 
     package init(parsing text: String) throws(JSONError) { try self.init(parsing: Array(text.utf8).span) }
+
+    /// Most values in one text, names of members among them: two bytes of text can be a value of 64. A text of 2 MiB
+    /// never has more.
+    package static let mostValues = 1 << 20
 }
 
 /// The steps of the parser: each starts at `at` and leaves it behind what it read.
@@ -24,19 +29,27 @@ private enum JSONReading {
         while at < b.count, b[at] == 0x20 || b[at] == 0x0a || b[at] == 0x0d || b[at] == 0x09 { at += 1 }
     }
 
-    static func value(_ b: Span<UInt8>, _ at: inout Int, depth: Int) throws(JSONError) -> JSONValue {
+    static func value(
+        _ b: Span<UInt8>, _ at: inout Int, depth: Int, _ left: inout Int
+    ) throws(JSONError) -> JSONValue {
         guard depth < deepest else { throw JSONError(reason: "nested too deeply", offset: at) }
+        try count(&left, at)
         skipBlanks(b, &at)
         guard at < b.count else { throw JSONError(reason: "ends too early", offset: at) }
         switch b[at] {
-        case UInt8(ascii: "{"): return try object(b, &at, depth: depth)
-        case UInt8(ascii: "["): return try array(b, &at, depth: depth)
+        case UInt8(ascii: "{"): return try object(b, &at, depth: depth, &left)
+        case UInt8(ascii: "["): return try array(b, &at, depth: depth, &left)
         case UInt8(ascii: "\""): return .string(try string(b, &at))
         case UInt8(ascii: "t"): return try word("true", .bool(true), b, &at)
         case UInt8(ascii: "f"): return try word("false", .bool(false), b, &at)
         case UInt8(ascii: "n"): return try word("null", .null, b, &at)
         default: return .number(try number(b, &at))
         }
+    }
+
+    static func count(_ left: inout Int, _ at: Int) throws(JSONError) {
+        guard left > 0 else { throw JSONError(reason: "more than \(JSONValue.mostValues) values", offset: at) }
+        left -= 1
     }
 
     static func word(_ text: StaticString, _ value: JSONValue, _ b: Span<UInt8>, _ at: inout Int) throws(JSONError)
@@ -50,7 +63,9 @@ private enum JSONReading {
         return value
     }
 
-    static func object(_ b: Span<UInt8>, _ at: inout Int, depth: Int) throws(JSONError) -> JSONValue {
+    static func object(
+        _ b: Span<UInt8>, _ at: inout Int, depth: Int, _ left: inout Int
+    ) throws(JSONError) -> JSONValue {
         at += 1
         var members: [JSONValue.Member] = []
         skipBlanks(b, &at)
@@ -63,11 +78,12 @@ private enum JSONReading {
             guard at < b.count, b[at] == UInt8(ascii: "\"") else {
                 throw JSONError(reason: "expected a name", offset: at)
             }
+            try count(&left, at)
             let name = try string(b, &at)
             skipBlanks(b, &at)
             guard at < b.count, b[at] == UInt8(ascii: ":") else { throw JSONError(reason: "expected ':'", offset: at) }
             at += 1
-            members.append(.init(name, try value(b, &at, depth: depth + 1)))
+            members.append(.init(name, try value(b, &at, depth: depth + 1, &left)))
             skipBlanks(b, &at)
             guard at < b.count else { throw JSONError(reason: "ends too early", offset: at) }
             at += 1
@@ -76,7 +92,9 @@ private enum JSONReading {
         }
     }
 
-    static func array(_ b: Span<UInt8>, _ at: inout Int, depth: Int) throws(JSONError) -> JSONValue {
+    static func array(
+        _ b: Span<UInt8>, _ at: inout Int, depth: Int, _ left: inout Int
+    ) throws(JSONError) -> JSONValue {
         at += 1
         var items: [JSONValue] = []
         skipBlanks(b, &at)
@@ -85,7 +103,7 @@ private enum JSONReading {
             return .array(items)
         }
         while true {
-            items.append(try value(b, &at, depth: depth + 1))
+            items.append(try value(b, &at, depth: depth + 1, &left))
             skipBlanks(b, &at)
             guard at < b.count else { throw JSONError(reason: "ends too early", offset: at) }
             at += 1
@@ -114,9 +132,16 @@ private enum JSONReading {
             if at < b.count, b[at] == UInt8(ascii: "+") || b[at] == UInt8(ascii: "-") { at += 1 }
             guard digits() > 0 else { throw JSONError(reason: "digits missing", offset: at) }
         }
-        var text: [UInt8] = []
-        text.append(copying: b.extracting(start..<at))
-        return String(decoding: text, as: UTF8.self)
+        return try copy(b.extracting(start..<at), at: start)
+    }
+
+    /// Copies the bytes once: a text may be as long as a message.
+    static func copy(_ bytes: Span<UInt8>, at start: Int) throws(JSONError) -> String {
+        do throws(UTF8.ValidationError) {
+            return String(copying: try UTF8Span(validating: bytes))
+        } catch {
+            throw JSONError(reason: "invalid UTF-8", offset: start)
+        }
     }
 
     static func string(_ b: Span<UInt8>, _ at: inout Int) throws(JSONError) -> String {
@@ -126,6 +151,10 @@ private enum JSONReading {
         while true {
             let from = at
             while at < b.count, b[at] != UInt8(ascii: "\""), b[at] != UInt8(ascii: "\\"), b[at] >= 0x20 { at += 1 }
+            if text.isEmpty, at < b.count, b[at] == UInt8(ascii: "\"") {
+                at += 1
+                return try copy(b.extracting(from..<at - 1), at: start)
+            }
             if at > from { text.append(copying: b.extracting(from..<at)) }
             guard at < b.count else { throw JSONError(reason: "string without end", offset: start) }
             if b[at] == UInt8(ascii: "\"") {

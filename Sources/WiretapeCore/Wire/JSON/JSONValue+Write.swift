@@ -2,26 +2,39 @@ internal import WiretapeBytes
 
 extension JSONValue {
     /// Appends the value without white space, members in their order, numbers as they were spelled.
-    package func write(into out: inout [UInt8]) {
+    package func write(into out: inout [UInt8]) { write(into: &out, most: .max) }
+
+    /// The beginning of the text, of at least `most` bytes where it has so many.
+    package func beginning(_ most: Int) -> String {
+        var out: [UInt8] = []
+        write(into: &out, most: most)
+        return String(decoding: out, as: UTF8.self)
+    }
+
+    /// - Parameter most: bytes of `out` from which on nothing more is begun.
+    private func write(into out: inout [UInt8], most: Int) {
         switch self {
         case .null: out.append(utf8: "null")
         case .bool(let value): out.append(utf8: value ? "true" : "false")
         case .number(let text): out.append(utf8: text)
-        case .string(let text): JSONValue.writeString(text, into: &out)
+        case .string(let text):
+            JSONValue.writeString(text.utf8.count > most ? String(text.prefix(most)) : text, into: &out)
         case .array(let items):
             out.append(UInt8(ascii: "["))
             for (i, item) in items.enumerated() {
+                if out.count >= most { break }
                 if i > 0 { out.append(UInt8(ascii: ",")) }
-                item.write(into: &out)
+                item.write(into: &out, most: most)
             }
             out.append(UInt8(ascii: "]"))
         case .object(let members):
             out.append(UInt8(ascii: "{"))
             for (i, member) in members.enumerated() {
+                if out.count >= most { break }
                 if i > 0 { out.append(UInt8(ascii: ",")) }
                 JSONValue.writeString(member.name, into: &out)
                 out.append(UInt8(ascii: ":"))
-                member.value.write(into: &out)
+                member.value.write(into: &out, most: most)
             }
             out.append(UInt8(ascii: "}"))
         }

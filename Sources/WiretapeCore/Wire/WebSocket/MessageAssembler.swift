@@ -22,6 +22,8 @@ package struct MessageAssembler: ~Copyable {
     private var fragments: [Int] = []
     private var frames = 0
     private let listsFragments: Bool
+    /// Most bytes that a message may have when that is less than the limit: what its owner has memory for.
+    package var room = Int.max
     private var control: [UInt8] = []
 
     /// Frames of one message. More are a violation: an empty frame costs its sender six bytes, and us a place in a list.
@@ -41,6 +43,12 @@ package struct MessageAssembler: ~Copyable {
         resetsInflater = deflate?.resetsContext(direction) ?? false
         inflater = deflate.map { Inflater(.raw(windowBits: $0.windowBits(direction))) }
     }
+
+    /// Bytes of what is not whole yet.
+    package var heldCount: Int { message.count + control.count }
+
+    /// Lets go of what is held. Nothing is read any more.
+    package mutating func giveUp() { _ = violate(1009, "") }
 
     /// Looks at `bytes` from `from` on and returns the next thing found. Call again with `next` until `.more`, also when
     /// `next` is the end of `bytes`.
@@ -152,14 +160,16 @@ package struct MessageAssembler: ~Copyable {
     private mutating func inflate(_ payload: Span<UInt8>, into out: inout [UInt8]) -> (UInt16, String)? {
         if resetsInflater { inflater?.reset() }
         var used = 0
+        let limit = min(limit, max(0, room))
+        let tooLong: (UInt16, String) = (1009, "message over \(limit) bytes")
         while true {
             // One byte more than allowed tells that there is too much.
             switch inflater?.feed(payload, used: &used, limit: limit - out.count + 1, into: &out) {
-            case .more: return out.count > limit ? (1009, "message over \(limit) bytes") : nil
-            case .full: return (1009, "message over \(limit) bytes")
+            case .more: return out.count > limit ? tooLong : nil
+            case .full: return tooLong
             case .end:
                 // A final block: the next one may follow within the message.
-                if out.count > limit { return (1009, "message over \(limit) bytes") }
+                if out.count > limit { return tooLong }
                 if used == payload.count { return nil }
             case .bad, nil: return (1007, "deflated message is corrupt")
             }

@@ -3,6 +3,8 @@ package import WiretapeCore
 /// The fault rules of one loop, and the relays whose connections they are about.
 package final class FaultControl {
     package let faults: LiveFaults
+    /// What its connections may hold.
+    let memory: MemoryBudget
     private let loop: any Loop
     private var nodes: [RelayNode] = []
     private var timer: (any LoopTimer)?
@@ -11,7 +13,8 @@ package final class FaultControl {
     private var marks: [FaultHit: FaultMark] = [:]
     private var lastMark: UInt32 = 0
 
-    package init(_ loop: any Loop, _ faults: LiveFaults) {
+    package init(_ loop: any Loop, _ faults: LiveFaults, memory: MemoryBudget = MemoryBudget()) {
+        self.memory = memory
         self.loop = loop
         self.faults = faults
         guard faults.reach.hasTime else { return }

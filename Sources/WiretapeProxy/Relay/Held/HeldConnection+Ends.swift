@@ -184,6 +184,27 @@ extension HeldConnection {
         }
     }
 
+    /// What is put together takes too much memory: nothing more is read. A request is answered with 503, a WebSocket ends with
+    /// 1009, anything else is reset.
+    func refused(_ why: String, at now: WireInstant) {
+        toServer.lane.clear()
+        let isRequest = http.state == .request && http.requestKind == .collect && socket == nil && !isTunnel
+        http.early = []
+        http.requestBody = []
+        http.responseBody = []
+        if let live = socket?.live {
+            close(1009, why, live, "memory", at: now)
+            _ = socket?.takeRest(.toServer)
+            _ = socket?.takeRest(.toClient)
+        } else if isRequest {
+            http.isRefused = true
+            say(OwnAnswer.bytes(503, why), x: http.lastX, at: now)
+            leave(at: now)
+        } else {
+            over(http.live, "memory", "reset", at: now, reset: true)
+        }
+    }
+
     private func close(_ code: UInt16?, _ reason: String, _ live: LiveExchange?, _ by: String, at now: WireInstant) {
         let how = code.map { "close \($0)" } ?? "close"
         if let live { faults.ended(live, by: by, how: how, at: now) }

@@ -60,6 +60,7 @@ final class HeldConnection {
     /// not delay others by more than milliseconds; and the bytes after which that is asked.
     private static let share = 128
     private static let slice = 4096
+    private var hold: MemoryHold?
 
     /// Messages of the exchange's session that let others pass.
     var parked: ParkedMessages {
@@ -75,6 +76,8 @@ final class HeldConnection {
         self.connection = connection
         self.control = control
         http = HeldExchange()
+        // Lifetime: the budget forgets it when nothing is held any more, which the end of both streams says.
+        hold = control.memory.hold { [unowned self] in refuseForMemory() }
     }
 
     /// Whether a request was passed on whose answer has not begun.
@@ -152,8 +155,7 @@ final class HeldConnection {
         case .closed, .aborted: closed(party, "fin", at: now)
         }
         if connection.client == nil, connection.server == nil {
-            timer?.close()
-            timer = nil
+            close()
         } else {
             pump()
         }
@@ -210,9 +212,26 @@ final class HeldConnection {
         }
         isPumping = false
         look(at: now)
+        account()
         relievePressure()
         arm(at: now)
         control.arm()
+    }
+
+    private func account() {
+        guard connection.client != nil || connection.server != nil else { return }
+        let lanes = toClient.lane.count + toServer.lane.count
+        let streams = (connection.client?.stream?.queued ?? 0) + (connection.server?.stream?.queued ?? 0)
+        let waiting = late.values.reduce(0) { $0 + $1.count }
+        hold?.set(lanes + streams + waiting + http.heldCount + (socket?.heldCount ?? 0))
+    }
+
+    /// It holds more than any other, and all of them too much.
+    private func refuseForMemory() {
+        guard !isOver else { return }
+        refused(MemoryBudget.reason, at: now)
+        late = [:]
+        pump()
     }
 
     private func step(_ direction: Direction, at now: WireInstant) -> Bool {
@@ -256,10 +275,11 @@ final class HeldConnection {
     }
 
     private func relievePressure() {
+        let laneLimit = control.memory.laneLimit(HeldConnection.laneLimit)
         for direction in Direction.allCases {
             guard let target = side(direction), let source = side(direction.reversed) else { continue }
             let waiting = direction == .toClient ? toClient.lane.count : toServer.lane.count
-            if target.stream?.queued ?? 0 > RelayConnection.pressureLimit || waiting > HeldConnection.laneLimit {
+            if target.stream?.queued ?? 0 > RelayConnection.pressureLimit || waiting > laneLimit {
                 source.block(.pressure)
             } else if source.isBlocked(.pressure) {
                 source.unblock(.pressure)
@@ -336,6 +356,7 @@ final class HeldConnection {
     func close() {
         timer?.close()
         timer = nil
+        hold?.set(0)
     }
 }
 

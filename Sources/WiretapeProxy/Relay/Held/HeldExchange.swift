@@ -62,6 +62,11 @@ struct HeldExchange: ~Copyable {
     /// Whether the answer's body is sent in chunks.
     var isChunked: Bool { isRechunked || responseInfo?.framing == .chunked }
 
+    /// Bytes of bodies and messages that are put together, and of what was sent ahead.
+    var heldCount: Int {
+        early.count + requestBody.count + responseBody.count + (stream?.heldCount ?? 0) + (live?.parked.count ?? 0)
+    }
+
     /// The exchange is over.
     mutating func finish() {
         state = .idle

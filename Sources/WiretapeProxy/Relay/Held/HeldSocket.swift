@@ -24,6 +24,11 @@ struct HeldSocket: ~Copyable {
         direction == .toServer ? fromClient.feed(bytes, from: at) : fromServer.feed(bytes, from: at)
     }
 
+    /// Bytes of messages that are not whole yet, or that let others pass.
+    var heldCount: Int {
+        fromClient.heldCount + fromServer.heldCount + parkedToClient.count + parkedToServer.count
+    }
+
     /// What is held of something that the direction's end has cut.
     mutating func takeRest(_ direction: Direction) -> [UInt8] {
         direction == .toServer ? fromClient.takeRest() : fromServer.takeRest()

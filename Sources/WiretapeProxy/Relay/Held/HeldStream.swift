@@ -15,6 +15,9 @@ struct HeldStream {
     let codec: any FrameCodec.Type
     let transport: Transport
 
+    /// Bytes that wait for the rest of their payload, and the reader's copy of them.
+    var heldCount: Int { 2 * raw.count }
+
     struct Unit {
         /// As they came, with what stands before the payload.
         var raw: [UInt8]

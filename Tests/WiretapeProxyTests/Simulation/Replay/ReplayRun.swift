@@ -31,7 +31,8 @@ struct ReplayRun {
         for fault in faults { plan.append(try FaultRule(parsing: fault, from: RuleSource(file: "--fault"))) }
         let engine = ReplayEngine(
             sessions: sessions, tapeName: "sample.tape", options: options, faults: plan, seed: seed)
-        let server = ReplayServer(loop, driver: engine)
+        let memory = MemoryBudget()
+        let server = ReplayServer(loop, driver: engine, memory: memory)
         var hash = StableHash()
         server.observe = { hash.combine("\($0)") }
         var isOver = false
@@ -49,6 +50,7 @@ struct ReplayRun {
         server.stop { isStopped = true }
         loop.run(limit: 100_000)
         if !isStopped { problems.append("stop() does not end") }
+        if memory.used != 0 { problems.append("\(memory.used) bytes are held for nobody") }
         problems += loop.leaks.map { "open at the end: \($0)" } + loop.violations
         self.loop = loop
         reached = result
