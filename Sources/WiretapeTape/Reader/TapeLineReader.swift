@@ -19,6 +19,9 @@ package struct TapeLineReader: ~Copyable {
 
     private let longest: Int
 
+    /// The longest line for a reader that has so many bytes: a ``TapeReader`` has one copy less.
+    package static func longestLine(memory: Int) -> Int { min(TapeReader.longestLine, memory / 5) }
+
     /// - Parameter longestLine: a longer one is an error.
     package init(
         path: String, longestLine: Int = TapeReader.longestLine, in files: any FileSystem = SystemFiles()

@@ -49,7 +49,7 @@ package struct NameCommand: Command {
         path = arguments.positionals[0]
         names = arguments.positionals.dropFirst().compactMap { try? Self.parse($0) }
         output = try EditedTape(arguments)
-        longestLine = TapeReader.longestLine(memory: arguments.memory)
+        longestLine = TapeLineReader.longestLine(memory: arguments.memory)
         for (i, one) in names.enumerated() where names[..<i].contains(where: { $0.session == one.session }) {
             throw arguments.error("session \(one.session) gets two names")
         }

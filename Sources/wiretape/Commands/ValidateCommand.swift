@@ -39,7 +39,7 @@ package struct ValidateCommand: Command {
         paths = arguments.positionals
         report = ValidateReport(isJSON: arguments.has("json"))
         isStrict = arguments.has("strict")
-        longestLine = TapeReader.longestLine(memory: arguments.memory)
+        longestLine = TapeLineReader.longestLine(memory: arguments.memory)
     }
 
     package func run() throws -> Int32 {
