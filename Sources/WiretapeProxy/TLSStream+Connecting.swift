@@ -15,16 +15,18 @@ extension TLSStream {
     }
 
     /// The handler for an accepted stream that speaks TLS: `accept` is called with the decrypted stream when the handshake is
-    /// done, `refused` when it fails.
+    /// done, `refused` when it fails or takes longer than `patience` nanoseconds. A client that speaks plain HTTP is told so in HTTP.
     package static func accepting(
         _ loop: any Loop, _ inner: any ByteStream, _ context: TLSContext,
-        refused: @escaping (TLSError) -> Void = { _ in }, _ accept: @escaping (TLSStream) -> any StreamHandler
+        patience: UInt64 = 60_000_000_000, refused: @escaping (TLSError) -> Void = { _ in },
+        _ accept: @escaping (TLSStream) -> any StreamHandler
     ) -> any StreamHandler {
         let stream = TLSStream(loop, try? TLSMachine(accepting: context))
         stream.accept = accept
         stream.refused = refused
         stream.inner = inner
         stream.phase = .handshake
+        stream.ring(.handshake, at: loop.now.advanced(by: patience))
         inner.isReading = true
         return stream
     }

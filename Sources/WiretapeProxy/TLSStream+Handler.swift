@@ -21,6 +21,10 @@ extension TLSStream: StreamHandler {
 
     package func received(_ bytes: Span<UInt8>) {
         guard phase != .over, !hasSeenEnd else { return }
+        if accept != nil, !hasHeard, let first = bytes.isEmpty ? nil : bytes[0], first != Self.handshakeRecord {
+            return refusePlain(first)
+        }
+        hasHeard = true
         var reply: [UInt8] = []
         var plain: [UInt8] = []
         swap(&plain, &undelivered)
@@ -70,8 +74,25 @@ extension TLSStream: StreamHandler {
 
     // MARK: Telling the owner
 
+    /// The type of the record that a TLS connection begins with (RFC 8446 5.1).
+    private static let handshakeRecord: UInt8 = 22
+
+    /// A client that does not speak TLS. One that speaks HTTP, whose method begins with a letter, reads why.
+    private func refusePlain(_ first: UInt8) {
+        guard UInt8(ascii: "A")...UInt8(ascii: "Z") ~= first else {
+            return fail("the client does not speak TLS")
+        }
+        let text = "This port speaks TLS: use https:// or wss:// in place of http:// or ws://.\n"
+        let answer =
+            "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
+            + "Content-Length: \(text.utf8.count)\r\nConnection: close\r\n\r\n\(text)"
+        inner?.write(Array(answer.utf8).span)
+        fail("the client speaks plain HTTP; it has to use https:// or wss://")
+    }
+
     private func open() {
         phase = .open
+        stopRinging()
         let written = early
         early = []
         if !written.isEmpty { encrypt(written.span) }

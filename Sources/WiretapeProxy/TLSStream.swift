@@ -22,6 +22,8 @@ package final class TLSStream: ByteStream {
     var accept: ((TLSStream) -> any StreamHandler)?
     /// Hears of accepted streams whose handshake fails.
     var refused: ((TLSError) -> Void)?
+    /// Something of the peer's handshake has come.
+    var hasHeard = false
 
     /// Written before the handshake was done.
     var early: [UInt8] = []
@@ -38,7 +40,7 @@ package final class TLSStream: ByteStream {
     /// Rings for what must not be told from within a call of the owner, and for peers that do not close.
     var timer: (any LoopTimer)?
     var timerIsFor = TimerUse.nothing
-    enum TimerUse { case nothing, delivery, failure(String), lingering }
+    enum TimerUse { case nothing, handshake, delivery, failure(String), lingering }
 
     /// The peer's FIN came without its close_notify: someone may have cut the stream.
     package internal(set) var isTruncated = false
@@ -54,6 +56,11 @@ package final class TLSStream: ByteStream {
     package var applicationProtocol: String? { phase == .open ? machine?.applicationProtocol : nil }
     /// The name that the client asked for, or nil.
     package var serverName: String? { machine?.serverName }
+
+    /// What a tape tells of the connection.
+    var told: TapeEvent.TLSInfo? {
+        version.map { TapeEvent.TLSInfo(version: $0, alpn: applicationProtocol, sni: serverName) }
+    }
 
     package var peer: Address? { inner?.peer }
     package var peerHasEnded: Bool { inner?.peerHasEnded ?? false }
@@ -125,12 +132,20 @@ package final class TLSStream: ByteStream {
     // MARK: Later
 
     /// One timer serves all, and keeps this stream alive until ``finish()``: a failure goes before a delivery, both before the wait for the peer's FIN.
-    func ring(_ use: TimerUse) {
+    /// - Parameter instant: nil for at once.
+    func ring(_ use: TimerUse, at instant: WireInstant? = nil) {
         if case .failure = timerIsFor { return }
         timerIsFor = use
         let timer = timer ?? loop.timer { [self] in rang() }
         self.timer = timer
-        timer.arm(at: loop.now)
+        timer.arm(at: instant ?? loop.now)
+    }
+
+    /// The handshake is done in time.
+    func stopRinging() {
+        guard case .handshake = timerIsFor else { return }
+        timerIsFor = .nothing
+        timer?.cancel()
     }
 
     /// Both directions have ended for the owner, but a stream ends with the peer's FIN. One that does not come is not
@@ -138,10 +153,7 @@ package final class TLSStream: ByteStream {
     func lingerWhenDone() {
         guard hasSentEnd, hasToldEnd, innerEnd == nil, case .nothing = timerIsFor else { return }
         inner?.isReading = true
-        let timer = timer ?? loop.timer { [self] in rang() }
-        self.timer = timer
-        timerIsFor = .lingering
-        timer.arm(at: loop.now.advanced(by: 5_000_000_000))
+        ring(.lingering, at: loop.now.advanced(by: 5_000_000_000))
     }
 
     private func rang() {
@@ -149,6 +161,7 @@ package final class TLSStream: ByteStream {
         timerIsFor = .nothing
         switch use {
         case .nothing: break
+        case .handshake: fail("the TLS handshake took too long")
         case .delivery: deliver()
         case .failure(let text): fail(text)
         case .lingering: inner?.reset()

@@ -15,10 +15,12 @@ internal import WiretapeSystem
     /// Certificates made on demand, by name.
     private let issued = Gate<[String: TLSIdentity]>([:])
     private static let mostIssued = 1024
+    private let keyLog: TLSKeyLog?
 
     /// For connections that we open. TLS 1.2 at least, ALPN `http/1.1`.
     /// - Throws: when the file of `trust` cannot be read or holds no certificate.
-    package init(client trust: TLSTrust) throws(TLSError) {
+    package init(client trust: TLSTrust, keyLog: TLSKeyLog? = nil) throws(TLSError) {
+        self.keyLog = keyLog
         authority = nil
         fallbackNames = []
         unsafe raw = try Self.make(TLS_client_method())
@@ -30,23 +32,51 @@ internal import WiretapeSystem
         }
         if case .systemAnd(let file) = trust { try addCertificates(file) }
         ERR_clear_error()
+        logKeys()
     }
 
     /// For connections that we accept: a certificate for each name that clients ask for is made on demand.
     /// - Parameter fallbackNames: what the certificate says for clients that name nobody (SNI), such as those that connect to
     ///   an IP address.
     package init(
-        serverIssuing authority: TLSIdentity, fallbackNames: [String] = ["localhost", "127.0.0.1", "::1"]
+        serverIssuing authority: TLSIdentity, fallbackNames: [String] = ["localhost", "127.0.0.1", "::1"],
+        keyLog: TLSKeyLog? = nil
     ) throws(TLSError) {
+        self.keyLog = keyLog
         self.authority = authority
         self.fallbackNames = fallbackNames
         unsafe raw = try Self.make(TLS_server_method())
         unsafe SSL_CTX_set_cert_cb(raw, chooseCertificate, Unmanaged.passUnretained(self).toOpaque())
         unsafe SSL_CTX_set_alpn_select_cb(raw, chooseProtocol, nil)
+        logKeys()
+    }
+
+    /// For connections that we accept, with the certificate of a file in PEM, behind it those that issued it, and the key of
+    /// another one.
+    /// - Throws: when a file cannot be used, or the two do not belong together.
+    package init(certificate: String, key: String, keyLog: TLSKeyLog? = nil) throws(TLSError) {
+        self.keyLog = keyLog
+        authority = nil
+        fallbackNames = []
+        unsafe raw = try Self.make(TLS_server_method())
+        // Without a function that asks for a password OpenSSL would ask the terminal.
+        unsafe SSL_CTX_set_default_passwd_cb(raw) { _, _, _, _ in 0 }
+        guard unsafe SSL_CTX_use_certificate_chain_file(raw, certificate) == 1 else {
+            throw .queued(.setup, "\(certificate): cannot be used as a certificate (PEM is expected)")
+        }
+        guard unsafe SSL_CTX_use_PrivateKey_file(raw, key, SSL_FILETYPE_PEM) == 1 else {
+            throw .queued(.setup, "\(key): cannot be used as its key (PEM without a password is expected)")
+        }
+        guard unsafe SSL_CTX_check_private_key(raw) == 1 else {
+            throw .queued(.setup, "\(certificate) and \(key) do not belong together")
+        }
+        unsafe SSL_CTX_set_alpn_select_cb(raw, chooseProtocol, nil)
+        logKeys()
     }
 
     /// For connections that we accept, with one certificate.
     package init(server identity: TLSIdentity) throws(TLSError) {
+        keyLog = nil
         authority = nil
         fallbackNames = identity.names
         unsafe raw = try Self.make(TLS_server_method())
@@ -106,6 +136,14 @@ internal import WiretapeSystem
         return count
     }
 
+    private func logKeys() {
+        guard keyLog != nil else { return }
+        _ = unsafe SSL_CTX_set_ex_data(raw, 0, Unmanaged.passUnretained(self).toOpaque())
+        unsafe SSL_CTX_set_keylog_callback(raw, tellKey)
+    }
+
+    fileprivate func tell(key line: String) { keyLog?.write(line) }
+
     /// The certificate for a client that asks for `name`.
     fileprivate func certificate(for name: String?) -> TLSIdentity? {
         guard let authority else { return nil }
@@ -133,7 +171,13 @@ private func chooseCertificate(_ ssl: OpaquePointer?, _ context: UnsafeMutableRa
     return isUsed ? 1 : 0
 }
 
-/// `http/1.1` when the client offers it; else we go on without a choice, as a client that offers only others would not.
+private func tellKey(_ ssl: OpaquePointer?, _ line: UnsafePointer<CChar>?) {
+    guard let line = unsafe line, let owner = unsafe SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), 0) else { return }
+    unsafe Unmanaged<TLSContext>.fromOpaque(owner).takeUnretainedValue().tell(key: String(cString: line))
+}
+
+/// `http/1.1` when the client offers it. A client that offers only others (`h2`) is refused, as it would have to be if it
+/// were told nothing: it would go on in a protocol that nobody here speaks (RFC 7301 3.2).
 private func chooseProtocol(
     _: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ length: UnsafeMutablePointer<UInt8>?,
     _ offered: UnsafePointer<UInt8>?, _ count: UInt32, _: UnsafeMutableRawPointer?
@@ -152,5 +196,5 @@ private func chooseProtocol(
         }
         at += 1 + size
     }
-    return SSL_TLSEXT_ERR_NOACK
+    return SSL_TLSEXT_ERR_ALERT_FATAL
 }

@@ -33,6 +33,10 @@ package struct TLSError: Error, Hashable, Sendable, CustomStringConvertible {
         switch wiretape_ERR_GET_REASON(number) {
         case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_UNKNOWN_PROTOCOL, SSL_R_PACKET_LENGTH_TOO_LONG:
             return TLSError(code, "\(what): the other side does not speak TLS (\(text))")
+        case SSL_R_NO_APPLICATION_PROTOCOL:
+            return TLSError(code, "\(what): the other side insists on a protocol other than http/1.1, such as h2")
+        case SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL:
+            return TLSError(code, "\(what): the other side does not speak http/1.1 (\(text))")
         default: return TLSError(code, "\(what): \(text)")
         }
     }

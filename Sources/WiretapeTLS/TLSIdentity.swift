@@ -57,18 +57,33 @@ internal import WiretapeBytes
         _ = unsafe X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8, common, -1, -1, 0)
         let issuerName = unsafe issuer.map { unsafe X509_get_subject_name($0.certificate) } ?? subject
         _ = unsafe X509_set_issuer_name(certificate, issuerName)
+        let signer = unsafe issuer?.certificate ?? certificate
+        add(NID_subject_key_identifier, "hash", signer)
         if isAuthority {
-            add(NID_basic_constraints, "critical,CA:TRUE")
-            add(NID_key_usage, "critical,keyCertSign,cRLSign")
+            add(NID_basic_constraints, "critical,CA:TRUE", signer)
+            add(NID_key_usage, "critical,keyCertSign,cRLSign", signer)
         } else {
-            add(NID_basic_constraints, "critical,CA:FALSE")
-            add(NID_ext_key_usage, "serverAuth")
+            add(NID_basic_constraints, "critical,CA:FALSE", signer)
+            add(NID_key_usage, "critical,digitalSignature", signer)
+            add(NID_ext_key_usage, "serverAuth", signer)
             let list = names.map { HostName.isAddress($0) ? "IP:\($0)" : "DNS:\($0)" }
-            if listsNames { add(NID_subject_alt_name, list.joined(separator: ",")) }
+            if listsNames { add(NID_subject_alt_name, list.joined(separator: ","), signer) }
         }
+        // Which of the issuer's keys has signed it; one that signs itself has only one.
+        if issuer != nil { add(NID_authority_key_identifier, "keyid:always", signer) }
         guard unsafe X509_sign(certificate, issuer?.key ?? key, EVP_sha256()) > 0 else {
             throw .queued(.setup, "cannot sign a certificate")
         }
+    }
+
+    /// - Parameters: owned from now on.
+    @unsafe init(owning certificate: OpaquePointer, _ key: OpaquePointer) {
+        unsafe self.certificate = unsafe certificate
+        unsafe self.key = unsafe key
+        var name = [CChar](repeating: 0, count: 128)
+        let subject = unsafe X509_get_subject_name(certificate)
+        let count = unsafe X509_NAME_get_text_by_NID(subject, NID_commonName, &name, Int32(name.count))
+        names = [String(decoding: name.prefix(max(0, Int(count))).map(UInt8.init(bitPattern:)), as: UTF8.self)]
     }
 
     deinit {
@@ -76,28 +91,12 @@ internal import WiretapeBytes
         unsafe EVP_PKEY_free(key)
     }
 
-    private func add(_ kind: Int32, _ value: String) {
-        guard let field = unsafe X509V3_EXT_conf_nid(nil, nil, kind, value) else { return }
+    /// - Parameter signer: whose key an extension may speak of.
+    @safe private func add(_ kind: Int32, _ value: String, _ signer: OpaquePointer) {
+        var context = unsafe X509V3_CTX()
+        unsafe X509V3_set_ctx(&context, signer, certificate, nil, nil, 0)
+        guard let field = unsafe X509V3_EXT_conf_nid(nil, &context, kind, value) else { return }
         _ = unsafe X509_add_ext(certificate, field, -1)
         unsafe X509_EXTENSION_free(field)
-    }
-
-    /// The certificate alone, as PEM.
-    package var certificatePEM: [UInt8] {
-        pem { bio in unsafe PEM_write_bio_X509(bio, certificate) }
-    }
-
-    /// The private key, as PEM, not encrypted.
-    package var keyPEM: [UInt8] {
-        pem { bio in unsafe PEM_write_bio_PrivateKey(bio, key, nil, nil, 0, nil, nil) }
-    }
-
-    @safe private func pem(_ write: (OpaquePointer) -> Int32) -> [UInt8] {
-        guard let bio = unsafe BIO_new(BIO_s_mem()) else { return [] }
-        defer { unsafe BIO_free(bio) }
-        _ = unsafe write(bio)
-        var out: [UInt8] = []
-        unsafe MemoryBIO.drain(bio, into: &out)
-        return out
     }
 }

@@ -14,6 +14,7 @@ package enum Commands {
             DiffCommand.self,
             NameCommand.self,
             RepairCommand.self,
+            CACommand.self,
             ConfigCommand.self,
             HelpCommand.self,
             VersionCommand.self,
@@ -27,6 +28,6 @@ package enum Commands {
     /// Commands of the interface that this version does not have yet.
     package static let missing = [
         "auto", "check", "cut", "merge", "redact", "scan",
-        "import", "export", "capture", "ca", "demo",
+        "import", "export", "capture", "demo",
     ]
 }

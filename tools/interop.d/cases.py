@@ -72,8 +72,8 @@ class Stage:
         with self.peers.start(server, port, self.path(".server.log"), *options):
             yield port
 
-    def observe(self, url, script, client="signalr-js"):
-        return chains(self.peers.client(client, url, script, LIMIT))
+    def observe(self, url, script, client="signalr-js", environment=None):
+        return chains(self.peers.client(client, url, script, LIMIT, environment))
 
     @contextlib.contextmanager
     def record(self, port, tape, *options):
@@ -82,14 +82,14 @@ class Stage:
             if (code := proxy.stop()) != 0:
                 raise Failed(f"record ended with {code}: {proxy.said()}")
 
-    def replay(self, tape, script, *options, client="signalr-js", path="/hub", code=0):
+    def replay(self, tape, script, *options, client="signalr-js", path="/hub", code=0, trust=None):
         """What the client observes, and the report."""
         report = self.path(".report.json")
         report.unlink(missing_ok=True)
         arguments = ["replay", tape, "--report", report, "--keepalive", KEEPALIVE + "s", *options]
         with Wiretape(arguments, self.path(".log")) as proxy:
             try:
-                seen = self.observe(proxy.url + path, script, client)
+                seen = self.observe(proxy.url + path, script, client, trust)
             except Failed as failure:
                 raise Failed(f"{failure}\n      {proxy.said()}") from None
             ended = proxy.stop()

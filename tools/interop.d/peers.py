@@ -140,9 +140,10 @@ class Peers:
             raise
         return program
 
-    def client(self, client, url, script, seconds=60):
-        """The observations of one run of the client's program."""
+    def client(self, client, url, script, seconds=60, more=None):
+        """The observations of one run of the client's program, which finds the variables of more in its environment."""
         command, environment = self.command(client, url, script)
+        environment |= more or {}
         try:
             code, out, err = run(command, seconds=seconds, env=environment)
         except subprocess.TimeoutExpired as expired:

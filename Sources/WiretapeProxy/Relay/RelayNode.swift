@@ -48,9 +48,16 @@ package final class RelayNode {
     }
 
     /// Accepts clients at `address`; port 0 picks one.
-    package func listen(on address: Address, reusePort: Bool) throws(NetError) -> Address {
+    /// - Parameter door: nil for clients that speak plain HTTP.
+    package func listen(on address: Address, reusePort: Bool, door: TLSDoor? = nil) throws(NetError) -> Address {
         // Lifetime: `stop()` closes the listener before the node goes.
-        let listener = try loop.listen(on: address, reusePort: reusePort) { [unowned self] stream in accept(stream) }
+        let listener = try loop.listen(on: address, reusePort: reusePort) { [unowned self] stream in
+            guard let door else { return accept(stream) }
+            return door.accepting(stream, on: loop) { [weak self] in
+                guard let self, !isStopping else { return nil }
+                return accept($0)
+            }
+        }
         self.listener = listener
         return listener.address
     }
@@ -112,7 +119,9 @@ package final class RelayNode {
             tap.record(
                 .open, connection.id, at: loop.now,
                 OpenRecord.encode(
-                    from: stream.peer?.description, to: listener?.address.description, upstream: dialer.upstream.name
+                    TapeEvent.Open(
+                        from: stream.peer?.description, to: listener?.address.description,
+                        upstream: dialer.upstream.name, tls: (stream as? TLSStream)?.told)
                 ).span)
         }
         let side = connection.accept(stream)

@@ -68,12 +68,17 @@ package final class ReplayServer {
     ///   - name: what the listener's clients go by.
     ///   - upstream: the one of the tape that it stands for.
     /// - Returns: where it listens, with the real port.
+    ///   - door: nil for clients that speak plain HTTP.
     package func listen(
-        on address: Address, name: String? = nil, upstream: String? = nil
+        on address: Address, name: String? = nil, upstream: String? = nil, door: TLSDoor? = nil
     ) throws(NetError) -> Address {
         // Lifetime: `stop()` closes the listener before the server goes.
-        let listener = try loop.listen(on: address, reusePort: false) { [unowned self] in
-            accept($0, name: name, upstream: upstream)
+        let listener = try loop.listen(on: address, reusePort: false) { [unowned self] stream in
+            guard let door else { return accept(stream, name: name, upstream: upstream) }
+            return door.accepting(stream, on: loop) { [weak self] in
+                guard let self, !listeners.isEmpty else { return nil }
+                return accept($0, name: name, upstream: upstream)
+            }
         }
         listeners.append(listener)
         arm()
@@ -139,7 +144,12 @@ package final class ReplayServer {
         connections[nextID] = connection
         nextID += 1
         let to = listeners.count == 1 ? listeners[0].address.description : nil
-        note(connection.id, .open(.init(from: stream.peer?.description, to: to, upstream: upstream, session: name)))
+        note(
+            connection.id,
+            .open(
+                .init(
+                    from: stream.peer?.description, to: to, upstream: upstream, tls: (stream as? TLSStream)?.told,
+                    session: name)))
         stream.isReading = true
         driver.opened(connection.id, from: stream.peer, name: name, upstream: upstream, at: now, into: &actions)
         // What is to be done at once would come from within the loop's call: it is done at the end of it.

@@ -1,10 +1,11 @@
 internal import WiretapeBytes
+package import WiretapeCore
 
-/// The payload of an `open` record.
+/// The payload of an `open` record: texts, each behind its length (four bytes, the lowest first).
 package enum OpenRecord {
-    package static func encode(from: String?, to: String?, upstream: String?) -> [UInt8] {
+    package static func encode(_ open: TapeEvent.Open) -> [UInt8] {
         var out: [UInt8] = []
-        for text in [from, to, upstream] {
+        for text in [open.from, open.to, open.upstream, open.tls?.version, open.tls?.alpn, open.tls?.sni] {
             let bytes = Array((text ?? "").utf8)
             for shift in stride(from: 0, to: 32, by: 8) { out.append(UInt8(truncatingIfNeeded: bytes.count >> shift)) }
             out += bytes
@@ -12,19 +13,27 @@ package enum OpenRecord {
         return out
     }
 
-    /// `from`, `to`, `upstream`; empty texts are nil.
-    static func decode(_ payload: Span<UInt8>) -> [String?] {
+    /// Empty texts are nil; a connection with TLS has a version of it.
+    static func decode(_ payload: Span<UInt8>) -> TapeEvent.Open {
         var at = 0
-        var texts: [String?] = []
-        while at + 4 <= payload.count {
-            let n = (0..<4).reduce(0) { $0 | Int(payload[at + $1]) << (8 * $1) }
-            at += 4
-            guard n <= payload.count - at else { break }
-            var bytes: [UInt8] = []
-            bytes.append(copying: payload.extracting(at..<at + n))
-            texts.append(n == 0 ? nil : String(decoding: bytes, as: UTF8.self))
-            at += n
-        }
-        return texts
+        let from = text(payload, &at)
+        let to = text(payload, &at)
+        let upstream = text(payload, &at)
+        let version = text(payload, &at)
+        let alpn = text(payload, &at)
+        let sni = text(payload, &at)
+        return TapeEvent.Open(
+            from: from, to: to, upstream: upstream,
+            tls: version.map { TapeEvent.TLSInfo(version: $0, alpn: alpn, sni: sni) })
+    }
+
+    private static func text(_ payload: Span<UInt8>, _ at: inout Int) -> String? {
+        guard payload.count - at >= 4 else { return nil }
+        let count = (0..<4).reduce(0) { $0 | Int(payload[at + $1]) << (8 * $1) }
+        guard count <= payload.count - at - 4 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.append(copying: payload.extracting(at + 4..<at + 4 + count))
+        at += 4 + count
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -90,13 +90,9 @@ package struct TapeAssembler: RecordConsumer {
         let time = record.time > origin ? record.time - origin : 0
         switch kind {
         case .open:
-            let texts = OpenRecord.decode(payload)
             connections[record.connection] = AssembledConnection(
                 record.connection, loop: loop, scratch: scratch, inflateLimit: inflateLimit)
-            let open = TapeEvent.Open(
-                from: texts.first ?? nil, to: texts.count > 1 ? texts[1] : nil,
-                upstream: texts.count > 2 ? texts[2] : nil)
-            packer.append(TapeEvent(time: time, connection: record.connection, .open(open)))
+            packer.append(TapeEvent(time: time, connection: record.connection, .open(OpenRecord.decode(payload))))
         case .tick:
             flushWaiting(at: time, &packer)
         case .mark:

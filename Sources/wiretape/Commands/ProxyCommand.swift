@@ -18,10 +18,12 @@ package struct ProxyCommand: Command {
         let addresses = try Listening.addresses(plan, on: shell.loop)
         let seed = plan.faults.seed ?? UInt64.random(in: 0..<1 << 53)
         let log = Log(arguments)
+        let doors = try plan.openDoors(log)
         let relay = RelayRun(plan, shell, try UpstreamConnector(plan), seed: seed, writer: nil, log)
         defer { relay.abandon() }
         let ready = ReadyLine(
-            urls: try relay.start(addresses), seed: plan.faults.plan.rules.isEmpty ? nil : seed)
+            urls: try relay.start(addresses, doors.door), seed: plan.faults.plan.rules.isEmpty ? nil : seed,
+            trust: doors.environment)
         ready.tell(arguments, log)
         let end = try shell.run(ready) { relay.stop() }
         relay.finish()

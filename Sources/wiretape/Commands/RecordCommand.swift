@@ -28,12 +28,14 @@ package struct RecordCommand: Command {
         let addresses = try Listening.addresses(plan, on: shell.loop)
         try Listening.probe(addresses, on: shell.loop)
         let connector = try UpstreamConnector(plan)
+        let doors = try plan.openDoors(log)
         let writer = try openTape(log)
         let seed = plan.faults.seed ?? UInt64.random(in: 0..<1 << 53)
         let relay = RelayRun(plan, shell, connector, seed: seed, writer: writer, log)
         defer { relay.abandon() }
         let ready = ReadyLine(
-            urls: try relay.start(addresses), seed: plan.faults.plan.rules.isEmpty ? nil : seed)
+            urls: try relay.start(addresses, doors.door), seed: plan.faults.plan.rules.isEmpty ? nil : seed,
+            trust: doors.environment)
         log.warning("nothing is redacted: \(output) will hold all that passes, credentials too")
         ready.tell(arguments, log)
         let end: RunEnd

@@ -11,7 +11,7 @@ extension ReplayCommand {
             The report tells the attempts, what matched, and a digest that is equal for equal runs.
             """,
         positionals: [PositionalSpec("FILE", .file, "The tape.")],
-        groups: [listening, requests, script, matching, .faults, judging, .run],
+        groups: [listening, .tls, requests, script, matching, .faults, judging, .run],
         tail: TailSpec(
             "A command to run against the replay. It finds WIRETAPE_URL and WIRETAPE_WS_URL in its environment, {url} in "
                 + "its arguments is replaced, and the run ends with it. Each listener is WIRETAPE_URL_NAME and {url:NAME}."
@@ -37,8 +37,9 @@ extension ReplayCommand {
         [
             OptionSpec(
                 "listen", "ADDRESS", ListenValue.kind, repeatable: true,
-                "Where clients connect: HOST:PORT or http://HOST:PORT; port 0 picks a free one. Of a tape with several "
-                    + "upstreams the n-th is for the n-th, NAME=ADDRESS for that one. (default: 127.0.0.1:0)"),
+                "Where clients connect: HOST:PORT, http://HOST:PORT or https://HOST:PORT; port 0 picks a free one. Of a tape "
+                    + "with several upstreams the n-th is for the n-th, NAME=ADDRESS for that one. (default: 127.0.0.1:0)"
+            ),
             OptionGroup.allowHost, OptionGroup.allowOrigin,
             OptionSpec(
                 "session", "NAMES", checked { _ = try ReplayOptions.names(parsing: $0) },

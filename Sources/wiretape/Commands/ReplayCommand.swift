@@ -81,6 +81,8 @@ package struct ReplayCommand: Command {
         let upstreams = try LoadedTape.upstreams(path: path)
         let listeners = try listeners(upstreams)
         // What is asked of the whole tape has to be known before anybody connects.
+        let doors = try TLSDoors(arguments, listens: listeners.origins)
+            .open(listeners.origins, hosts: LoadedTape.hosts(path: path), log)
         let isWhole = try !options.names.isEmpty || options.causality == .tape || LoadedTape.isShort(path: path)
         let tape =
             isWhole
@@ -108,7 +110,9 @@ package struct ReplayCommand: Command {
         server.log = { [log] in log.warning($0) }
         server.ended = { shell.finish() }
         let ready = ReadyLine(
-            urls: try listeners.open(server, on: shell.loop), endpointPath: first?.endpoint ?? "", seed: seed)
+            urls: try listeners.open(server, doors.door, on: shell.loop), endpointPath: first?.endpoint ?? "",
+            seed: seed,
+            trust: doors.environment)
         ready.tell(arguments, log)
         var failure: (any Error)?
         let loading =
@@ -140,7 +144,9 @@ package struct ReplayCommand: Command {
     /// - Throws: when the command line does not fit the tape's upstreams.
     private func listeners(_ upstreams: Upstreams) throws(UsageError) -> ReplayListeners {
         do throws(OptionError) {
-            let listeners = try ReplayListeners(arguments.all("listen"), names: options.names, upstreams: upstreams)
+            let listeners = try ReplayListeners(
+                arguments.all("listen"), names: options.names, upstreams: upstreams,
+                scheme: arguments.has("tls") ? "https" : "http")
             try CommandWords.check(arguments.tail, names: listeners.titles)
             guard upstream == nil || upstreams.names.isEmpty else {
                 throw OptionError(

@@ -54,8 +54,8 @@ extension OptionGroup {
                 "The server to stand in front of: http, https, ws or wss. Each further one has a name and a listener."),
             OptionSpec(
                 "listen", "ADDRESS", ListenValue.kind, repeatable: true,
-                "Where clients connect: HOST:PORT or http://HOST:PORT; port 0 picks a free one. The n-th is for the "
-                    + "n-th upstream, NAME=ADDRESS for that one. (default: 127.0.0.1:0)"),
+                "Where clients connect: HOST:PORT, http://HOST:PORT or https://HOST:PORT; port 0 picks a free one. The n-th "
+                    + "is for the n-th upstream, NAME=ADDRESS for that one. (default: 127.0.0.1:0)"),
             allowHost,
             OptionSpec(switch: "keep-host", "Pass on the client's Host header instead of the upstream's name."),
             OptionSpec(
@@ -63,7 +63,22 @@ extension OptionGroup {
             OptionSpec(switch: "insecure-upstream", "Do not verify the upstream's certificate."),
             OptionSpec("threads", "N", .count(1...64), default: "1", "Event loops, each on a thread of its own."),
             .missing("mode", "this version records in reverse mode only, in front of --upstream"),
-            .missing("tls", "TLS towards clients comes later"),
+        ])
+
+    /// TLS towards clients.
+    package static let tls = OptionGroup(
+        "TLS",
+        [
+            OptionSpec(
+                switch: "tls",
+                "Speak TLS to clients on every listener whose address names no scheme, with certificates of this user's "
+                    + "authority ('wiretape ca')."),
+            OptionSpec(
+                "cert", "FILE", .file,
+                "Show clients this certificate instead (PEM, behind it those that issued it)."),
+            OptionSpec(
+                "key", "FILE", .file, "The key of --cert (PEM, without a password). (default: the file of --cert)"),
+            CACommand.caFolder,
         ])
 
     /// What a run on live traffic is held to, and its report.

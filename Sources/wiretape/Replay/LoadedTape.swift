@@ -48,6 +48,11 @@ struct LoadedTape {
         Upstreams(try TapeReader(path: path).header.upstreams.map(\.name))
     }
 
+    /// The hosts of the recorded upstreams.
+    static func hosts(path: String) throws -> [String] {
+        try TapeReader(path: path).header.upstreams.compactMap { try? Origin.parse($0.url).host }
+    }
+
     static func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
     /// The first session of a tape, as far as its beginning tells; nil when it does not.

@@ -18,44 +18,52 @@ struct ReplayListeners {
     private let doors: [Door]
     private let names: [String]
 
-    init(_ listen: [String], names: [String], upstreams: Upstreams) throws(OptionError) {
+    /// - Parameter scheme: of addresses that name none: `https` with `--tls`.
+    init(
+        _ listen: [String], names: [String], upstreams: Upstreams, scheme: String = "http"
+    ) throws(OptionError) {
         self.names = names
         guard !upstreams.names.isEmpty else {
-            doors = try ReplayListeners.doors(listen, names: names)
+            doors = try ReplayListeners.doors(listen, names: names, scheme)
             return
         }
+        let free = ListenValue.free(scheme)
         var doors: [Door] = []
         for upstream in upstreams.names {
             if names.isEmpty {
-                doors.append(Door(upstream: upstream, title: upstream, origin: ListenValue.free))
+                doors.append(Door(upstream: upstream, title: upstream, origin: free))
             } else {
                 doors += names.map {
-                    Door(name: $0, upstream: upstream, title: "\(upstream).\($0)", origin: ListenValue.free)
+                    Door(name: $0, upstream: upstream, title: "\(upstream).\($0)", origin: free)
                 }
             }
         }
         let what = names.isEmpty ? "upstreams of the tape" : "upstreams and names"
-        let origins = try ListenValue.assign(listen, to: doors.map(\.title), what)
+        let origins = try ListenValue.assign(listen, to: doors.map(\.title), what, scheme: scheme)
         for (i, origin) in origins.enumerated() { doors[i].origin = origin }
         self.doors = doors
     }
 
     /// Those of a tape with one upstream.
-    private static func doors(_ listen: [String], names: [String]) throws(OptionError) -> [Door] {
+    private static func doors(
+        _ listen: [String], names: [String], _ scheme: String
+    ) throws(OptionError) -> [Door] {
         guard names.isEmpty || listen.count <= names.count else {
             // Those beyond the names are for clients that name themselves.
-            let origins = try listen.map(ListenValue.parseUnnamed)
+            let origins = try listen.map { text throws(OptionError) in
+                try ListenValue.parseUnnamed(text, scheme: scheme)
+            }
             return origins.enumerated().map { i, origin in
                 let name = i < names.count ? names[i] : nil
                 return Door(name: name, title: name ?? "listener-\(i + 1)", origin: origin)
             }
         }
         guard names.isEmpty else {
-            let origins = try ListenValue.assign(listen, to: names, "names of --session")
+            let origins = try ListenValue.assign(listen, to: names, "names of --session", scheme: scheme)
             return zip(names, origins).map { Door(name: $0, title: $0, origin: $1) }
         }
-        let origins = try listen.map(ListenValue.parseUnnamed)
-        return (origins.isEmpty ? [ListenValue.free] : origins).enumerated().map { i, origin in
+        let origins = try listen.map { text throws(OptionError) in try ListenValue.parseUnnamed(text, scheme: scheme) }
+        return (origins.isEmpty ? [ListenValue.free(scheme)] : origins).enumerated().map { i, origin in
             Door(title: i == 0 ? "main" : "listener-\(i + 1)", origin: origin)
         }
     }
@@ -83,13 +91,20 @@ struct ReplayListeners {
 
     /// Opens all of them.
     /// - Returns: what each is called and where clients reach it.
-    func open(_ server: ReplayServer, on loop: UVLoop) throws -> [(name: String, url: String)] {
+    /// - Parameter secure: what listeners with TLS are.
+    func open(
+        _ server: ReplayServer, _ secure: TLSDoor?, on loop: UVLoop
+    ) throws -> [(name: String, url: String)] {
         try doors.map { door in
             let address = try server.listen(
-                on: Listening.address(door.origin, on: loop), name: door.name, upstream: door.upstream)
-            return (door.title, Listening.url(address))
+                on: Listening.address(door.origin, on: loop), name: door.name, upstream: door.upstream,
+                door: door.origin.isTLS ? secure : nil)
+            return (door.title, Listening.url(address, isTLS: door.origin.isTLS))
         }
     }
+
+    /// Where they listen.
+    var origins: [Origin] { doors.map(\.origin) }
 
     /// The session that clients of the first listener get first.
     func first(_ sessions: [RecordedSession], _ upstreams: Upstreams) -> RecordedSession? {

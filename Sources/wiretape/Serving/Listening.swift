@@ -22,11 +22,11 @@ enum Listening {
     }
 
     /// Where clients reach a listener: one on all interfaces is reached on this machine's own address.
-    static func url(_ address: Address) -> String {
+    static func url(_ address: Address, isTLS: Bool) -> String {
         var address = address
         if address.host == "0.0.0.0" { address.host = "127.0.0.1" }
         if address.host == "::" { address.host = "::1" }
-        return "http://\(address)"
+        return "\(isTLS ? "https" : "http")://\(address)"
     }
 
     /// The addresses of all listeners of a plan.

@@ -32,11 +32,12 @@ final class LoopRelays {
     }
 
     /// Accepts clients of the n-th upstream at the n-th address.
+    /// - Parameter doors: of the n-th listener; nil for one that speaks plain HTTP.
     /// - Returns: the addresses with their real ports.
-    func listen(on addresses: [Address], reusePort: Bool) throws(NetError) -> [Address] {
+    func listen(on addresses: [Address], doors: [TLSDoor?], reusePort: Bool) throws(NetError) -> [Address] {
         var real: [Address] = []
-        for (node, address) in zip(nodes, addresses) {
-            real.append(try node.listen(on: address, reusePort: reusePort))
+        for (index, node) in nodes.enumerated() {
+            real.append(try node.listen(on: addresses[index], reusePort: reusePort, door: doors[index]))
         }
         return real
     }

@@ -8,8 +8,14 @@ package struct ReadyLine: Sendable {
     /// Path and stable query of the first session; empty when none is known.
     package var endpointPath: String
     package var seed: UInt64?
+    /// Variables that make a command trust our certificates.
+    package var trust: [(name: String, value: String)]
 
-    package init(urls: [(name: String, url: String)], endpointPath: String = "", seed: UInt64? = nil) {
+    package init(
+        urls: [(name: String, url: String)], endpointPath: String = "", seed: UInt64? = nil,
+        trust: [(name: String, value: String)] = []
+    ) {
+        self.trust = trust
         self.urls = urls
         self.endpointPath = endpointPath
         self.seed = seed
@@ -41,7 +47,7 @@ package struct ReadyLine: Sendable {
             let variable = CommandWords.variable(name)
             if !found.contains(where: { $0.0 == variable }) { found.append((variable, url)) }
         }
-        return found
+        return found + trust
     }
 
     /// Tells people on standard error and, with `--json`, machines on standard output.

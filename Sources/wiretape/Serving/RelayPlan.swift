@@ -17,6 +17,8 @@ struct RelayPlan {
     let report: ReportTarget?
     /// Whose certificates upstreams may show.
     var trust: TLSTrust
+    /// What clients of listeners with TLS are shown.
+    let doors: TLSDoors
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
         memory = arguments.memory
@@ -28,17 +30,19 @@ struct RelayPlan {
             upstreams = values.map(\.upstream)
             listens = []
             let asked = arguments.all("listen")
+            let scheme = arguments.has("tls") ? "https" : "http"
             if upstreams.count == 1 {
-                listens = try asked.map(ListenValue.parseUnnamed).map { (0, $0) }
-                if listens.isEmpty { listens = [(0, ListenValue.free)] }
+                listens = try asked.map { (0, try ListenValue.parseUnnamed($0, scheme: scheme)) }
+                if listens.isEmpty { listens = [(0, ListenValue.free(scheme))] }
             } else {
-                let origins = try ListenValue.assign(asked, to: upstreams.map(\.name), "upstreams")
+                let origins = try ListenValue.assign(asked, to: upstreams.map(\.name), "upstreams", scheme: scheme)
                 for (index, origin) in origins.enumerated() { listens.append((index, origin)) }
             }
             try CommandWords.check(arguments.tail, names: upstreams.map(\.name))
         } catch {
             throw arguments.error("\(error)")
         }
+        doors = try TLSDoors(arguments, listens: listens.map(\.origin))
         for (index, upstream) in upstreams.enumerated() {
             if upstreams[..<index].contains(where: { $0.name == upstream.name }) {
                 throw arguments.error(
@@ -70,6 +74,11 @@ struct RelayPlan {
         if arguments.has("insecure-upstream"), arguments.has("upstream-ca") {
             throw arguments.error("--upstream-ca and --insecure-upstream contradict each other")
         }
+    }
+
+    /// What is behind the listeners with TLS.
+    func openDoors(_ log: Log) throws -> TLSDoors.Opened {
+        try doors.open(listens.map(\.origin), hosts: upstreams.map(\.host), log)
     }
 
     /// Whether sessions are followed: for rules, for what the run is held to, or for a report.

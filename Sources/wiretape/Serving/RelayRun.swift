@@ -64,10 +64,13 @@ final class RelayRun {
     var connections: UInt32 { numbers.count }
 
     /// Listens on all loops.
-    /// - Parameter addresses: one for each of the plan's listeners.
+    /// - Parameters:
+    ///   - addresses: one for each of the plan's listeners.
+    ///   - door: what listeners with TLS are.
     /// - Returns: where clients connect, for each listener.
-    func start(_ addresses: [Address]) throws -> [(name: String, url: String)] {
+    func start(_ addresses: [Address], _ door: TLSDoor?) throws -> [(name: String, url: String)] {
         try plan.report?.prepare()
+        let doors = plan.listens.map { $0.origin.isTLS ? door : nil }
         let upstreams = plan.listens.map { plan.upstreams[$0.upstream] }
         let first = LoopRelays(
             shell.loop, upstreams, tap: writer.map { Tap(shell.loop, index: 0, sink: $0) }, numbers: numbers,
@@ -76,19 +79,22 @@ final class RelayRun {
             // Lifetime: the run outlives its loop's run, within which this is called.
         ) { [unowned self] in shell.finish() }
         relays = first
-        let real = try first.listen(on: addresses, reusePort: plan.threads > 1)
+        let real = try first.listen(on: addresses, doors: doors, reusePort: plan.threads > 1)
         for index in 1..<max(1, plan.threads) {
             let thread = LoopThread(name: "loop-\(index)")
             try thread.start()
             threads.append(thread)
-            try startOther(thread, index, upstreams, real)
+            try startOther(thread, index, upstreams, real, doors)
         }
         if !threads.isEmpty, writer != nil { watchOthers() }
-        return zip(upstreams, real).map { ($0.name, Listening.url($1)) }
+        return upstreams.indices.map {
+            (upstreams[$0].name, Listening.url(real[$0], isTLS: doors[$0] != nil))
+        }
     }
 
-    private func startOther(_ thread: LoopThread, _ index: Int, _ upstreams: [Upstream], _ addresses: [Address]) throws
-    {
+    private func startOther(
+        _ thread: LoopThread, _ index: Int, _ upstreams: [Upstream], _ addresses: [Address], _ doors: [TLSDoor?]
+    ) throws {
         let (writer, numbers, options, connector, others) = (writer, numbers, plan.options, connector, others)
         let ledger = ledger
         try thread.call { loop in
@@ -97,7 +103,7 @@ final class RelayRun {
                 options: options, ledger: ledger, connect: connector.connect(on: loop)
             ) { others.update { $0.hasFailed = true } }
             loop.residents.append(relays)
-            _ = try relays.listen(on: addresses, reusePort: true)
+            _ = try relays.listen(on: addresses, doors: doors, reusePort: true)
         }
         others.update { $0.open += 1 }
     }

@@ -3,25 +3,27 @@ package import WiretapeCore
 /// `--listen [NAME=]URL` or `--listen [NAME=]HOST:PORT`.
 package enum ListenValue {
     /// A free port of this machine.
-    static let free = Origin(scheme: "http", host: "127.0.0.1", port: 0, rest: "")
+    static func free(_ scheme: String) -> Origin { Origin(scheme: scheme, host: "127.0.0.1", port: 0, rest: "") }
 
-    package static func parse(_ text: String) throws(OptionError) -> Origin {
-        let origin = try Origin.parse(UpstreamValue.split(text).rest, bareScheme: "http")
-        if origin.isTLS { throw Origin.fail(text, "asks for TLS, which listeners do not have yet; write http://…") }
+    /// - Parameter scheme: of an address that names none: `https` with `--tls`.
+    package static func parse(_ text: String, scheme: String = "http") throws(OptionError) -> Origin {
+        let origin = try Origin.parse(UpstreamValue.split(text).rest, bareScheme: scheme)
         if !["", "/"].contains(origin.rest) { throw Origin.fail(text, "has '\(origin.rest)' behind the port") }
         return origin
     }
 
     /// Where the listeners of these names are: at the address that names it, else at the n-th that names none, else at a
     /// free port of the first one's host.
-    /// - Parameter what: what the names are, for messages: `upstreams`.
+    /// - Parameters:
+    ///   - what: what the names are, for messages: `upstreams`.
+    ///   - scheme: of addresses that name none.
     package static func assign(
-        _ texts: [String], to names: [String], _ what: String
+        _ texts: [String], to names: [String], _ what: String, scheme: String = "http"
     ) throws(OptionError) -> [Origin] {
         var named: [String: Origin] = [:]
         var others: [Origin] = []
         for text in texts {
-            let origin = try parse(text)
+            let origin = try parse(text, scheme: scheme)
             guard let name = try UpstreamValue.split(text).name else {
                 others.append(origin)
                 continue
@@ -40,18 +42,18 @@ package enum ListenValue {
             throw OptionError(
                 "--listen is given \(texts.count) times for \(names.count) \(what); the n-th is for the n-th")
         }
-        var free = others.first ?? names.lazy.compactMap { named[$0] }.first ?? ListenValue.free
+        var free = others.first ?? names.lazy.compactMap { named[$0] }.first ?? free(scheme)
         free.port = 0
         return names.map { name in named[name] ?? (others.isEmpty ? free : others.removeFirst()) }
     }
 
     /// - Throws: when an address has a name where listeners have none.
-    package static func parseUnnamed(_ text: String) throws(OptionError) -> Origin {
+    package static func parseUnnamed(_ text: String, scheme: String = "http") throws(OptionError) -> Origin {
         if let name = try UpstreamValue.split(text).name {
             throw OptionError(
                 "--listen \(text): there is one upstream, whose listeners have no names; leave out '\(name)='")
         }
-        return try parse(text)
+        return try parse(text, scheme: scheme)
     }
 
     static let kind = ValueKind.checked(suggestions: []) { _ = try parse($0) }

@@ -41,7 +41,7 @@ import wiretape
         ("[::1]:80", "http://[::1]:80"),
         ("localhost", "% names no port; write HOST:PORT, with port 0 to get a free one"),
         (":8080", "% names no host; 127.0.0.1 is this machine only"),
-        ("https://127.0.0.1:0", "% asks for TLS, which listeners do not have yet; write http://…"),
+        ("https://127.0.0.1:0", "https://127.0.0.1:0"),
         ("127.0.0.1:80/x", "% has '/x' behind the port"), ("hub=127.0.0.1:80", "http://127.0.0.1:80"),
         ("=127.0.0.1:80", "% has the name '', and names are letters, digits, '-', '_' and '.'"),
     ])

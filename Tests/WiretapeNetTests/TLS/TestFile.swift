@@ -14,5 +14,7 @@ enum TestFile {
         return path
     }
 
+    static func read(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
     static func remove(_ path: String) { try? File.remove(path) }
 }

@@ -19,7 +19,7 @@ final class RelayStage {
     /// - Parameter serve: called with each connection that the server accepts; nil: no server.
     init(
         seed: UInt64 = 1, conditions: NetworkConditions = .calm, options: RelayOptions = .init(),
-        tls: (server: TLSContext, client: TLSContext)? = nil, serve: ((ScriptedPeer) -> Void)?
+        tls: (server: TLSContext, client: TLSContext)? = nil, door: TLSDoor? = nil, serve: ((ScriptedPeer) -> Void)?
     ) throws {
         loop = SimulatedLoop(seed: seed, conditions: conditions)
         tape = InlineTape(
@@ -33,7 +33,7 @@ final class RelayStage {
                 guard let tls else { return loop.connect(to: address, handler) }
                 return TLSStream.connect(loop, to: address, serverName: "localhost", tls.client, handler)
             })
-        proxy = try node.listen(on: Address(host: "127.0.0.1", port: 8080), reusePort: false)
+        proxy = try node.listen(on: Address(host: "127.0.0.1", port: 8080), reusePort: false, door: door)
         tap.onHold = { [unowned node] in node.hold() }
         tap.onRelease = { [unowned node] in node.release() }
         if let serve {
@@ -51,6 +51,14 @@ final class RelayStage {
         servers.append(peer)
         serve(peer)
         stream.isReading = true
+        return peer
+    }
+
+    /// A client that trusts whom `context` trusts.
+    func secureClient(_ context: TLSContext, _ onConnect: @escaping (ScriptedPeer) -> Void) -> ScriptedPeer {
+        let peer = ScriptedPeer()
+        peer.onConnect = onConnect
+        peer.stream = TLSStream.connect(loop, to: proxy, serverName: "localhost", context, peer)
         return peer
     }
 

@@ -89,7 +89,7 @@ import WiretapeCore
     @Test(arguments: [
         (
             "reset on tls",
-            "--fault: 1:10: listeners speak no TLS, so that 'tls' never comes; write 'accept', or 'optional: true' to keep the rule"
+            "--fault: 1:10: rules about 'tls' are not built yet; write 'accept', or 'optional: true' to keep the rule"
         ),
         ("drop on subscribe[direction=toClient]", "--fault: 1:9: subscriptions go to the server"),
         ("reset on negotiate[transport=ws]", "--fault: 1:10: 'negotiate' comes before the client chooses a transport"),

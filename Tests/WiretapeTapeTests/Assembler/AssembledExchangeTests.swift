@@ -40,7 +40,7 @@ import WiretapeTape
     func whatAPieceCausedStandsBehindIt(type: String) throws {
         var stream = RecordStream()
         stream.open()
-        stream.add(.open, connection: 2, OpenRecord.encode(from: nil, to: nil, upstream: "main"))
+        stream.add(.open, connection: 2, OpenRecord.encode(.init(upstream: "main")))
         stream.add(.request, x: 1, Array("GET / HTTP/1.1\r\nHost: h\r\n\r\n".utf8))
         stream.add(.bodyEnd, x: 1)
         let head = "HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -18,7 +18,7 @@ struct RecordStream {
         batch += payload
     }
 
-    mutating func open() { add(.open, OpenRecord.encode(from: nil, to: nil, upstream: "main")) }
+    mutating func open() { add(.open, OpenRecord.encode(.init(upstream: "main"))) }
 
     /// An upgrade to a WebSocket, granted.
     mutating func upgrade(extensions: String? = nil) {

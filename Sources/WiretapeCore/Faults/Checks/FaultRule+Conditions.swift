@@ -48,7 +48,7 @@ extension FaultRule {
         }
         if selector.isPoint(.tls), !optional {
             return
-                "listeners speak no TLS, so that 'tls' never comes; write 'accept', or 'optional: true' to keep the rule"
+                "rules about 'tls' are not built yet; write 'accept', or 'optional: true' to keep the rule"
         }
         if let since = filters.since, since.mark != .run, isOpening {
             return

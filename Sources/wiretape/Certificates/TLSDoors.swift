@@ -1,0 +1,80 @@
+internal import WiretapeCore
+internal import WiretapeProxy
+internal import WiretapeSystem
+internal import WiretapeTLS
+
+/// What listeners that speak TLS show their clients: certificates of this user's authority, one for each name that clients
+/// ask for, or the one of `--cert`.
+struct TLSDoors {
+    private let certificate: (path: String, key: String)?
+    private let folder: String?
+
+    /// - Throws: when a certificate has no key, or there is no listener for it.
+    init(_ arguments: ParsedArguments, listens: [Origin]) throws(UsageError) {
+        folder = arguments.value("ca-dir")
+        switch (arguments.value("cert"), arguments.value("key")) {
+        case (nil, nil): certificate = nil
+        case (let certificate?, let key): self.certificate = (certificate, key ?? certificate)
+        case (nil, _?): throw arguments.error("--key needs --cert, the certificate that it belongs to")
+        }
+        if certificate != nil, !listens.contains(where: \.isTLS) {
+            throw arguments.error("--cert: no listener speaks TLS; add --tls or write --listen https://HOST:PORT")
+        }
+    }
+
+    /// What is behind the listeners, for one run.
+    struct Opened {
+        /// Nil when no listener speaks TLS.
+        var door: TLSDoor?
+        /// Variables that make a started command trust the authority.
+        var environment: [(name: String, value: String)] = []
+    }
+
+    /// - Parameter hosts: names of the servers that clients believe to reach; a client that names none is shown them.
+    func open(_ listens: [Origin], hosts: [String], _ log: Log) throws -> Opened {
+        guard listens.contains(where: \.isTLS) else { return Opened() }
+        do {
+            let keyLog = try Self.keyLog()
+            if let certificate {
+                let context = try TLSContext(certificate: certificate.path, key: certificate.key, keyLog: keyLog)
+                return Opened(door: TLSDoor(context) { log.warning(Self.refusal($0, $1, nil)) })
+            }
+            let folder = try AuthorityFolder(folder)
+            let (authority, isNew) = try folder.loadOrMake()
+            if isNew {
+                log.warning(
+                    "made a certificate authority in \(folder.path): clients that do not trust it refuse to connect; "
+                        + "'wiretape ca trust-help' says how they come to trust it")
+            }
+            var names = ["localhost", "127.0.0.1", "::1"]
+            for name in listens.map(\.host) + hosts where !names.contains(name) && !["0.0.0.0", "::"].contains(name) {
+                names.append(name)
+            }
+            let context = try TLSContext(serverIssuing: authority, fallbackNames: names, keyLog: keyLog)
+            let path = folder.certificatePath
+            var opened = Opened(door: TLSDoor(context) { log.warning(Self.refusal($0, $1, path)) })
+            opened.environment = [("WIRETAPE_CA", path), ("NODE_EXTRA_CA_CERTS", path)]
+            if let bundle = try folder.bundle(authority) {
+                opened.environment += ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"].map { ($0, bundle) }
+            }
+            return opened
+        } catch let error as TLSError {
+            throw Failure("TLS: \(error)")
+        }
+    }
+
+    /// The file of `SSLKEYLOGFILE`, which programs with TLS share.
+    static func keyLog() throws(TLSError) -> TLSKeyLog? {
+        guard let path = ThisProcess.environment("SSLKEYLOGFILE"), !path.isEmpty else { return nil }
+        return try TLSKeyLog(path: path)
+    }
+
+    private static func refusal(_ peer: Address?, _ error: TLSError, _ authority: String?) -> String {
+        var text = "\(peer.map { "\($0)" } ?? "a client"): \(error)"
+        // What clients say that do not know the issuer.
+        if let authority, error.message.contains("unknown ca") || error.message.contains("certificate unknown") {
+            text += "; it does not trust \(authority) ('wiretape ca trust-help')"
+        }
+        return text
+    }
+}
