@@ -28,12 +28,16 @@ internal import CWiretapeUV
         unsafe Unmanaged<UVLoop>.fromOpaque(raw.pointee.loop.pointee.data).takeUnretainedValue()
     }
 
+    /// Before libuv closes it.
+    func willClose() {}
+
     /// The last call, from the loop: the handle is gone, libuv's reference follows.
     func didClose() {}
 
     final func close() {
         guard !isClosing else { return }
         isClosing = true
+        willClose()
         unsafe uv_close(raw, handleDidClose)
     }
 

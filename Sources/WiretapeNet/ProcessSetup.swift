@@ -17,6 +17,10 @@ package enum ProcessSetup {
     /// The soft limit of open descriptors.
     package static var descriptorLimit: Int { Int(wiretape_descriptor_limit()) }
 
+    /// Of so many descriptors those below this number are for clients and their upstreams, the others are kept for files,
+    /// lookups and the calls of libraries.
+    package static func descriptorCeiling(_ limit: Int) -> Int { limit - min(64, max(4, limit / 8)) }
+
     /// The number that the next descriptor gets: the lowest that is free. Nil when there is none left.
     package static var nextDescriptor: Int? {
         let next = wiretape_next_descriptor(2)

@@ -9,12 +9,9 @@ internal import WiretapeCore
 /// says that nearly all below are taken, and this costs no counting. It is then not taken from libuv, which stops polling;
 /// further clients wait in the system's backlog until descriptors come free.
 extension UVListener {
-    /// Kept for files, upstream connections and the calls of others.
-    fileprivate static func ceiling(_ limit: Int) -> Int { limit - min(64, max(4, limit / 8)) }
-
     private static let saidSo = Atomic(false)
 
-    var isNearDescriptorLimit: Bool { Int(heldDescriptor) >= Self.ceiling(loop.descriptorLimit()) }
+    var isNearDescriptorLimit: Bool { Int(heldDescriptor) >= ProcessSetup.descriptorCeiling(loop.descriptorLimit()) }
 
     func withhold() {
         if !Self.saidSo.exchange(true, ordering: .relaxed) {
@@ -39,12 +36,12 @@ extension UVLoop {
 
     private func releaseWithheld() {
         let next = Int(wiretape_next_descriptor(unsafe uv_backend_fd(raw)))
-        guard next >= 0, next < UVListener.ceiling(descriptorLimit()) else {
+        guard next >= 0, next < ProcessSetup.descriptorCeiling(descriptorLimit()) else {
             if !withholding.isEmpty { armWithholding() }
             return
         }
         let listeners = withholding
         withholding = []
-        for listener in listeners { listener.take() }
+        for listener in listeners { listener.goOn() }
     }
 }

@@ -9,6 +9,9 @@ final class UVListener: Handle, Listener {
     private(set) var address: Address
     /// Listed in ``SharedPorts``.
     private let isShared: Bool
+    /// The descriptor, while the loop does not look at it: the system had none for the next connection.
+    private var paused: Int32?
+    private var hasFailed = false
 
     /// - Throws: `listen on 127.0.0.1:80: address already in use`.
     init(
@@ -70,10 +73,34 @@ final class UVListener: Handle, Listener {
 
     private func incoming(_ status: Int32) {
         guard status == 0 else {
-            Notice.write("accept on \(address): \(words(status))")
-            return
+            return acceptFailed(status)
         }
         if isNearDescriptorLimit { withhold() } else { take() }
+    }
+
+    /// The system has no descriptor, or no memory, for the next connection. It waits in the backlog, and is asked for again soon.
+    private func acceptFailed(_ status: Int32) {
+        if !hasFailed {
+            hasFailed = true
+            Notice.write("accept on \(address): \(words(status)); new connections wait until others end")
+        }
+        guard !isClosing, paused == nil else { return }
+        let descriptor = unsafe wiretape_pause(stream)
+        guard descriptor >= 0 else { return }
+        paused = descriptor
+        loop.withholding.append(self)
+        loop.armWithholding()
+    }
+
+    /// Goes on: with the connection that libuv holds, or by asking for one again.
+    func goOn() {
+        guard let descriptor = paused else { return take() }
+        paused = nil
+        unsafe wiretape_resume(stream, descriptor)
+    }
+
+    override func willClose() {
+        if paused != nil { goOn() }
     }
 
     /// Takes the connection that libuv holds. It goes on to poll for others when it has been taken.

@@ -4,12 +4,17 @@ internal import WiretapeCore
 /// Answers that the relay makes itself.
 enum OwnAnswer {
     /// A complete HTTP/1.1 response that ends the connection; the body is one line for people.
-    static func bytes(_ status: Int, _ reason: String) -> [UInt8] {
+    /// - Parameter retryAfter: seconds.
+    static func bytes(_ status: Int, _ reason: String, retryAfter: Int? = nil) -> [UInt8] {
         let body = Array("wiretape: \(reason)\n".utf8)
         var out: [UInt8] = []
         out.append(utf8: "HTTP/1.1 \(status) \(statusText(status))\r\n")
         out.append(utf8: "Content-Type: text/plain; charset=utf-8\r\nContent-Length: \(body.count)\r\n")
+        if let retryAfter { out.append(utf8: "Retry-After: \(retryAfter)\r\n") }
         out.append(utf8: "Connection: close\r\nServer: wiretape\r\n\r\n")
         return out + body
     }
+
+    /// To a client that there is no place for, and to one that had to leave for another.
+    static let noPlace = bytes(503, "no place for another connection", retryAfter: 1)
 }

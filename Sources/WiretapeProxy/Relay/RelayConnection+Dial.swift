@@ -53,7 +53,7 @@ extension RelayConnection {
         setServer(side)
         stream.reset()
         _ = client
-        dialFailed("no answer within \(node.options.connectTimeout / 1_000_000_000) s")
+        dialFailed("no answer within \(DurationText.spoken(node.options.connectTimeout))")
     }
 
     func serverConnected() {

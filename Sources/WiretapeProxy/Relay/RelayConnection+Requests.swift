@@ -131,7 +131,7 @@ extension RelayConnection {
     }
 
     /// Answers the client ourselves, after the answers that it still awaits, and takes nothing more from it.
-    private func refuse(_ status: Int, _ reason: String, at now: WireInstant) {
+    func refuse(_ status: Int, _ reason: String, at now: WireInstant) {
         guard let http else { return }
         if http.isInRequestBody, let cut = http.exchanges.popLast() {
             // The server is answering a request that will never be whole: nothing can be said in between.
@@ -162,5 +162,6 @@ extension RelayConnection {
         client?.unblock(.connecting)
         client?.unblock(.pipeline)
         server?.stream?.reset()
+        settle(at: now)
     }
 }

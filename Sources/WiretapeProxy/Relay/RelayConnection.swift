@@ -17,6 +17,10 @@ final class RelayConnection {
     let id: UInt32
     private(set) var client: RelaySide?
     private(set) var server: RelaySide?
+    /// Nil where nobody is limited.
+    var seat: Seat?
+    /// Of the client that leaves.
+    var queuedAtLastLook = Int.max
     /// Nil in a tunnel, when refused and when held.
     var http: HTTPExchanges?
     /// Refused or held: what comes is neither HTTP for us nor a tunnel's.
@@ -43,6 +47,7 @@ final class RelayConnection {
         side.stream = stream
         client = side
         if node.tap?.isHeld == true { side.block(.recorder) } else { side.startReading() }
+        seat?.sit(self, .silent, at: node.loop.now)
         return side
     }
 
@@ -78,8 +83,11 @@ final class RelayConnection {
             if isDiverted { divert(bytes, from: side, at: now) } else { tunnel(bytes, from: side, at: now) }
         } else if side.direction == .toServer {
             parseRequests(bytes, at: now)
+            settle(at: now)
+            seat?.restart(.body, at: now)
         } else {
             parseResponses(bytes, at: now)
+            settle(at: now)
         }
     }
 
@@ -100,7 +108,11 @@ final class RelayConnection {
     /// Of a held connection; else the client was refused and goes on talking: enough of it is read that our answer is not
     /// lost to a reset.
     private func divert(_ bytes: Span<UInt8>, from side: RelaySide, at now: WireInstant) {
-        if let held { return held.received(bytes, from: side, at: now) }
+        if let held {
+            held.received(bytes, from: side, at: now)
+            if side.direction == .toServer { seat?.restart(.body, at: now) }
+            return
+        }
         discarded += bytes.count
         if discarded > 1 << 20 { abort() }
     }
@@ -120,6 +132,7 @@ final class RelayConnection {
             if awaitsAnswer { node.endedUnanswered("closed the connection") }
             serverEnded(at: now)
         }
+        settle(at: now)
     }
 
     /// Whether the client waits for an answer of the server that has not begun.

@@ -13,6 +13,7 @@ package final class RelayNode {
     let faults: FaultControl?
     private let numbers: ConnectionNumbers
     private let ledger: UpstreamLedger
+    private let admission: Admission?
     /// Told to the ledger once: nothing is locked for an answer.
     private var hasAnswered = false
     private var listener: (any Listener)?
@@ -29,14 +30,17 @@ package final class RelayNode {
     ///   - numbers: shared by all nodes of a run.
     ///   - faults: the rules of the run, shared by the loop's nodes; nil: none.
     ///   - ledger: of the run; hears whether the upstream answers.
+    ///   - admission: of the loop, shared by its nodes; nil: everybody is let in and waited for.
     ///   - connect: opens a stream to an address of the upstream, with TLS where it needs it.
     package init(
         _ loop: any Loop, upstream: Upstream, tap: Tap?, numbers: ConnectionNumbers, options: RelayOptions,
         faults: FaultControl? = nil, ledger: UpstreamLedger = UpstreamLedger(),
+        admission: Admission? = nil,
         connect: @escaping (Address, any StreamHandler) -> any ByteStream
     ) {
         self.loop = loop
         self.ledger = ledger
+        self.admission = admission
         self.tap = tap
         self.options = options
         self.faults = faults
@@ -113,7 +117,10 @@ package final class RelayNode {
     }
 
     private func accept(_ stream: any ByteStream) -> any StreamHandler {
+        let seat = admission?.admit()
+        if let admission, seat == nil { return admission.refuse(stream) }
         let connection = RelayConnection(self, numbers.next())
+        connection.seat = seat
         connections[connection.id] = connection
         if let tap {
             tap.record(
@@ -137,9 +144,15 @@ package final class RelayNode {
     func remove(_ connection: RelayConnection) {
         connections[connection.id] = nil
         connecting[connection.id] = nil
+        connection.seat?.leave()
         faults?.faults.gone(connection.id)
         if connections.isEmpty, whenEmpty != nil { timer?.arm(at: loop.now) }
     }
+
+    var limits: ClientLimits { admission?.limits ?? ClientLimits() }
+
+    /// A client kept us waiting for what it had begun. People are told as of an upstream that does not answer.
+    func timedOut(_ phase: Seat.Phase) { ledger.refused("\(limits.reason(phase)) (408)") }
 
     // MARK: Whether the upstream answers
 

@@ -45,7 +45,11 @@ final class RelaySide: StreamHandler {
         guard blocks.contains(reason) else { return }
         blocks.remove(reason)
         startReading()
+        if blocks.isEmpty, direction == .toServer { connection.readsAgain() }
     }
+
+    /// Whether nothing keeps us from reading it.
+    var isUnblocked: Bool { blocks.isEmpty }
 
     func startReading() {
         if blocks.isEmpty, !hasEnded { stream?.isReading = true }

@@ -39,7 +39,7 @@ package final class UpstreamLedger: Sendable {
             state.troubles.append((why, 1))
             return 1
         }
-        if count == 1 { say(why) } else if UpstreamLedger.isRound(count) { say("\(why) (\(count) times)") }
+        if count == 1 { say(why) } else if isRound(count) { say("\(why) (\(count) times)") }
     }
 
     package var hasAnswered: Bool { state.withLock { $0.hasAnswered } }
@@ -52,12 +52,5 @@ package final class UpstreamLedger: Sendable {
             let more = state.troubles.dropFirst().reduce(state.others) { $0 + $1.count }
             return first.why + times + (more == 0 ? "" : ", and \(more) other failures")
         }
-    }
-
-    /// 10, 100, 1000 …
-    private static func isRound(_ count: UInt64) -> Bool {
-        var rest = count
-        while rest >= 10, rest % 10 == 0 { rest /= 10 }
-        return rest == 1
     }
 }

@@ -75,6 +75,14 @@ extension ReplayConnection {
         if isStream, !answer.body.isEmpty { note(.chunk(x: exchange, .toClient, answer.body)) }
     }
 
+    /// An answer that is not the tape's.
+    func noteOwnAnswer(_ status: Int) {
+        note(
+            .response(
+                x: exchange, ResponseHead(status: status, reason: statusText(status)), .none, interim: false,
+                coding: nil, proxy: true))
+    }
+
     func hear(_ event: ServerEvent) {
         switch event {
         case .request(let head, let body, _):

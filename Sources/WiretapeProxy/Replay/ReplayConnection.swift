@@ -14,6 +14,8 @@ final class ReplayConnection: StreamHandler {
     var isTouched = false
     let server: ReplayServer
     let stream: any ByteStream
+    /// Nil where nobody is limited.
+    var seat: Seat?
     var endpoint = ServerEndpoint()
     private var ledger = SendLedger()
     /// What rules make of the bytes that leave, how many more of them may, and whether the client is not read.
@@ -71,6 +73,7 @@ final class ReplayConnection: StreamHandler {
         endpoint.received(bytes)
         server.touch(self)
         server.pump()
+        seat?.restart(.body, at: server.loop.now)
     }
 
     func receivedEnd() {
@@ -114,6 +117,7 @@ final class ReplayConnection: StreamHandler {
         asked = nil
         _ = pacer.takeAll()
         hold?.set(0)
+        seat?.leave()
         server.remove(self)
         server.touch(self)
         server.pump()
@@ -253,6 +257,7 @@ final class ReplayConnection: StreamHandler {
         self.passage = passage
         self.asked = nil
         endBy = nil
+        seat?.move(to: .busy, at: server.loop.now)
         if sawFIN { passage.clientEnded() }
         passage.begin()
         passageMoved()
@@ -278,10 +283,7 @@ final class ReplayConnection: StreamHandler {
 
     func upstreamFailed(_ why: String) {
         guard !isGone else { return }
-        note(
-            .response(
-                x: exchange, ResponseHead(status: 502, reason: statusText(502)), .none, interim: false, coding: nil,
-                proxy: true))
+        noteOwnAnswer(502)
         stream.write(OwnAnswer.bytes(502, why).span)
         upstreamEnded()
     }
@@ -355,7 +357,11 @@ final class ReplayConnection: StreamHandler {
         let isFull = stream.queued + pacer.count > queueLimit
         if isHeldBack, !isFull { server.touch(self) }
         let reads = endpoint.pendingCount <= Self.mostQueued && !isFull && !isDeaf
-        if !sawFIN, stream.isReading != reads { stream.isReading = reads }
+        if !sawFIN, stream.isReading != reads {
+            stream.isReading = reads
+            if reads { seat?.restart(phase, at: server.loop.now) }
+        }
+        seat?.move(to: phase, at: server.loop.now)
         arm()
     }
 
@@ -425,6 +431,9 @@ final class ReplayConnection: StreamHandler {
         // What is true of the last is true of all before it.
         if let last = ledger.takeHandedOver(queued: stream.queued) { server.tell(self, .handedOver(last)) }
     }
+
+    /// Our end or the client's is on its way.
+    var isLeaving: Bool { wantsFIN || sentFIN || sawFIN || endBy != nil }
 
     func setEnd() {
         endBy = server.loop.now.advanced(by: Self.patience)

@@ -6,9 +6,6 @@ internal import WiretapeCore
 /// modes: an answer is awaited, and the client's bytes are thrown away, or kept when an upgrade was asked for; a tunnel,
 /// once the upstream has granted that; raw, when the upstream speaks no HTTP, until its end; over.
 final class ReplayPassage: StreamHandler {
-    /// Nanoseconds to wait for each of the upstream's addresses.
-    static let connectTimeout: UInt64 = 10_000_000_000
-
     // Lifetime: the connection keeps its passage, and abandons it when its own stream has ended.
     private unowned let connection: ReplayConnection
     private let dialer: UpstreamDialer
@@ -134,7 +131,7 @@ final class ReplayPassage: StreamHandler {
         let address = addresses.removeFirst()
         // Lifetime: `stopTimer()` closes it when the passage is connected, gives up or is abandoned.
         if timer == nil { timer = loop.timer { [unowned self] in timedOut() } }
-        timer?.arm(at: loop.now.advanced(by: Self.connectTimeout))
+        timer?.arm(at: loop.now.advanced(by: connection.server.connectTimeout))
         stream = dialer.open(address, self)
     }
 
@@ -260,7 +257,7 @@ final class ReplayPassage: StreamHandler {
             if case .failed(let why) = how {
                 failures.append(why)
             } else {
-                failures.append("no answer within \(Self.connectTimeout / 1_000_000_000) s")
+                failures.append("no answer within \(DurationText.spoken(connection.server.connectTimeout))")
             }
             return dialNext()
         }

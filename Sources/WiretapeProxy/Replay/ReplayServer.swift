@@ -20,6 +20,12 @@ package final class ReplayServer {
     private var refusals: Set<String> = []
     /// The way of requests that the driver passes on.
     let dialer: UpstreamDialer?
+    /// Nanoseconds to wait for each of its addresses.
+    let connectTimeout: UInt64
+    /// How long clients may keep us waiting, in their time.
+    let limits: ClientLimits
+    private let places: ClientPlaces
+    private let admission: Admission
     private(set) var clock: ReplayClock
     private var driver: any ReplayDriver
     private let started: WireInstant
@@ -44,12 +50,16 @@ package final class ReplayServer {
     ///   - hasManualClock: it moves by ``advance(by:)`` only.
     ///   - upstream: where ``WiretapeCore/ReplayAction/passThrough(_:)`` leads, and how streams to it are opened.
     ///   - access: who is let in.
+    ///   - limits: how long clients may keep us waiting, in their time.
+    ///   - places: how many there may be.
     ///   - memory: what the clients' connections may hold.
     ///   - date: the value of `Date` in answers; nil leaves it out.
     package init(
         _ loop: any Loop, driver: any ReplayDriver, timeScale: Double = 1, hasManualClock: Bool = false,
         upstream: (Upstream, connect: (Address, any StreamHandler) -> any ByteStream)? = nil,
-        access: AccessPolicy = .open, memory: MemoryBudget = MemoryBudget(), date: @escaping () -> String? = { nil }
+        connectTimeout: UInt64 = RelayOptions.connectTimeout, access: AccessPolicy = .open,
+        limits: ClientLimits = ClientLimits(), places: ClientPlaces = ClientPlaces(),
+        memory: MemoryBudget = MemoryBudget(), date: @escaping () -> String? = { nil }
     ) {
         self.loop = loop
         self.driver = driver
@@ -57,7 +67,12 @@ package final class ReplayServer {
         self.access = access
         self.memory = memory
         dialer = upstream.map { UpstreamDialer(loop, $0.0, connect: $0.connect) }
-        clock = ReplayClock(at: loop.now, scale: timeScale, isManual: hasManualClock)
+        self.connectTimeout = connectTimeout
+        let clock = ReplayClock(at: loop.now, scale: timeScale, isManual: hasManualClock)
+        self.clock = clock
+        self.limits = limits
+        self.places = places
+        admission = Admission(loop, limits: limits.converted(clock.loopDuration), places: places)
         started = loop.now
         // Lifetime: the server is kept until it has stopped, and closes its timer then.
         timer = loop.timer { [unowned self] in timerFired() }
@@ -124,7 +139,12 @@ package final class ReplayServer {
     /// What the run has come to so far. The driver is not asked anything afterwards but how to end connections.
     /// - Parameter clientsAreGone: nothing more would have come, however long the run had lasted.
     package func report(clientsAreGone: Bool = false) -> ReplayReport {
-        driver.finish(at: now, clientsAreGone: clientsAreGone)
+        var report = driver.finish(at: now, clientsAreGone: clientsAreGone)
+        // Whoever was sent away may have been a client that the run is about.
+        if report.failure == nil, let summary = places.summary {
+            report.failure = ReplayReport.Failure(exitCode: 1, reason: summary)
+        }
+        return report
     }
 
     /// Stops accepting, ends all connections in order (WebSockets with 1001), aborts after `grace` nanoseconds those that
@@ -140,7 +160,9 @@ package final class ReplayServer {
     }
 
     private func accept(_ stream: any ByteStream, name: String?, upstream: String?) -> any StreamHandler {
+        guard let seat = admission.admit() else { return admission.refuse(stream) }
         let connection = ReplayConnection(self, nextID, stream)
+        connection.seat = seat
         connections[nextID] = connection
         nextID += 1
         let to = listeners.count == 1 ? listeners[0].address.description : nil
@@ -151,6 +173,7 @@ package final class ReplayServer {
                     from: stream.peer?.description, to: to, upstream: upstream, tls: (stream as? TLSStream)?.told,
                     session: name)))
         stream.isReading = true
+        seat.sit(connection, .silent, at: loop.now)
         driver.opened(connection.id, from: stream.peer, name: name, upstream: upstream, at: now, into: &actions)
         // What is to be done at once would come from within the loop's call: it is done at the end of it.
         if actions.isEmpty { arm() } else { pump() }
@@ -244,7 +267,7 @@ package final class ReplayServer {
     }
 
     /// Each reason once, and not more than a person reads.
-    private func tellRefused(_ why: String) {
+    func tellRefused(_ why: String) {
         if refusals.count < 16, refusals.insert(why).inserted { log(why) }
     }
 
@@ -287,6 +310,7 @@ package final class ReplayServer {
             guard connections.isEmpty else { return }
             timer?.close()
             timer = nil
+            admission.close()
             let done = whenEmpty
             whenEmpty = nil
             done?()

@@ -5,7 +5,7 @@ extension ProxyCommand {
             Relays HTTP and WebSocket traffic between clients and a server, unchanged and as it arrives: the same path as \
             'wiretape record', with no tape behind it.
             """,
-        groups: [.relay, .tls, .faults, .liveReport, .run],
+        groups: [.relay, .tls, .faults, .liveReport, .limits, .run],
         tail: RecordCommand.tail,
         examples: [
             ExampleSpec(

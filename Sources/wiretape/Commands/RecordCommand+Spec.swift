@@ -7,7 +7,7 @@ extension RecordCommand {
             The tape holds everything that passed, credentials too: nothing is redacted in this version. SIGINT or SIGTERM \
             closes the connections and finishes the tape; a second one stops at once, and the tape is still readable.
             """,
-        groups: [tape, .relay, .tls, .faults, .liveReport, .run],
+        groups: [tape, .relay, .tls, .faults, .liveReport, .limits, .run],
         tail: tail,
         examples: [
             ExampleSpec(

@@ -11,7 +11,7 @@ extension ReplayCommand {
             The report tells the attempts, what matched, and a digest that is equal for equal runs.
             """,
         positionals: [PositionalSpec("FILE", .file, "The tape.")],
-        groups: [listening, .tls, requests, script, matching, .faults, judging, .run],
+        groups: [listening, .tls, requests, script, matching, .faults, judging, .limits, .run],
         tail: TailSpec(
             "A command to run against the replay. It finds WIRETAPE_URL and WIRETAPE_WS_URL in its environment, {url} in "
                 + "its arguments is replaced, and the run ends with it. Each listener is WIRETAPE_URL_NAME and {url:NAME}."

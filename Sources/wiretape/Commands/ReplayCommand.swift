@@ -102,17 +102,19 @@ package struct ReplayCommand: Command {
         let connector = try UpstreamConnector(upstream.map { [$0] } ?? []).connect(on: shell.loop)
         let memory = MemoryBudget(memory: arguments.memory)
         memory.log = { [log] in log.warning($0) }
+        let places = ClientPlaces { [log] in log.warning($0) }
         let server = ReplayServer(
             shell.loop, driver: driver, timeScale: options.timeScale,
             upstream: upstream.map { upstream in (upstream, { connector(upstream, $0, $1) }) },
-            access: access, memory: memory)
+            connectTimeout: arguments.duration("connect-timeout") ?? RelayOptions.connectTimeout, access: access,
+            limits: ClientLimits(arguments), places: places, memory: memory)
         if let actual { server.observe = { actual.append($0) } }
         server.log = { [log] in log.warning($0) }
         server.ended = { shell.finish() }
         let ready = ReadyLine(
             urls: try listeners.open(server, doors.door, on: shell.loop), endpointPath: first?.endpoint ?? "",
-            seed: seed,
-            trust: doors.environment)
+            seed: seed, trust: doors.environment)
+        Listening.limit(places, perClient: upstream == nil ? 1 : 2)
         ready.tell(arguments, log)
         var failure: (any Error)?
         let loading =

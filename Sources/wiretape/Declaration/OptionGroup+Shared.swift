@@ -81,6 +81,28 @@ extension OptionGroup {
             CACommand.caFolder,
         ])
 
+    /// How long peers may keep us waiting. The defaults are those of nginx but for connecting: client_header_timeout,
+    /// client_body_timeout, keepalive_timeout.
+    package static let limits = OptionGroup(
+        "Time-outs",
+        [
+            OptionSpec(
+                "head-timeout", "D", TimeLimitValue.kind, default: "60s",
+                "How long the head of a request may take from its first byte to its last: then 408, and the connection ends. "
+                    + "off: for ever."),
+            OptionSpec(
+                "body-timeout", "D", TimeLimitValue.kind, default: "60s",
+                "How long the body of a request that nobody has answered may stand still: then 408, and the connection ends."
+            ),
+            OptionSpec(
+                "idle-timeout", "D", TimeLimitValue.kind, default: "75s",
+                "How long a connection may be without a request before it is closed. Open WebSockets, streams, and requests "
+                    + "that await their answer are never timed out."),
+            OptionSpec(
+                "connect-timeout", "D", TimeLimitValue.positive, default: "10s",
+                "How long connecting to an address of an upstream may take, its TLS handshake included."),
+        ])
+
     /// What a run on live traffic is held to, and its report.
     static let liveReport = OptionGroup(
         "Report",

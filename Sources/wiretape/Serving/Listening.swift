@@ -1,5 +1,6 @@
 internal import WiretapeCore
 internal import WiretapeNet
+internal import WiretapeProxy
 
 /// From what a person wrote behind `--listen` to an address, and back to a URL for clients.
 enum Listening {
@@ -27,6 +28,16 @@ enum Listening {
         if address.host == "0.0.0.0" { address.host = "127.0.0.1" }
         if address.host == "::" { address.host = "::1" }
         return "\(isTLS ? "https" : "http")://\(address)"
+    }
+
+    /// As many clients as there are descriptors for, when all that is there before the first of them is open.
+    /// - Parameter perClient: its own, and the one of its upstream where it may have one.
+    static func limit(_ places: ClientPlaces, perClient: Int) {
+        let limit = ProcessSetup.descriptorLimit
+        places.limit(
+            to: ClientPlaces.count(
+                ceiling: ProcessSetup.descriptorCeiling(limit), used: ProcessSetup.nextDescriptor ?? limit,
+                perClient: perClient), descriptors: limit)
     }
 
     /// The addresses of all listeners of a plan.

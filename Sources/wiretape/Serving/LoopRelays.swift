@@ -9,19 +9,22 @@ final class LoopRelays {
     private let nodes: [RelayNode]
     private let tap: Tap?
     private let faults: FaultControl?
+    private let admission: Admission
     private var open = 0
 
     /// - Parameter failed: called once when the recording failed and the traffic must stop.
     init(
         _ loop: any Loop, _ upstreams: [Upstream], tap: Tap?, numbers: ConnectionNumbers, options: RelayOptions,
-        faults: FaultControl? = nil, ledger: UpstreamLedger, connect: @escaping Connect, failed: @escaping () -> Void
+        admission: Admission, faults: FaultControl? = nil, ledger: UpstreamLedger, connect: @escaping Connect,
+        failed: @escaping () -> Void
     ) {
         self.tap = tap
         self.faults = faults
+        self.admission = admission
         nodes = upstreams.map { upstream in
             RelayNode(
                 loop, upstream: upstream, tap: tap, numbers: numbers, options: options, faults: faults,
-                ledger: ledger
+                ledger: ledger, admission: admission
             ) { connect(upstream, $0, $1) }
         }
         // Lifetime: the relays keep the tap, which calls this on their thread until `close()`.
@@ -51,6 +54,7 @@ final class LoopRelays {
                 if open > 0 { return }
                 tap?.close()
                 faults?.close()
+                admission.close()
                 done()
             }
         }

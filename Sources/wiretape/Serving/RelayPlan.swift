@@ -8,6 +8,7 @@ struct RelayPlan {
     /// Where clients of the n-th upstream connect. One upstream may have several.
     var listens: [(upstream: Int, origin: Origin)]
     var options = RelayOptions()
+    let limits: ClientLimits
     var threads: Int
     /// Bytes for bodies and messages that are held.
     let memory: Int
@@ -24,6 +25,7 @@ struct RelayPlan {
         memory = arguments.memory
         faults = try FaultArguments(arguments)
         report = try ReportTarget(arguments)
+        limits = ClientLimits(arguments)
         do {
             expectations = try arguments.all("expect").map(Expectation.parse)
             let values = try arguments.all("upstream").map(UpstreamValue.parse)
@@ -54,6 +56,7 @@ struct RelayPlan {
         } catch {
             throw arguments.error(error.message)
         }
+        options.connectTimeout = arguments.duration("connect-timeout") ?? RelayOptions.connectTimeout
         options.keepHost = arguments.has("keep-host")
         threads = Int(arguments.count("threads") ?? 1)
         if threads > 1, !faults.plan.rules.isEmpty || !expectations.isEmpty || report != nil {

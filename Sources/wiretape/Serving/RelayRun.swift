@@ -12,6 +12,7 @@ final class RelayRun {
     private let writer: TapeWriter?
     private let numbers = ConnectionNumbers()
     private let ledger: UpstreamLedger
+    private let places: ClientPlaces
     private let connector: UpstreamConnector
     private var relays: LoopRelays?
     private var threads: [LoopThread] = []
@@ -40,6 +41,7 @@ final class RelayRun {
         _ log: Log
     ) {
         ledger = UpstreamLedger { log.error($0) }
+        places = ClientPlaces { log.error($0) }
         faults =
             plan.watches
             ? LiveFaults(
@@ -57,8 +59,11 @@ final class RelayRun {
     /// Whether an upstream has answered a request.
     var hasAnswers: Bool { ledger.hasAnswered }
 
-    /// What went wrong with upstreams in one line; nil: nothing.
-    var troubles: String? { ledger.summary }
+    /// What went wrong with upstreams, and who was not let in, in one line; nil: nothing.
+    var troubles: String? {
+        let all = [ledger.summary, places.summary].compactMap(\.self)
+        return all.isEmpty ? nil : all.joined(separator: "; ")
+    }
 
     /// Connections accepted so far.
     var connections: UInt32 { numbers.count }
@@ -74,7 +79,8 @@ final class RelayRun {
         let upstreams = plan.listens.map { plan.upstreams[$0.upstream] }
         let first = LoopRelays(
             shell.loop, upstreams, tap: writer.map { Tap(shell.loop, index: 0, sink: $0) }, numbers: numbers,
-            options: plan.options, faults: faults.map { FaultControl(shell.loop, $0, memory: memory) }, ledger: ledger,
+            options: plan.options, admission: Admission(shell.loop, limits: plan.limits, places: places),
+            faults: faults.map { FaultControl(shell.loop, $0, memory: memory) }, ledger: ledger,
             connect: connector.connect(on: shell.loop)
             // Lifetime: the run outlives its loop's run, within which this is called.
         ) { [unowned self] in shell.finish() }
@@ -87,6 +93,7 @@ final class RelayRun {
             try startOther(thread, index, upstreams, real, doors)
         }
         if !threads.isEmpty, writer != nil { watchOthers() }
+        Listening.limit(places, perClient: 2)
         return upstreams.indices.map {
             (upstreams[$0].name, Listening.url(real[$0], isTLS: doors[$0] != nil))
         }
@@ -96,11 +103,12 @@ final class RelayRun {
         _ thread: LoopThread, _ index: Int, _ upstreams: [Upstream], _ addresses: [Address], _ doors: [TLSDoor?]
     ) throws {
         let (writer, numbers, options, connector, others) = (writer, numbers, plan.options, connector, others)
-        let ledger = ledger
+        let (ledger, limits, places) = (ledger, plan.limits, places)
         try thread.call { loop in
             let relays = LoopRelays(
                 loop, upstreams, tap: writer.map { Tap(loop, index: index, sink: $0) }, numbers: numbers,
-                options: options, ledger: ledger, connect: connector.connect(on: loop)
+                options: options, admission: Admission(loop, limits: limits, places: places), ledger: ledger,
+                connect: connector.connect(on: loop)
             ) { others.update { $0.hasFailed = true } }
             loop.residents.append(relays)
             _ = try relays.listen(on: addresses, doors: doors, reusePort: true)

@@ -14,11 +14,14 @@ final class ReplayStage {
     let memory: MemoryBudget
 
     init(
-        seed: UInt64 = 1, conditions: NetworkConditions = .calm, memory: MemoryBudget = MemoryBudget()
+        seed: UInt64 = 1, conditions: NetworkConditions = .calm, timeScale: Double = 1,
+        limits: ClientLimits = ClientLimits(), places: ClientPlaces = ClientPlaces(),
+        memory: MemoryBudget = MemoryBudget()
     ) throws {
         self.memory = memory
         loop = SimulatedLoop(seed: seed, conditions: conditions)
-        server = ReplayServer(loop, driver: driver, memory: memory)
+        server = ReplayServer(
+            loop, driver: driver, timeScale: timeScale, limits: limits, places: places, memory: memory)
         address = try server.listen(on: Address(host: "127.0.0.1", port: 0))
     }
 

@@ -84,6 +84,16 @@ package struct ServerEndpoint: ~Copyable {
     /// Whether a request waits for its answer.
     package var owesAnswer: Bool { state == .answering }
 
+    /// What a client may send next.
+    package enum Awaited { case request, head, body, nothing }
+
+    /// What the client has begun and not ended, or what it may begin.
+    package var awaited: Awaited {
+        guard state == .http, clientEnd == nil else { return .nothing }
+        if head != nil { return .body }
+        return scanner.partialHead.isEmpty ? .request : .head
+    }
+
     /// Whether a body goes on.
     package var isStreaming: Bool { state == .streaming }
 
@@ -270,6 +280,12 @@ package struct ServerEndpoint: ~Copyable {
         input = []
         at = 0
         due.append(.finish)
+    }
+
+    /// The client did not end in time what it had begun: 408, and the end.
+    package mutating func timeOut(_ reason: String) {
+        guard state == .http, due.isEmpty else { return }
+        refuse(408, reason)
     }
 
     // MARK: Reading

@@ -216,6 +216,7 @@ final class HeldConnection {
         relievePressure()
         arm(at: now)
         control.arm()
+        connection.settle(at: now)
     }
 
     private func account() {

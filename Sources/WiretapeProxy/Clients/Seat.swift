@@ -1,0 +1,107 @@
+internal import WiretapeCore
+
+/// Whoever has a seat: a client connection of the relay or of the replay.
+protocol SeatedClient: AnyObject {
+    /// Whether it is the client that keeps us waiting: we read it, and it has taken what it was sent.
+    var isAwaited: Bool { get }
+    /// Its time in `phase` is over.
+    func timedOut(_ phase: Seat.Phase, at now: WireInstant)
+    /// Another client needs its place, now. It was in `phase`.
+    func giveWay(_ phase: Seat.Phase, at now: WireInstant)
+}
+
+/// The place of one client connection among those of its loop, and what is awaited from it. It stands in the queue of its
+/// phase, which all of one phase enter at its end: they run out in the order in which they stand.
+final class Seat {
+    enum Phase: Int, CaseIterable {
+        /// It has not said anything yet.
+        case silent
+        /// The head of a request has begun and is not whole.
+        case head
+        /// The body of a request is on its way.
+        case body
+        /// Between two requests.
+        case idle
+        /// It had our last word; its end is awaited.
+        case leaving
+        /// It was not let in.
+        case refused
+        /// Nothing is awaited from it: it waits for an answer, or has a stream or a socket.
+        case busy
+    }
+
+    private let admission: Admission
+    /// Nil before it has sat down. It owns the seat, and leaves when it is gone.
+    fileprivate(set) weak var client: (any SeatedClient)?
+    fileprivate(set) var phase = Phase.busy
+    /// When the phase began, or its last piece came.
+    fileprivate(set) var since = WireInstant.zero
+    /// Whether it counts among the places of the run.
+    fileprivate(set) var hasPlace: Bool
+    fileprivate var next: Seat?
+    /// A queue is a ring of references for as long as a seat stands in it; ``SeatQueue/remove(_:)`` breaks it.
+    fileprivate var previous: Seat?
+
+    init(_ admission: Admission, hasPlace: Bool) {
+        self.admission = admission
+        self.hasPlace = hasPlace
+    }
+
+    /// From here on its time runs.
+    func sit(_ client: any SeatedClient, _ phase: Phase, at now: WireInstant) {
+        self.client = client
+        move(to: phase, at: now)
+    }
+
+    @inline(__always)
+    func move(to phase: Phase, at now: WireInstant) {
+        if phase != self.phase { admission.move(self, to: phase, at: now) }
+    }
+
+    /// A piece of what is awaited came, or we have begun to read again.
+    @inline(__always)
+    func restart(_ phase: Phase, at now: WireInstant) {
+        if phase == self.phase, phase != .busy { admission.move(self, to: phase, at: now) }
+    }
+
+    /// The connection is gone.
+    func leave() {
+        admission.move(self, to: .busy, at: since)
+        giveUpPlace()
+        client = nil
+    }
+
+    func giveUpPlace() {
+        guard hasPlace else { return }
+        hasPlace = false
+        admission.places.giveBack()
+    }
+}
+
+/// The seats of one phase, the one that has been in it for longest first.
+struct SeatQueue {
+    private(set) var first: Seat?
+    private var last: Seat?
+    private(set) var count = 0
+
+    mutating func append(_ seat: Seat, _ phase: Seat.Phase, at now: WireInstant) {
+        seat.phase = phase
+        seat.since = now
+        seat.previous = last
+        last?.next = seat
+        last = seat
+        if first == nil { first = seat }
+        count += 1
+    }
+
+    /// `seat` stands in this queue.
+    mutating func remove(_ seat: Seat) {
+        let (before, after) = (seat.previous, seat.next)
+        seat.next = nil
+        seat.previous = nil
+        if let before { before.next = after } else { first = after }
+        if let after { after.previous = before } else { last = before }
+        seat.phase = .busy
+        count -= 1
+    }
+}

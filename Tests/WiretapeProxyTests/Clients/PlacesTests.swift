@@ -1,0 +1,129 @@
+import Testing
+import WiretapeCore
+import WiretapeProxy
+import WiretapeSimulation
+
+/// More clients than places, in virtual time.
+@Suite struct PlacesTests {
+    @Test func descriptorsAreKeptForUpstreams() {
+        // 56 may be used, 15 are, 4 are for refusals: 18 clients and 18 upstreams.
+        #expect(ClientPlaces.count(ceiling: 56, used: 15, perClient: 2) == 18)
+        #expect(ClientPlaces.count(ceiling: 224, used: 15, perClient: 2) == 101)
+        #expect(ClientPlaces.count(ceiling: 224, used: 15, perClient: 1) == 202)
+        #expect(ClientPlaces.count(ceiling: 960, used: 20, perClient: 2) == 455)
+        #expect(ClientPlaces.count(ceiling: 12, used: 15, perClient: 2) == 1)
+        for limit in [64, 100, 256, 1024, 4096, 65536, 1_048_576] {
+            let ceiling = limit - min(64, max(4, limit / 8))
+            let places = ClientPlaces.count(ceiling: ceiling, used: 20, perClient: 2)
+            #expect(20 + 2 * places + min(32, max(4, ceiling / 32)) <= ceiling)
+        }
+    }
+
+    @Test(arguments: LimitStage.Mode.allCases) func whoeverSaidNoHeadForLongestGivesWay(_ mode: LimitStage.Mode) throws
+    {
+        let stage = try LimitStage(mode, places: 4)
+        let socket = stage.client(LimitStage.opening)
+        stage.run(1)
+        let slow = stage.client("GET /slow HTTP/1.1\r\nX: ")
+        stage.run(1)
+        let silent = stage.client()
+        let other = stage.client("GET /other HTTP/1.1\r\nX: ")
+        stage.run(1)
+        let good = stage.client(LimitStage.get("/good"))
+        stage.run(0.1)
+        #expect(good.text.hasSuffix("answer to /good"))
+        #expect(slow.text.hasPrefix("HTTP/1.1 503 ") && slow.text.contains("Retry-After: 1"))
+        #expect(slow.end == .reset)
+        #expect(silent.end == nil && other.end == nil && socket.end == nil)
+        // The next one to go has said nothing, and hears nothing.
+        let second = stage.client(LimitStage.get("/second"))
+        stage.run(0.1)
+        #expect(second.text.hasSuffix("answer to /second"))
+        #expect(silent.text == "" && silent.end == .reset && other.end == nil)
+        // Then comes the last that has no whole head, and only then an idle one.
+        let third = stage.client(LimitStage.get("/third"))
+        stage.run(1)
+        #expect(third.text.hasSuffix("answer to /third") && other.end == .reset && good.end == nil)
+        let fourth = stage.client(LimitStage.get("/fourth"))
+        stage.run(1)
+        #expect(fourth.text.hasSuffix("answer to /fourth") && good.end == .reset && socket.end == nil)
+        #expect(stage.node.count == 4)
+        #expect(
+            stage.said.all == [
+                "all 4 places for clients are taken: a client that asked for nothing had to make room"
+            ])
+        let lines = stage.finish()
+        #expect(lines.contains { $0.contains(#""e":"malformed""#) && $0.contains("GET /slow HTTP") })
+        let answer = try #require(lines.first { $0.contains(#""status":503"#) })
+        #expect(answer.contains(#""c":2,"e":"response","x":1"#) && answer.contains(#""by":"proxy""#))
+        #expect(
+            lines.contains(
+                #"{"c":3,"e":"gone","by":"proxy","how":"rst","why":"another client needed its place"}"#))
+    }
+
+    @Test func whoeverWaitsForAnAnswerKeepsItsPlace() throws {
+        let stage = try LimitStage(.pass, places: 3)
+        let sockets = [
+            stage.client(LimitStage.opening), stage.client(LimitStage.get("/poll")),
+            stage.client("POST /upload HTTP/1.1\r\nHost: p\r\nContent-Length: 10\r\n\r\na"),
+        ]
+        stage.run(5)
+        let beyond = (0..<12).map { _ in stage.client(LimitStage.get("/beyond")) }
+        stage.run(0.5)
+        for client in beyond {
+            #expect(client.text.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
+            #expect(client.text.contains("Retry-After: 1\r\n") && client.text.contains("Connection: close\r\n"))
+            #expect(client.end == .closed)
+        }
+        #expect(!sockets.contains { $0.end != nil } && stage.node.count == 3)
+        #expect(
+            stage.said.all == [
+                "all 3 places for clients are taken: answered 503",
+                "all 3 places for clients are taken: answered 503 (10 times)",
+            ])
+        sockets[1].shut()
+        stage.origins[1].send(HTTPOrigin.ok("late"))
+        stage.run(1)
+        let later = stage.client(LimitStage.get("/later"))
+        stage.run(1)
+        #expect(later.text.hasSuffix("answer to /later"))
+        let lines = stage.finish()
+        #expect(!lines.contains { $0.contains("/beyond") })
+    }
+
+    /// Clients that come at one time and speak at once do not push each other out.
+    @Test func aCrowdDoesNotServeNobody() throws {
+        let stage = try LimitStage(.pass, places: 8)
+        let clients = (0..<40).map { stage.client(LimitStage.get("/\($0)")) }
+        stage.run(1)
+        #expect(clients.count { $0.text.contains("answer to") } == 8)
+        #expect(clients.count { $0.text.hasPrefix("HTTP/1.1 503 ") } == 32)
+        _ = stage.finish()
+    }
+
+    /// One that is told that there is no place, and neither reads nor ends, or talks on, is gone in a second or at once.
+    @Test func refusedClientsAreNotWaitedFor() throws {
+        let stage = try LimitStage(.pass, places: 1)
+        let socket = stage.client(LimitStage.opening)
+        stage.run(1)
+        let deaf = stage.client()
+        deaf.onConnect = { $0.stream?.isReading = false }
+        let lasting = stage.client(LimitStage.get("/"))
+        lasting.onEnd = { _ in }
+        let loud = stage.client(String(repeating: "x", count: 1 << 20))
+        stage.run(0.5)
+        #expect(loud.end != nil && lasting.end == nil)
+        stage.run(4)
+        #expect(lasting.end == .reset && lasting.text.hasPrefix("HTTP/1.1 503 ") && deaf.end != nil)
+        // At most so many are told at one time: the oldest goes.
+        let many = (0..<40).map { _ in
+            let client = stage.client()
+            client.onEnd = { _ in }
+            return client
+        }
+        stage.run(0.2)
+        #expect(many.count { $0.end == nil } == 32)
+        #expect(socket.end == nil)
+        _ = stage.finish()
+    }
+}
