@@ -24,11 +24,13 @@ package final class ClientPlaces: Sendable {
 
     /// How many clients fit.
     /// - Parameters:
+    ///   - descriptors: how many the process may have open.
     ///   - ceiling: descriptors beyond it are for others: files, lookups, libraries.
     ///   - used: descriptors that are open before the first client comes.
     ///   - perClient: descriptors that a client needs.
-    package static func count(ceiling: Int, used: Int, perClient: Int) -> Int {
-        max(1, (ceiling - used - mostRefusals(ceiling)) / perClient)
+    package static func count(descriptors: Int, ceiling: Int, used: Int, perClient: Int) -> Int {
+        // A newcomer has its descriptor before it is known what becomes of it; an upstream's name is looked up with one.
+        max(1, (ceiling - used - mostRefusals(descriptors) - 2) / perClient)
     }
 
     /// Clients that are being told at one time that there is no place, for so many descriptors.

@@ -36,8 +36,8 @@ enum Listening {
         let limit = ProcessSetup.descriptorLimit
         places.limit(
             to: ClientPlaces.count(
-                ceiling: ProcessSetup.descriptorCeiling(limit), used: ProcessSetup.nextDescriptor ?? limit,
-                perClient: perClient), descriptors: limit)
+                descriptors: limit, ceiling: ProcessSetup.descriptorCeiling(limit),
+                used: ProcessSetup.nextDescriptor ?? limit, perClient: perClient), descriptors: limit)
     }
 
     /// The addresses of all listeners of a plan.

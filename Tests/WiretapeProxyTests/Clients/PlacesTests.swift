@@ -6,17 +6,12 @@ import WiretapeSimulation
 /// More clients than places, in virtual time.
 @Suite struct PlacesTests {
     @Test func descriptorsAreKeptForUpstreams() {
-        // 56 may be used, 15 are, 4 are for refusals: 18 clients and 18 upstreams.
-        #expect(ClientPlaces.count(ceiling: 56, used: 15, perClient: 2) == 18)
-        #expect(ClientPlaces.count(ceiling: 224, used: 15, perClient: 2) == 101)
-        #expect(ClientPlaces.count(ceiling: 224, used: 15, perClient: 1) == 202)
-        #expect(ClientPlaces.count(ceiling: 960, used: 20, perClient: 2) == 455)
-        #expect(ClientPlaces.count(ceiling: 12, used: 15, perClient: 2) == 1)
-        for limit in [64, 100, 256, 1024, 4096, 65536, 1_048_576] {
-            let ceiling = limit - min(64, max(4, limit / 8))
-            let places = ClientPlaces.count(ceiling: ceiling, used: 20, perClient: 2)
-            #expect(20 + 2 * places + min(32, max(4, ceiling / 32)) <= ceiling)
-        }
+        // 56 may be used, 15 are, 4 are for refusals, 2 for a newcomer and a lookup: 17 clients and 17 upstreams.
+        #expect(ClientPlaces.count(descriptors: 64, ceiling: 56, used: 15, perClient: 2) == 17)
+        #expect(ClientPlaces.count(descriptors: 256, ceiling: 224, used: 15, perClient: 2) == 99)
+        #expect(ClientPlaces.count(descriptors: 256, ceiling: 224, used: 15, perClient: 1) == 199)
+        #expect(ClientPlaces.count(descriptors: 1024, ceiling: 960, used: 20, perClient: 2) == 453)
+        #expect(ClientPlaces.count(descriptors: 16, ceiling: 12, used: 15, perClient: 2) == 1)
     }
 
     @Test(arguments: LimitStage.Mode.allCases) func whoeverSaidNoHeadForLongestGivesWay(_ mode: LimitStage.Mode) throws
