@@ -8,8 +8,22 @@ enum EventsBody {
         if let json = try? JSONValue(parsing: bytes.span), json.members != nil || json.array != nil {
             return (json, json.text)
         }
-        let plain = JSONValue(plain: bytes)
-        return (plain, plain["text"]?.string ?? "\(bytes.count) bytes")
+        return (JSONValue(plain: bytes), text(bytes) ?? Summary.bytes(bytes))
+    }
+
+    /// Text of which the first and the last character may be cut; nil when it is none.
+    private static func text(_ bytes: [UInt8]) -> String? {
+        if let text = String(validUTF8: bytes) { return text }
+        // The rest of a character has three bytes at most, each with the same two bits.
+        let start = bytes.prefix(3).prefix { $0 & 0xc0 == 0x80 }.count
+        let mark = "\u{fffd}"
+        for lost in 0...3 where start + lost < bytes.count {
+            let (inside, tail) = (bytes[start..<bytes.count - lost], bytes.suffix(lost))
+            if let first = tail.first, first < 0xc0 || tail.dropFirst().contains(where: { $0 & 0xc0 != 0x80 }) { continue }
+            guard let text = String(validUTF8: Array(inside)) else { continue }
+            return (start > 0 ? mark : "") + text + (lost > 0 ? mark : "")
+        }
+        return nil
     }
 
     /// A request's body by its meaning: JSON whatever its type says, else as ordinary requests are compared. Null: none.

@@ -1,13 +1,13 @@
 internal import WiretapeBytes
 package import WiretapeCore
 
-/// Streams of no known protocol: server-sent events and JSON lines. Every exchange is a session: the request is one message
+/// Streams of no known protocol: server-sent events, JSON lines, and bodies in pieces. Every exchange is a session: the request is one message
 /// of the client, and each event, line or piece of the answer one of the server, whose bytes are kept as they came.
 /// `docs/protocols/events.md` is the reference.
 package struct EventsCodec: FrameCodec {
     package static let id = "events"
     private static let types = MessageTypes([
-        "event", "line", "comment", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY",
+        "event", "line", "piece", "comment", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY",
     ])
     /// What a client asks is called by its method and path, which `--route` may change.
     package static func mayBeCalled(_ name: String) -> Bool { types.contains(name) || name.contains(" /") }
@@ -21,7 +21,7 @@ package struct EventsCodec: FrameCodec {
 
     package init(_ opening: StreamOpening) {
         request = opening.request
-        form = opening.response.flatMap { EventsForm($0.headers) }
+        form = EventsForm(opening)
     }
 
     // MARK: Which exchanges
@@ -34,10 +34,10 @@ package struct EventsCodec: FrameCodec {
         return !accepted.contains { $0.name == "text/html" || $0.name.hasPrefix("image/") || $0.name == "text/css" }
     }
 
-    /// By the answer's media type alone.
+    /// By the answer's head alone.
     package static func claim(_ opening: StreamOpening) -> Confidence {
         guard let response = opening.response, (200..<300).contains(response.status), response.status != 204,
-            mayHaveBody(opening.request), EventsForm(response.headers) != nil
+            mayHaveBody(opening.request), EventsForm(opening) != nil
         else { return .no }
         return .likely
     }
@@ -60,7 +60,7 @@ package struct EventsCodec: FrameCodec {
     package static func route(_ request: RequestHead) -> String { request.path }
 
     package static func framing(_ opening: StreamOpening) -> BodyFraming? {
-        opening.response.flatMap { EventsForm($0.headers) }.map { .units($0.units) }
+        EventsForm(opening).map { .units($0.units) }
     }
 
     package static func transport(_ request: RequestHead) -> Transport { .sse }
@@ -82,7 +82,11 @@ package struct EventsCodec: FrameCodec {
         bytes.append(copying: payload)
         guard direction == .toClient else { return out.append(asked(bytes)) }
         var message =
-            form == .events ? EventsCodec.event(bytes, opcode) : EventsCodec.line(bytes, opcode)
+            switch form {
+            case .events: EventsCodec.event(bytes, opcode)
+            case .lines, nil: EventsCodec.line(bytes, opcode)
+            case .pieces: EventsCodec.piece(bytes, opcode)
+            }
         message.chain = Chain("", origin: .toServer)
         out.append(message)
     }
@@ -133,6 +137,14 @@ package struct EventsCodec: FrameCodec {
         return message
     }
 
+    /// What arrived together. It may end within anything, a character too.
+    private static func piece(_ bytes: [UInt8], _ opcode: Opcode) -> Message {
+        let (value, text) = EventsBody.data(bytes)
+        return Message(
+            direction: .toClient, role: .push, type: "piece", label: "message", meaning: value, content: value,
+            summary: text, bytes: bytes, opcode: opcode)
+    }
+
     package static func id(of message: Message) -> String? {
         message.type == "event" || message.type == "comment" ? EventsBlock(message.bytes).id : nil
     }
@@ -169,7 +181,8 @@ package struct EventsCodec: FrameCodec {
         guard message.direction == .toClient else { return nil }
         let text = Array((content.string ?? content.text).utf8)
         if message.type == "event" { return EventsBlock(message.bytes).replacingData(with: text) }
-        let range = EventsBody.trimmed(message.bytes)
+        let isText = isValidUTF8(message.bytes.span)
+        let range = isText ? EventsBody.trimmed(message.bytes) : message.bytes.indices
         return Array(message.bytes[..<range.lowerBound]) + text + message.bytes[range.upperBound...]
     }
 
@@ -180,7 +193,7 @@ package struct EventsCodec: FrameCodec {
     package var transports: [Transport] {
         switch form {
         case .events: [.sse]
-        case .lines, nil: [.stream]
+        case .lines, .pieces, nil: [.stream]
         }
     }
     package var obstacle: String? { nil }
@@ -192,11 +205,12 @@ package struct EventsCodec: FrameCodec {
     package static func answer(_ what: CarrierAnswer, to request: RequestHead) -> HTTPAnswer {
         switch what {
         case .operation(let transport, let recorded):
-            let usual = transport == .sse ? "text/event-stream" : "application/x-ndjson"
-            let type = recorded?.headers.first("Content-Type") ?? usual
-            return HTTPAnswer(
-                status: recorded?.status ?? 200, reason: recorded?.reason ?? "",
-                headers: [HeaderField("Content-Type", type)])
+            guard let recorded else {
+                let usual = transport == .sse ? "text/event-stream" : "application/x-ndjson"
+                return HTTPAnswer(status: 200, headers: [HeaderField("Content-Type", usual)])
+            }
+            let type = recorded.headers.first("Content-Type").map { HeaderField("Content-Type", $0) }
+            return HTTPAnswer(status: recorded.status, reason: recorded.reason, headers: type.map { [$0] } ?? [])
         default: return HTTPAnswer(status: 404)
         }
     }

@@ -6,14 +6,19 @@ enum EventsForm: Hashable, Sendable {
     case events
     /// JSON texts, a line each.
     case lines
+    /// Whatever arrived together.
+    case pieces
 
-    /// By the answer's media type. Nil: it is no stream of events.
-    init?(_ headers: [HeaderField]) {
-        guard let type = headers.first("Content-Type").map({ MediaType($0) }) else { return nil }
-        if type.name == "text/event-stream" {
+    /// By the answer's head. Nil: it is no stream, or there is no answer yet.
+    init?(_ opening: StreamOpening) {
+        guard let response = opening.response else { return nil }
+        let type = response.headers.first("Content-Type").map { MediaType($0) }
+        if type?.name == "text/event-stream" {
             self = .events
-        } else if type.isJSONLines {
+        } else if type?.isJSONLines == true {
             self = .lines
+        } else if response.isInPieces(for: opening.request.method) {
+            self = .pieces
         } else {
             return nil
         }
@@ -23,6 +28,7 @@ enum EventsForm: Hashable, Sendable {
         switch self {
         case .events: .events
         case .lines: .lines
+        case .pieces: .pieces
         }
     }
 }

@@ -40,7 +40,7 @@ package struct RawCodec: FrameCodec {
             summary = Summary.line(json.beginning(Summary.limit * 16))
         } else {
             value = JSONValue(plain: bytes)
-            summary = value["text"]?.string.map { Summary.line($0) } ?? RawCodec.hexSummary(bytes)
+            summary = value["text"]?.string.map { Summary.line($0) } ?? Summary.bytes(bytes)
         }
         out.append(
             Message(
@@ -66,11 +66,6 @@ package struct RawCodec: FrameCodec {
     package static var hasSubscriptions: Bool { false }
 
     package static var preamble: [(direction: Direction, opcode: Opcode, payload: [UInt8])] { [] }
-
-    /// The first bytes in hexadecimal.
-    private static func hexSummary(_ bytes: [UInt8]) -> String {
-        Summary.line("\(bytes.count) bytes \(hexText(bytes.prefix(32)))\(bytes.count > 32 ? "…" : "")")
-    }
 
     package func write(
         _ message: Message, ids: IDMap, on transport: Transport, into out: inout [UInt8]

@@ -41,6 +41,7 @@ extension SessionReader {
             connections[place.connection]?.stream = stream
             return
         }
+        if case .streamed = body {} else { connections[place.connection]?.exchanges[x]?.isAnswerWhole = true }
         nameByAnswer(x, at: place)
         beginByAnswer(x, at: place, into: &out)
         noteAnswer(x, at: place)

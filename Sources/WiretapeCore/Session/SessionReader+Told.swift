@@ -14,8 +14,8 @@ extension SessionReader {
         // What cannot be decoded is replayed as it was received.
         guard let headers = opening.response?.headers,
             headers.contentCodings.isEmpty || ContentDecoder(headers.contentCodings) != nil,
-            let entry = codecs.first(where: { $0.type.isToldByAnswer }), entry.type.claim(opening) >= .likely,
-            !codecs.contains(where: { !$0.type.isToldByAnswer && $0.type.claim(opening) >= .likely })
+            let (entry, framing) = codecs.told(by: opening, isWhole: exchange.isAnswerWhole),
+            isSure || framing != .units(.pieces) || exchange.names.isEmpty
         else { return }
         let name = Name(
             codec: entry, kind: .operation, key: Key(codec: entry.id, key: "\u{0}\(place.connection) \(x)"))
@@ -52,9 +52,8 @@ extension SessionReader {
     /// A stream of an unknown session has said something. No server of the other protocols speaks first, so it is none of
     /// theirs: what looked like the name of a session is an item of the query.
     mutating func tellByFirstEvent(_ x: UInt32, at place: Place, into out: inout [DecodedMessage]) {
-        guard let exchange = connections[place.connection]?.exchanges[x], exchange.framing == .events,
-            exchange.opening.responseBody.count < SessionReader.bodyLimit,
-            SessionReader.hasEvent(exchange.opening.responseBody)
+        guard let exchange = connections[place.connection]?.exchanges[x], !exchange.names.isEmpty,
+            exchange.opening.responseBody.count < SessionReader.bodyLimit, saysSomething(exchange)
         else { return }
         beginByAnswer(x, isSure: true, at: place, into: &out)
         guard let name = known(connections[place.connection]?.exchanges[x]?.names ?? []), name.kind == .operation else {
@@ -62,6 +61,12 @@ extension SessionReader {
         }
         noteAnswer(x, at: place)
         _ = streamed(x, [], at: place, into: &out)
+    }
+
+    private func saysSomething(_ exchange: Exchange) -> Bool {
+        if exchange.framing == .events { return SessionReader.hasEvent(exchange.opening.responseBody) }
+        return exchange.framing == nil && known(exchange.names) == nil
+            && codecs.told(by: exchange.opening, isWhole: exchange.isAnswerWhole)?.framing == .units(.pieces)
     }
 
     private static func hasEvent(_ body: [UInt8]) -> Bool {

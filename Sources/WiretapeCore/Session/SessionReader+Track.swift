@@ -35,6 +35,8 @@ extension SessionReader {
         /// Why the answer cannot be decoded; of a stream, whether that has been told.
         var undecoded: ContentDecoder.Fault?
         var isGivenUp = false
+        /// The answer's body stands whole on the tape.
+        var isAnswerWhole = false
         /// The answer is a stream; its reader once the stream is known to be a session's.
         var framing: BodyFraming?
         var body: BodyReader?

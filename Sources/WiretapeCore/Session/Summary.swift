@@ -32,6 +32,11 @@ package enum Summary {
     /// The text on one line, whole: for names, places and other parts of sentences that came from outside.
     package static func part(_ text: String) -> String { TerminalText.line(text) }
 
+    /// How many bytes these are, and the first of them in hexadecimal.
+    package static func bytes(_ bytes: [UInt8]) -> String {
+        line("\(bytes.count) bytes \(hexText(bytes.prefix(32)))\(bytes.count > 32 ? "…" : "")")
+    }
+
     /// The text as one word of a shell's command line that people may copy: `'ReceiveMessage:/arguments/1'`.
     package static func shellWord(_ text: String) -> String {
         "'\(part(text).replacing("'", with: #"'\''"#))'"

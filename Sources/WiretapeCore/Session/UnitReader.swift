@@ -39,7 +39,7 @@ package struct UnitReader: Sendable {
     package mutating func feed(_ bytes: [UInt8], from: Int) -> BodyReader.Outcome {
         guard from < bytes.count else { return restOfComments(from) }
         switch kind {
-        case .pieces: return .payload(from == 0 ? bytes : Array(bytes[from...]), next: bytes.count)
+        case .pieces: return unit(bytes[from...], next: bytes.count)
         case .lines: return lines(bytes, from)
         case .events: return events(bytes, from)
         }

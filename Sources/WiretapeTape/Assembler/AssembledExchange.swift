@@ -18,6 +18,7 @@ final class AssembledExchange {
     private var request: Pending<RequestHead>
     private var answer: Pending<ResponseHead> = .none
     private var asksWebSocket = false
+    private var method = "GET"
     private var decoder: RecordedCoding?
 
     private enum Pending<Head> {
@@ -34,6 +35,7 @@ final class AssembledExchange {
         var scanner = HTTPScanner(.toServer)
         guard case .request(let head, let info, _) = scanner.scan(raw, from: 0) else { return nil }
         asksWebSocket = info.upgradeProtocol.map { equalIgnoringCase($0, "websocket") } ?? false
+        method = head.method
         request = .waiting(head, since: time, [], size: 0)
     }
 
@@ -70,12 +72,13 @@ final class AssembledExchange {
         decoder = RecordedCoding(head.headers.contentCodings)
         answer = .waiting(head, since: time, [], size: 0)
         // The client may answer a piece before the next one comes: what it says must not overtake the head that waits.
-        if Self.isStream(head) { flushAnswer(at: time, &packer) }
+        if isStream(head) { flushAnswer(at: time, &packer) }
         return .waiting
     }
 
     /// Whether the body's pieces mean something before its end.
-    private static func isStream(_ head: ResponseHead) -> Bool {
+    private func isStream(_ head: ResponseHead) -> Bool {
+        if head.isInPieces(for: method) { return true }
         guard let type = head.headers.first("Content-Type").map({ MediaType($0) }) else { return false }
         // SockJS streams frames as scripts; a script that is a file has a length.
         if type.name == "application/javascript" { return head.headers.first("Content-Length") == nil }

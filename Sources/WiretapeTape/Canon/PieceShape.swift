@@ -6,9 +6,12 @@ enum PieceShape {
     case events
     case parts(boundary: [UInt8])
     case lines
+    /// What arrived together.
+    case pieces
     case bytes
 
-    init(_ response: ResponseHead?) {
+    /// - Parameter isInPieces: each piece of the body means something by itself.
+    init(_ response: ResponseHead?, isInPieces: Bool) {
         let type = response?.headers.first("Content-Type").map { MediaType($0) }
         if type?.name == "text/event-stream" {
             self = .events
@@ -17,7 +20,7 @@ enum PieceShape {
         } else if type?.isJSONLines == true {
             self = .lines
         } else {
-            self = .bytes
+            self = isInPieces ? .pieces : .bytes
         }
     }
 
@@ -27,6 +30,7 @@ enum PieceShape {
         case .events: PieceShape.eventEnd(body)
         case .parts(let boundary): PieceShape.delimiterEnd(body, boundary)
         case .lines: body.firstIndex(of: 0x0a).map { $0 + 1 }
+        case .pieces: body.endIndex
         case .bytes: nil
         }
     }
@@ -35,7 +39,7 @@ enum PieceShape {
     func isSignOfLife(_ piece: ArraySlice<UInt8>, _ codec: any FrameCodec) -> Bool {
         var payloads: [[UInt8]] = []
         switch self {
-        case .bytes, .lines: return false
+        case .bytes, .lines, .pieces: return false
         case .events:
             var reader = SSEReader()
             let bytes = Array(piece)

@@ -49,7 +49,7 @@ extension TapeCanon {
     mutating func flushPieces(_ x: UInt32, _ event: TapeEvent, all: Bool) {
         let c = event.connection
         guard let exchange = connections[c]?.exchanges[x], let carrier = exchange.carrier else { return }
-        let shape = PieceShape(exchange.response)
+        let shape = PieceShape(exchange.response, isInPieces: exchange.isInPieces)
         var body = exchange.responseBody[...]
         var items: [CanonItem] = []
         while !body.isEmpty {

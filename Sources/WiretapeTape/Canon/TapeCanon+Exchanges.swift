@@ -39,6 +39,8 @@ extension TapeCanon {
         var codec: (any FrameCodec)?
         /// Its pieces mean something by themselves.
         var isEndless = false
+        /// What they are, nothing but their arrival tells.
+        var isInPieces = false
         /// A piece of the answer was written.
         var hasPieces = false
         /// What the client said with it.
@@ -191,6 +193,13 @@ extension TapeCanon {
         noteCodings(&exchange)
         connections[c]?.exchanges[x] = exchange
         if case .upgrade = exchange.role, head.status == 101 { return upgraded(x, exchange, event) }
+        if isInPieces(exchange, body) {
+            connections[c]?.exchanges[x]?.isEndless = true
+            connections[c]?.exchanges[x]?.isInPieces = true
+            connections[c]?.exchanges[x]?.responseBody = []
+            beginStream(x, event)
+            if case .whole(let bytes) = body { chunk(x, .toClient, bytes, event) }
+        }
         guard case .streamed = body else { return answered(x, event) }
         var isEndless = head.headers.first("Content-Type").map { MediaType($0).isStream } ?? false
         if case .stream = exchange.role { isEndless = true }
@@ -198,6 +207,21 @@ extension TapeCanon {
             connections[c]?.exchanges[x]?.isEndless = true
             beginStream(x, event)
         }
+    }
+
+    /// Whether nothing but the arrival of the body's pieces tells what they are.
+    private func isInPieces(_ exchange: Exchange, _ body: TapeEvent.Body) -> Bool {
+        guard case .ordinary(isNegotiation: false) = exchange.role, let response = exchange.response,
+            !exchange.isProxys
+        else { return false }
+        // What cannot be decoded is one body.
+        if let codings = exchange.left, ContentDecoder(codings) == nil { return false }
+        let opening = StreamOpening(
+            request: exchange.head, response: response, requestBody: exchange.requestBody,
+            responseBody: exchange.responseBody)
+        var isWhole = true
+        if case .streamed = body { isWhole = false }
+        return codecs.told(by: opening, isWhole: isWhole)?.framing == .units(.pieces)
     }
 
     mutating func upgraded(_ x: UInt32, _ exchange: Exchange, _ event: TapeEvent) {
@@ -246,12 +270,23 @@ extension TapeCanon {
                     time: exchange.answered,
                     what: .event(
                         .response(
-                            x: 0, canonical(response), .streamed, interim: false, coding: exchange.coding,
+                            x: 0, streamed(response, exchange), .streamed, interim: false, coding: exchange.coding,
                             proxy: exchange.isProxys), on: carrier, exchange: exchange.number, json: nil)),
             ])
         exchange.slot = nil
         connections[c]?.exchanges[x] = exchange
         flushPieces(x, event, all: false)
+    }
+
+    /// A body that is too long to stand inline keeps its length, where it would be one in pieces without.
+    private mutating func streamed(_ head: ResponseHead, _ exchange: Exchange) -> ResponseHead {
+        var canonical = canonical(head)
+        guard !exchange.isEndless, let length = head.headers.first("Content-Length"),
+            canonical.isInPieces(for: exchange.head.method)
+        else { return canonical }
+        let rank = canonical.headers.firstIndex { $0.name.lowercased() > "content-length" }
+        canonical.headers.insert(HeaderField("Content-Length", length), at: rank ?? canonical.headers.endIndex)
+        return canonical
     }
 
     mutating func requested(_ exchange: Exchange, on carrier: CanonCarrier, isSession: Bool) -> CanonItem {

@@ -1,12 +1,11 @@
 extension LiveFaults {
     /// The head of an answer may tell that the exchange is an operation of which its request told nothing.
     func tell(_ exchange: LiveExchange) {
-        guard let entry = codecs.first(where: { $0.type.isToldByAnswer }), entry.type.claim(exchange.opening) >= .likely
-        else { return }
+        guard let entry = codecs.told(by: exchange.opening)?.entry else { return }
         if exchange.entry?.id == entry.id { return exchange.kind = .operation }
         if let other = exchange.entry {
             guard exchange.kind == .operation || exchange.kind == .stream,
-                other.type.claim(exchange.opening) < .likely, exchange.carrier == nil
+                exchange.carrier == nil
             else { return }
             if let key = other.type.sessionKey(exchange.opening), owner(of: key) != nil { return }
         } else if exchange.kind != .other {

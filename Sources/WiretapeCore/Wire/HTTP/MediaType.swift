@@ -34,6 +34,17 @@ package struct MediaType: Hashable, Sendable {
     /// Whether each piece of such a body means something before the body's end: events, parts, lines.
     package var isStream: Bool { name == "text/event-stream" || name.hasPrefix("multipart/") || isJSONLines }
 
+    /// Whether such a body may be anything that its server says bit by bit: text, bytes, and the frames of remote procedure
+    /// calls. Without a length it is a stream, and what arrived together is its unit.
+    package var isOfPieces: Bool {
+        MediaType.pieces.contains(name) || MediaType.calls.contains { name.hasPrefix($0) }
+    }
+
+    private static let pieces: Set<String> = [
+        "", "text/plain", "application/octet-stream", "application/vnd.amazon.eventstream",
+    ]
+    private static let calls = ["application/grpc-web", "application/connect+"]
+
     private static let jsonLines: Set<String> = [
         "application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonl",
         "application/jsonlines", "application/x-jsonlines", "application/json-seq", "application/stream+json",
