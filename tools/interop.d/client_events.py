@@ -1,5 +1,5 @@
 """aiohttp and httpx as clients of streams: client_events.py URL WHAT [CLIENT]. WHAT: prices (server-sent events; the client
-comes back with Last-Event-ID, after what `retry:` says, until the server answers 204), log (JSON lines) or chat (a model's
+comes back with Last-Event-ID, after what `retry:` says, until the server answers 204), log (JSON lines), say (text in pieces; the client counts what comes together) or chat (a model's
 tokens). Prints what the application observes, one JSON object a line."""
 
 import asyncio
@@ -68,6 +68,16 @@ async def with_aiohttp():
                 async for line in answer.content:
                     observe("log", "line", text=line.decode())
                 observe("log", "end")
+        elif WHAT == "say":
+            async with session.get(URL + "/say") as answer:
+                try:
+                    async for piece, _ in answer.content.iter_chunks():
+                        # The end of the body may come as one of its own.
+                        if piece:
+                            observe("say", "piece", text=piece.decode())
+                    observe("say", "end")
+                except aiohttp.ClientError:
+                    observe("say", "cut")
         else:
             asked = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "stream": True}
             async with session.post(URL + "/v1/chat", json=asked) as answer:

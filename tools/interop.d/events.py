@@ -1,4 +1,4 @@
-"""Streams of no known protocol (server-sent events, JSON lines, a model's tokens): aiohttp's server, and aiohttp and httpx as
+"""Streams of no known protocol (server-sent events, JSON lines, a model's tokens, text in pieces): aiohttp's server, and aiohttp and httpx as
 clients, live, through record and from replay at speed 1 and at once, in every content coding; reconnects with Last-Event-ID,
 recorded ones and those that a rule makes."""
 
@@ -11,7 +11,7 @@ from codings import CODINGS, encoded
 from peers import HERE
 from processes import Failed, Program, Wiretape, free_port, run, wait_for_port
 
-WHATS = {"prices": 3, "log": 1, "chat": 1}
+WHATS = {"prices": 3, "log": 1, "chat": 1, "say": 1}
 
 
 @contextlib.contextmanager
@@ -92,12 +92,34 @@ def cut(client):
     return play
 
 
+def cut_pieces(stage):
+    """Text in pieces, which a rule cuts behind the second, in replay and live."""
+    tape = stage.tape()
+    with server(stage, "identity") as port, stage.record(port, tape) as proxy:
+        whole = observe(proxy.url, "say")
+    rule = ["--fault", "reset after message[2]"]
+    seen, report = replayed(stage, tape, "say", "aiohttp", *rule)
+    with server(stage, "identity") as port:
+        with Wiretape(["proxy", "--upstream", f"http://127.0.0.1:{port}", *rule], stage.path(".log")) as proxy:
+            live = observe(proxy.url, "say")
+            if (code := proxy.stop()) != 0:
+                raise Failed(f"proxy ended with {code}: {proxy.said()}")
+    for where, got in (("replay", seen["say"]), ("live", live["say"])):
+        if got[:-1] != whole["say"][:2] or json.loads(got[-1])["event"] != "cut":
+            raise Failed(f"{where} with a cut: {got}")
+    if len(report["faults"]) != 1:
+        raise Failed(f"faults {report['faults']}")
+    return "two pieces and the cut, in replay and live"
+
+
 CASES = {
     f"events: {what} {client} {coding}": ((), stream(what, client, coding))
     for what, client, codings in (
         ("prices", "aiohttp", CODINGS), ("log", "aiohttp", CODINGS), ("chat", "aiohttp", CODINGS),
+        ("say", "aiohttp", CODINGS[:1]),
         ("prices", "httpx", CODINGS[:1]), ("chat", "httpx", CODINGS[:1]),
     )
     for coding in codings
 }  # fmt: skip
+CASES |= {"events: cut pieces": ((), cut_pieces)}
 CASES |= {f"events: cut {client}": ((), cut(client)) for client in ("aiohttp", "httpx")}

@@ -1,6 +1,6 @@
 """Streams of no protocol's by aiohttp: events_server.py PORT CODING. /prices has server-sent events with ids (twelve, in
 streams of four: the server cuts each, and goes on behind Last-Event-ID; 204 when nothing is left), /log JSON lines, /v1/chat
-the token stream of a language model for a POST. With another CODING than identity what is streamed is encoded."""
+the token stream of a language model for a POST, /say text in pieces of no format. With another CODING than identity what is streamed is encoded."""
 
 import asyncio
 import json
@@ -60,6 +60,14 @@ async def log(request):
     return await answer.end()
 
 
+async def say(request):
+    answer = Answer("text/plain; charset=utf-8")
+    await answer.begin(request)
+    for piece in ["Once upon ", "a time\nthere was ", "{\"a\": 1}\n", "Äpfel ", "and the end"]:
+        await answer.say(piece)
+    return await answer.end()
+
+
 async def chat(request):
     asked = await request.json()
     if not asked.get("stream"):
@@ -73,5 +81,5 @@ async def chat(request):
 
 
 app = web.Application()
-app.add_routes([web.get("/prices", prices), web.get("/log", log), web.post("/v1/chat", chat)])
+app.add_routes([web.get("/prices", prices), web.get("/log", log), web.get("/say", say), web.post("/v1/chat", chat)])
 web.run_app(app, host="127.0.0.1", port=PORT, print=None)
