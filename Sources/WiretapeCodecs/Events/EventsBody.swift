@@ -19,11 +19,20 @@ enum EventsBody {
         let mark = "\u{fffd}"
         for lost in 0...3 where start + lost < bytes.count {
             let (inside, tail) = (bytes[start..<bytes.count - lost], bytes.suffix(lost))
-            if let first = tail.first, first < 0xc0 || tail.dropFirst().contains(where: { $0 & 0xc0 != 0x80 }) { continue }
+            if let first = tail.first, first < 0xc0 || tail.dropFirst().contains(where: { $0 & 0xc0 != 0x80 }) {
+                continue
+            }
             guard let text = String(validUTF8: Array(inside)) else { continue }
             return (start > 0 ? mark : "") + text + (lost > 0 ? mark : "")
         }
         return nil
+    }
+
+    /// What is written for other content of bytes that were no JSON: its text, where it is nothing else. Nil: it is JSON.
+    static func plain(_ content: JSONValue, like bytes: [UInt8]) -> String? {
+        guard let members = content.members, members.count == 1, let text = content["text"]?.string else { return nil }
+        let before = try? JSONValue(parsing: bytes.span)
+        return before?.members == nil ? text : nil
     }
 
     /// A request's body by its meaning: JSON whatever its type says, else as ordinary requests are compared. Null: none.

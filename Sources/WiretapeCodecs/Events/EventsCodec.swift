@@ -142,7 +142,7 @@ package struct EventsCodec: FrameCodec {
         let (value, text) = EventsBody.data(bytes)
         return Message(
             direction: .toClient, role: .push, type: "piece", label: "message", meaning: value, content: value,
-            summary: text, bytes: bytes, opcode: opcode)
+            summary: Summary.line(text), bytes: bytes, opcode: opcode)
     }
 
     package static func id(of message: Message) -> String? {
@@ -179,8 +179,12 @@ package struct EventsCodec: FrameCodec {
 
     package static func encode(_ content: JSONValue, like message: Message) -> [UInt8]? {
         guard message.direction == .toClient else { return nil }
-        let text = Array((content.string ?? content.text).utf8)
-        if message.type == "event" { return EventsBlock(message.bytes).replacingData(with: text) }
+        let block = message.type == "event" ? EventsBlock(message.bytes) : nil
+        let plain = EventsBody.plain(content, like: block?.event?.data ?? message.bytes)
+        let text = Array((plain ?? content.string ?? content.text).utf8)
+        if let block { return block.replacingData(with: text) }
+        // Its text is all of it.
+        if plain != nil, message.type == "piece" { return text }
         let isText = isValidUTF8(message.bytes.span)
         let range = isText ? EventsBody.trimmed(message.bytes) : message.bytes.indices
         return Array(message.bytes[..<range.lowerBound]) + text + message.bytes[range.upperBound...]
