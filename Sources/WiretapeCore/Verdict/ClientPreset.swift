@@ -25,7 +25,7 @@ package struct ClientPreset: Sendable {
 
     package static let all: [ClientPreset] = [
         .signalrJS, .signalrSwift, .signalrSwiftMoozzyk, .pysignalr, .graphqlWS, .apolloIOS, .apolloIOS1,
-        .eventflitSwift, .eventflitJS, .atmosphereJS,
+        .eventflitSwift, .eventflitJS, .atmosphereJS, .eventsource,
     ]
 
     /// The parameters of all of them, each name once.
