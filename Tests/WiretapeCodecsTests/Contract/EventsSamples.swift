@@ -4,7 +4,7 @@ import WiretapeCore
 extension ContractSamples {
     /// Any bytes are an event, a line or something beside them; nothing is answered in words of the protocol.
     static let events = ContractSamples(
-        codec: CodecEntry(EventsCodec.self), framing: .messages, tapes: ["events/prices", "events/log"],
+        codec: CodecEntry(EventsCodec.self), framing: .messages, tapes: ["events/prices", "events/log", "events/say"],
         opening: StreamOpening(
             request: RequestHead(method: "POST", target: "/v1/chat"),
             response: ResponseHead(status: 200, headers: [HeaderField("Content-Type", "text/event-stream")])),

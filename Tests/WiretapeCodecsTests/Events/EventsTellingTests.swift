@@ -4,9 +4,11 @@ import WiretapeCore
 
 /// Which exchanges are streams of events, and what is left to others.
 @Suite struct EventsTellingTests {
-    private func read(_ request: RequestHead, _ type: String?, _ pieces: [String], status: Int = 200) -> Reading {
-        let headers =
-            (type.map { [HeaderField("Content-Type", $0)] } ?? []) + [HeaderField("Transfer-Encoding", "chunked")]
+    private func read(
+        _ request: RequestHead, _ type: String?, _ pieces: [String], status: Int = 200,
+        framing: HeaderField? = HeaderField("Transfer-Encoding", "chunked")
+    ) -> Reading {
+        let headers = (type.map { [HeaderField("Content-Type", $0)] } ?? []) + (framing.map { [$0] } ?? [])
         var events: [TapeEvent] = []
         func add(_ kind: TapeEvent.Kind) {
             events.append(TapeEvent(time: UInt64(events.count) * 200_000_000, connection: 1, kind))
@@ -39,10 +41,86 @@ import WiretapeCore
         }
     }
 
-    @Test(arguments: ["text/html", "application/json", "application/octet-stream", "image/png", "text/csv"])
-    func downloadsAreNot(_ type: String) {
+    @Test(arguments: [
+        "text/html", "application/json", "application/xml", "text/css", "image/png", "text/csv", "text/javascript",
+        "font/woff2", "application/grpc", "application/pdf", "multipart/form-data; boundary=x",
+    ])
+    func documentsAreNot(_ type: String) {
         let reading = read(Self.get, type, ["{\"a\":", "1}\n", "<p>\n"])
         #expect(reading.sessions.isEmpty && reading.reader.exchanges.count == 1)
+    }
+
+    private static let chunked = HeaderField("Transfer-Encoding", "chunked")
+
+    /// Bodies without a length whose type says nothing of what they are.
+    @Test(arguments: [
+        "text/plain", "Text/Plain; charset=utf-8", "application/octet-stream", "application/vnd.amazon.eventstream",
+        "application/grpc-web+proto", "application/grpc-web-text", "application/connect+json", nil,
+    ])
+    func bodiesInPiecesAreSessions(_ type: String?) {
+        for framing in [Self.chunked, HeaderField("Connection", "close"), nil] {
+            for method in ["GET", "POST"] {
+                let reading = read(
+                    RequestHead(method: method, target: "/s"), type, ["ab\nc", "d"],
+                    status: method == "GET" ? 200 : 201,
+                    framing: framing)
+                #expect(reading.sessions.map(\.codec.id) == ["events"])
+                #expect(reading.sessions.map(\.transport) == [.stream])
+                let said = messages(reading)
+                #expect(said.map(\.type) == ["piece", "piece"] && said.map(\.label) == ["message", "message"])
+                #expect(said.map { String(decoding: $0.bytes, as: UTF8.self) } == ["ab\nc", "d"])
+            }
+        }
+        let whole = read(Self.get, type, ["abcd"], framing: HeaderField("Content-Length", "4"))
+        #expect(whole.sessions.isEmpty && whole.reader.exchanges.count == 1)
+        for (method, status) in [("HEAD", 200), ("GET", 404), ("GET", 302), ("GET", 204)] {
+            let pieces = method == "HEAD" || status == 204 ? [] : ["no"]
+            #expect(read(RequestHead(method: method, target: "/s"), type, pieces, status: status).sessions.isEmpty)
+        }
+    }
+
+    private func messages(_ reading: Reading) -> [Message] {
+        reading.sessions.flatMap(\.entries).compactMap { entry in
+            if case .message(let message) = entry.what, message.direction == .toClient { message } else { nil }
+        }
+    }
+
+    /// Other protocols answer with pieces of no meaning of their own, too: a reservation of GraphQL's, a poll of SignalR's that
+    /// has nothing to say.
+    @Test func whatAnotherProtocolAsksForStaysItsOwn() {
+        let reservation = read(
+            RequestHead(method: "PUT", target: "/graphql/stream"), "text/plain", ["a1-b2"], status: 201)
+        let negotiation = read(RequestHead(method: "POST", target: "/hub/negotiate"), "text/plain", ["{}"])
+        let poll = read(RequestHead(method: "GET", target: "/hub?id=abc"), "application/octet-stream", [])
+        for reading in [reservation, negotiation, poll] {
+            #expect(reading.sessions.allSatisfy { $0.codec.id != "events" })
+        }
+    }
+
+    @Test(arguments: ["/s?id=5", "/s?token=a"]) func aQueryMayLookLikeAPoll(_ target: String) {
+        let reading = read(RequestHead(method: "GET", target: target), "text/plain", ["a", "b"])
+        #expect(reading.sessions.map(\.codec.id) == ["events"])
+        #expect(messages(reading).map(\.summary) == ["a", "b"])
+    }
+
+    /// A piece may end within a character: what there is of the text is shown, and no byte changes.
+    @Test func cutCharactersAreShown() {
+        var codec = EventsCodec(
+            StreamOpening(request: Self.get, response: ResponseHead(status: 200, headers: [Self.chunked])))
+        func shown(_ bytes: [UInt8]) -> String {
+            var messages: [Message] = []
+            codec.decode(bytes.span, .text, .toClient, into: &messages)
+            #expect(messages.map(\.bytes) == [bytes])
+            return messages[0].summary
+        }
+        let text = Array("aé🌍b".utf8)
+        for at in 1..<text.count {
+            let (first, second) = (shown(Array(text[..<at])), shown(Array(text[at...])))
+            #expect(first.hasPrefix("a") && second.hasSuffix("b"), "\(first) \(second)")
+        }
+        #expect(shown(Array(text[..<2])) == "a\u{fffd}" && shown(Array(text[2...])) == "\u{fffd}🌍b")
+        #expect(shown([0xff, 0, 1]) == "3 bytes ff0001" && shown([0x80]) == "1 bytes 80")
+        #expect(shown(Array("{\"a\": 1}\n".utf8)) == #"{"a":1}"#)
     }
 
     @Test func refusalsAreNot() {

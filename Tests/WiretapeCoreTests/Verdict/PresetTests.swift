@@ -181,6 +181,8 @@ struct PresetTests {
         ("atmosphere-js, interval=1s, max=2", [1, 1, 1, 1], true),
         ("apollo-ios-1", [0.5, 0.5, 0.5, 0.5, 0.5, 0.5], false),
         ("apollo-ios-1, interval=2s", [2, 2], false),
+        ("eventsource", [1, 1, 1, 1, 1, 1, 1], false),
+        ("eventsource, retry=2s", [2, 2], false),
     ])
     func parametersOfTheClients(_ client: String, _ delays: [Double], _ ends: Bool) throws {
         let policy = "client(\(client))"
@@ -193,6 +195,32 @@ struct PresetTests {
         let more = try lost(delays + [delays.last ?? 0]).judged(by: policy)[0]
         #expect(more.met != ends, "\(client): \(more.reason)")
         if ends { #expect(more.reason.contains("should not have come")) }
+    }
+
+    /// The package's source and runs: which statuses end it, and what it waits after the others.
+    @Test func eventsourceAndItsStatuses() throws {
+        let policy = "client(eventsource)"
+        for (status, delay) in [(500, 1.0), (502, 1), (503, 1), (504, 1), (301, 0), (302, 0), (307, 0)] {
+            var course = Course()
+            course.fails("operation", status: status)
+            course.connects(after: delay)
+            #expect(try course.judged(by: policy)[0].met, "\(status)")
+            var bent = Course()
+            bent.fails("operation", status: status)
+            bent.connects(after: delay + 2)
+            #expect(try bent.judged(by: policy)[0].met == false, "\(status)")
+        }
+        for status in [204, 308, 400, 404, 429, 501] {
+            var ended = Course()
+            ended.fails("operation", status: status)
+            ended.connects(after: 1)
+            #expect(try ended.judged(by: policy)[0].reason.contains("status \(status) ends it"))
+        }
+        // A first attempt that no server takes is tried again as well.
+        var refused = Course()
+        refused.fails("operation", status: nil)
+        refused.connects(after: 1)
+        #expect(try refused.judged(by: policy)[0].met)
     }
 
     @Test func parametersOfPysignalrAndGraphQLWS() throws {

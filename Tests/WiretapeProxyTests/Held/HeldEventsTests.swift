@@ -74,6 +74,44 @@ import WiretapeSimulation
         #expect(last.text.contains("{\"n\":9}") && !last.text.contains("{\"n\":3}"))
     }
 
+    /// Pieces of text, chunked and until the connection's end.
+    @Test(arguments: ["Transfer-Encoding: chunked", "Connection: close"], [get, ask])
+    func piecesAreMessages(_ framing: String, _ request: [String]) throws {
+        let isChunked = framing.hasSuffix("chunked")
+        let head = ["HTTP/1.1 200 OK", "Content-Type: text/plain", framing, "", ""].joined(separator: "\r\n")
+        let told = ["one ", "two ", "three"]
+        // What arrives together is one piece.
+        let body = isChunked ? told.map(HTTPOrigin.chunk).joined() + "0\r\n\r\n" : told.joined()
+        let rules: [(String, [String])] =
+            isChunked
+            ? [
+                ("drop on message[2]", ["one ", "three"]), ("reset after message[2]", ["one ", "two "]),
+                ("replace(\"2\") on piece[2]", ["one ", "2", "three"]), ("delay(2s) on message[1]", told),
+                ("duplicate on message[3]", told + ["three"]),
+            ] : [("replace(\"2\") on message[1]", ["2"]), ("drop on piece[1]", [])]
+        for (rule, wanted) in rules {
+            let got = try play([rule], head + body, request)
+            let answer = got.text.split(separator: "\r\n\r\n", maxSplits: 1).dropFirst().first.map(String.init) ?? ""
+            let text = isChunked ? wanted.map(HTTPOrigin.chunk).joined() : wanted.joined()
+            #expect(text.isEmpty ? answer.isEmpty : answer.hasPrefix(text), "\(rule): \(answer)")
+            #expect(got.report.sessions.map(\.protocolID) == ["events"], "\(rule)")
+        }
+    }
+
+    /// The same types with a length are one body, of no session.
+    @Test func aBodyWithALengthIsNone() throws {
+        let stage = try HeldStage(["drop on message"]) {
+            HTTPOrigin($0) { _, _, _ in HTTPOrigin.ok("one", ["Content-Type: text/plain"]) }
+        }
+        let peer = ScriptedPeer()
+        peer.onConnect = { $0.send(Self.get.joined(separator: "\r\n")) }
+        peer.stream = stage.connect(peer)
+        stage.run(100)
+        #expect(peer.text.hasSuffix("one") && stage.report.sessions.isEmpty)
+        peer.shut()
+        _ = stage.finish()
+    }
+
     /// A rule about labels can be about any stream; pages are none, and other bodies pass.
     @Test func otherAnswersPass() throws {
         let page = HTTPOrigin.ok("<p>data: 1</p>", ["Content-Type: text/html"])

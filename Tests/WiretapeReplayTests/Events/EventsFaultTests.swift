@@ -30,6 +30,12 @@ import WiretapeCore
         try first("replace(/n=7) on price[1]", "id: 1\nevent: price\ndata: {\"n\":7}\n\n")
         try first("replace(\"{\\\"x\\\":[1]}\") on price[1]", "id: 1\nevent: price\ndata: {\"x\":[1]}\n\n")
         try first("replace(\"a b\") on price[1]", "id: 1\nevent: price\ndata: a b\n\n")
+        let play = try Playbook(
+            EventsTape.sessions(EventsTape.prices.replacing("data: {\"n\":1}", with: "data: [DONE]")), speed: .instant,
+            faults: [#"replace(/text="[END]") on price[1]"#])
+        let c = play.events("/prices")
+        play.pass(ms: 1)
+        #expect(play.take(c).contains("id: 1\nevent: price\ndata: [END]\n\n"))
     }
 
     /// The request, comments and `retry:` are no messages.
@@ -81,6 +87,22 @@ import WiretapeCore
         play.pass(ms: 100)
         #expect(play.take(back).filter { $0.hasPrefix("id") } == Array(Self.all[1...]))
         #expect(play.finish().unfired.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("reset after message[3]", ["Once\n", "upon", " \u{fffd}", "RST"]),
+        ("drop on message[1]", ["upon", " \u{fffd}"]),
+        ("replace(\"twice\") on message[1]", ["twice\n"]), ("duplicate on piece[2]", ["Once\n", "upon", "upon"]),
+        (#"replace(/text="x\n") on message[1]"#, ["x\n", "upon"]),
+        ("delay(1ms) on message[2]", ["Once\n", "upon"]), ("truncate(2) + reset on message[2]", ["Once\n"]),
+    ])
+    func piecesAreMessages(_ rule: String, _ wanted: [String]) throws {
+        let play = try Playbook(EventsTape.sessions(EventsTape.pieces), speed: .instant, faults: [rule])
+        let c = play.events("/say")
+        play.pass(ms: 100)
+        #expect(play.finish().unfired.isEmpty, "\(rule)")
+        let got = Array(play.take(c).dropFirst())
+        #expect(Array(got.prefix(wanted.count)) == wanted, "\(rule): \(got)")
     }
 
     @Test func linesAreMessages() throws {

@@ -14,6 +14,17 @@ import WiretapeCore
         #expect(play.finish().verdict == .pass)
     }
 
+    @Test func aPostThatIsAnsweredInPiecesIsMatchedByItsMeaning() throws {
+        let play = try Playbook(EventsTape.sessions(EventsTape.told), speed: .instant)
+        let other = play.post("/say", #"{"stream":true,"model":"n"}"#)
+        play.pass(ms: 1)
+        #expect(play.take(other).first?.hasPrefix("409 ") == true)
+        let c = play.post("/say", #"{ "stream": true, "model": "\u006d" }"#)
+        play.pass(ms: 1)
+        #expect(play.take(c).prefix(3) == ["200 …", "Once\n", "upon"])
+        #expect(play.finish().divergences.first?.contains("/model") == true)
+    }
+
     @Test func aMissNamesWhatDiffers() throws {
         let play = try Playbook(EventsTape.sessions(EventsTape.tokens))
         let c = play.post("/v1/chat", Self.asked.replacing("\"m\"", with: "\"n\""))

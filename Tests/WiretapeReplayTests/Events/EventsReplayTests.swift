@@ -53,6 +53,65 @@ import WiretapeCore
         #expect(report.verdict == .pass && report.sessions[0].transports == [.stream])
     }
 
+    /// Pieces come as they arrived: not cut at lines, and one character in two of them.
+    @Test func piecesComeAsTheyArrived() throws {
+        let play = try Playbook(EventsTape.sessions(EventsTape.pieces))
+        let c = play.events("/say")
+        play.pass(ms: 9)
+        play.expect(c, "200 …")
+        let wanted = ["Once\n", "upon", " \u{fffd}", "\u{fffd}", "a\n{\"time\":1}"]
+        play.pass(ms: 1)
+        for piece in wanted {
+            play.expect(c, piece)
+            play.pass(ms: 10)
+        }
+        play.expect(c, "end")
+        #expect(play.answers[c]?.headers.first("Content-Type") == "text/plain; charset=utf-8")
+        let report = play.finish()
+        #expect(report.verdict == .pass && report.sessions[0].transports == [.stream])
+        let quick = try Playbook(EventsTape.sessions(EventsTape.pieces), speed: .instant)
+        let other = quick.events("/say")
+        quick.pass(ms: 1)
+        #expect(quick.take(other) == ["200 …"] + wanted + ["end"])
+    }
+
+    /// A type that no server told is not told at replay.
+    @Test func whatHasNoTypeGetsNone() throws {
+        let events = EventsTape.events(EventsTape.pieces).map { event -> TapeEvent in
+            guard case .response(let x, var head, let body, let interim, let coding, let proxy) = event.kind else {
+                return event
+            }
+            head.headers.removeAll { $0.name == "Content-Type" }
+            var event = event
+            event.kind = .response(x: x, head, body, interim: interim, coding: coding, proxy: proxy)
+            return event
+        }
+        let play = try Playbook(CodedTape.read(CodedTape.lines(events)).sessions, speed: .instant)
+        let c = play.events("/say")
+        play.pass(ms: 1)
+        #expect(play.take(c).count == 7)
+        #expect(try #require(play.answers[c]).headers.first("Content-Type") == nil)
+    }
+
+    /// What other protocols would take for the name of a session is an item of the query.
+    @Test(arguments: ["/say?id=5", "/say?token=a"]) func piecesMayLookLikeAPoll(_ target: String) throws {
+        let script = EventsTape.pieces.replacing("/say", with: target)
+        let play = try Playbook(EventsTape.sessions(script), speed: .instant)
+        let c = play.events(target)
+        play.pass(ms: 1)
+        #expect(play.take(c).count == 7)
+    }
+
+    @Test(arguments: [("cut", "FIN"), ("reset", "RST")]) func piecesEndAsRecorded(_ end: String, _ wanted: String)
+        throws
+    {
+        let play = try Playbook(
+            EventsTape.sessions(EventsTape.pieces.replacing("60 1 end", with: "60 1 \(end)")), speed: .instant)
+        let c = play.events("/say")
+        play.pass(ms: 1)
+        #expect(play.take(c).last == wanted)
+    }
+
     @Test(arguments: [("end", ["end"]), ("cut", ["FIN"]), ("reset", ["RST"]), ("left", [])])
     func endingsAreKept(_ ending: String, _ wanted: [String]) throws {
         let script = EventsTape.prices.replacing("60 1 end", with: "60 1 \(ending)")

@@ -6,8 +6,9 @@ import WiretapeCore
 /// ```
 /// 0 1 GET /prices last=5                   a request, perhaps with the id of the last event
 /// 0 1 POST /chat {"stream":true}           one with a body
-/// 5 1 sse | lines                          the head of its answer
+/// 5 1 sse | lines | text | bytes           the head of its answer
 /// 10 1 < data: 1\n\n                       a piece of it
+/// 10 1 hex c3                              the same in hexadecimal
 /// 20 1 end | left | cut | reset            its proper end; the client's leaving; the server's FIN or RST
 /// 20 1 204 | 429 | json {"a":1}            a whole answer
 /// ```
@@ -54,6 +55,9 @@ enum EventsTape {
             return [.request(x: x + 1, RequestHead(method: word, target: parts[0], headers: headers), body)]
         case "sse": return [answer(x, 200, "text/event-stream; charset=utf-8", .streamed)]
         case "lines": return [answer(x, 200, "application/x-ndjson", .streamed)]
+        case "text": return [answer(x, 200, "text/plain; charset=utf-8", .streamed)]
+        case "bytes": return [answer(x, 200, "application/octet-stream", .streamed)]
+        case "hex": return [.chunk(x: x, .toClient, bytes(rest))]
         case "json": return [answer(x, 200, "application/json", .whole(Array(rest.utf8)))]
         case "204": return [answer(x, 204, "text/plain", .none)]
         case "429": return [answer(x, 429, "application/json", .whole(Array(#"{"error":"slow down"}"#.utf8)))]
@@ -62,6 +66,16 @@ enum EventsTape {
         case "left": return [.gone(by: .client, how: .fin, why: nil), .gone(by: .server, how: .fin, why: nil)]
         default: return [.gone(by: .server, how: word == "cut" ? .fin : .rst, why: nil)]
         }
+    }
+
+    private static func bytes(_ hex: String) -> [UInt8] {
+        var digits = hex[...]
+        var bytes: [UInt8] = []
+        while !digits.isEmpty {
+            bytes.append(UInt8(digits.prefix(2), radix: 16)!)
+            digits = digits.dropFirst(2)
+        }
+        return bytes
     }
 
     private static func answer(_ x: UInt32, _ status: Int, _ type: String, _ body: TapeEvent.Body) -> TapeEvent.Kind {
@@ -110,6 +124,19 @@ enum EventsTape {
         30 1 < data: [DONE]\\n\\n
         31 1 end
         """
+    /// Text in pieces, of which one is cut within a character and one has two lines.
+    static let pieces = """
+        0 1 GET /say
+        5 1 text
+        10 1 < Once\n
+        20 1 < upon
+        30 1 hex 20c3
+        40 1 hex a9
+        50 1 < a\n{"time":1}
+        60 1 end
+        """
+    /// The same for a POST.
+    static let told = pieces.replacing("GET /say", with: #"POST /say {"model":"m","stream":true}"#)
     static let lines = """
         0 1 GET /log
         5 1 lines

@@ -19,12 +19,21 @@ import WiretapeTape
         return Array(stream.lines().dropFirst(2))
     }
 
-    private let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    private let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
 
     @Test func quickBodiesStandInline() {
         let lines = stream(head, pieces: [(1_000_000, [97]), (2_000_000, [98])], end: 5_000_000)
         #expect(lines.count == 1)
         #expect(lines[0].contains(#""text":"ab""#))
+    }
+
+    /// A body in pieces is a stream, however quick: each piece stays by itself.
+    @Test(arguments: ["Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n", "Connection: close\r\n"])
+    func quickPiecesStayApart(fields: String) {
+        let pieces: [(at: UInt64, [UInt8])] = [(1_000_000, [97]), (1_000_000, [98])]
+        let lines = stream("HTTP/1.1 200 OK\r\n\(fields)\r\n", pieces: pieces, end: 1_000_000)
+        #expect(lines.count == 4)
+        #expect(lines[1].contains(#""text":"a""#) && lines[2].contains(#""text":"b""#))
     }
 
     @Test func slowBodiesAreStreamed() {
