@@ -80,6 +80,13 @@ let package = Package(
             name: "simulate",
             dependencies: ["WiretapeSimulation", "WiretapeCodecs", "WiretapeCore", "WiretapeSystem"],
             swiftSettings: settings),
+        .target(
+            name: "WiretapeFuzz",
+            dependencies: [
+                "WiretapeProxy", "WiretapeSettings", "WiretapeSimulation", "WiretapeCodecs", "WiretapeTape",
+                "WiretapeCore", "WiretapeBytes",
+            ],
+            swiftSettings: settings),
         .executableTarget(name: "sample-hub", dependencies: ["WiretapeSamples"], swiftSettings: settings),
         .executableTarget(name: "sample-client", dependencies: ["WiretapeSamples"], swiftSettings: settings),
         .testTarget(
@@ -113,6 +120,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "WiretapeFuzzTests", dependencies: ["WiretapeFuzz"], swiftSettings: settings),
+        .testTarget(
             name: "WiretapeCommandTests",
             dependencies: [
                 "wiretape", "WiretapeTape", "WiretapeCore", "WiretapeBytes", "WiretapeSystem",
@@ -120,3 +129,12 @@ let package = Package(
             swiftSettings: settings),
     ]
 )
+
+// libFuzzer is there only when the compiler is told to bring it: tools/fuzz does.
+if Context.environment["WIRETAPE_FUZZ"] != nil {
+    package.targets += [
+        .systemLibrary(name: "CWiretapeFuzzer"),
+        .executableTarget(
+            name: "fuzz", dependencies: ["WiretapeFuzz", "WiretapeSystem", "CWiretapeFuzzer"], swiftSettings: settings),
+    ]
+}

@@ -1,0 +1,105 @@
+internal import WiretapeCodecs
+internal import WiretapeCore
+internal import WiretapeProxy
+internal import WiretapeSimulation
+internal import WiretapeTape
+
+/// A relay between a client and a server of which neither can be trusted, with and without rules, in virtual time. What arrives is
+/// what was sent, in order and from its beginning; everything ends; the tape of it is sound.
+enum RelayTargets {
+    static let all = [
+        FuzzTarget("relay") { judge(FuzzInput($0), nil) },
+        FuzzTarget("rules-relay") { judge(FuzzInput($0), "close(1011) after message[60000, direction=toClient]") },
+    ]
+
+    private static func judge(_ input: FuzzInput, _ rule: String?) -> String? {
+        let loop = SimulatedLoop(seed: UInt64(input.choices), conditions: input.chooses(0) ? .rough : .calm)
+        let tape = InlineTape(
+            header: TapeHeader(started: "2026-01-01T00:00:00.000000Z", redaction: "none"), origin: loop.now)
+        let tap = Tap(loop, index: 0, sink: tape)
+        var control: FaultControl?
+        if let rule {
+            guard let read = try? FaultRule(parsing: rule, from: RuleSource(file: "--fault")) else {
+                return "no rule: \(rule)"
+            }
+            control = FaultControl(
+                loop, LiveFaults(FaultPlan(rules: [read]), seed: 1, codecs: Codecs.all, at: loop.now))
+        }
+        var options = RelayOptions()
+        options.keepHost = true
+        let node = RelayNode(
+            loop,
+            upstream: Upstream(name: "main", url: "http://127.0.0.1:80", host: "127.0.0.1", port: 80, isTLS: false),
+            tap: tap, numbers: ConnectionNumbers(), options: options, faults: control,
+            connect: { loop.connect(to: $0, $1) })
+        tap.onHold = { node.hold() }
+        tap.onRelease = { node.release() }
+        var servers: [FuzzPeer] = []
+        let answers = input.turns.filter { $0.chooses(0) }.map(\.bytes)
+        guard let proxy = try? node.listen(on: Address(host: "127.0.0.1", port: 8080), reusePort: false),
+            let upstream = try? loop.listen(
+                on: Address(host: "127.0.0.1", port: 80), reusePort: false,
+                { stream in
+                    // The first connection is the one that talks; others are hung up on.
+                    let peer = FuzzPeer(loop, servers.isEmpty ? answers : [], resets: input.chooses(1))
+                    peer.stream = stream
+                    servers.append(peer)
+                    peer.begin()
+                    return peer
+                })
+        else { return "cannot listen" }
+        let client = FuzzPeer(loop, input.turns.filter { !$0.chooses(0) }.map(\.bytes), resets: input.chooses(2))
+        client.stream = loop.connect(to: proxy, client)
+        loop.run(until: loop.now.advanced(by: 120_000_000_000), limit: 200_000)
+        var isStopped = false
+        node.stop { isStopped = true }
+        loop.run(until: loop.now.advanced(by: 20_000_000_000), limit: 200_000)
+        guard isStopped, node.count == 0 else { return "does not stop" }
+        control?.close()
+        tap.close()
+        upstream.close()
+        tap.onHold = nil
+        tap.onRelease = nil
+        let leaks = loop.leaks
+        loop.shutdown()
+        if !loop.violations.isEmpty { return "\(loop.violations)" }
+        if !leaks.isEmpty { return "left open: \(leaks)" }
+        return wrong(client, servers) ?? TapeTargets.unsound(tape.finish())
+    }
+
+    private static func wrong(_ client: FuzzPeer, _ servers: [FuzzPeer]) -> String? {
+        let toServer = servers.flatMap(\.received)
+        // Empty lines before a head are the only bytes that a relay may drop.
+        guard arrived(toServer, of: client.sent) == toServer.count else {
+            return "the server got what the client did not send: \(String(decoding: toServer, as: UTF8.self))"
+        }
+        let sent = servers.first?.sent ?? []
+        let same = arrived(client.received, of: sent)
+        let rest = client.received[same...]
+        guard rest.isEmpty || ownAnswer(client.received, behind: same) else {
+            return "the client got what the server did not send: \(String(decoding: rest, as: UTF8.self))"
+        }
+        return nil
+    }
+
+    /// How many of the bytes `got` are those that were sent, in order, with nothing but ends of lines left out.
+    private static func arrived(_ got: [UInt8], of sent: [UInt8]) -> Int {
+        var at = 0
+        for (i, byte) in got.enumerated() {
+            while at < sent.count, sent[at] != byte, sent[at] == 0x0a || sent[at] == 0x0d { at += 1 }
+            guard at < sent.count, sent[at] == byte else { return i }
+            at += 1
+        }
+        return got.count
+    }
+
+    /// Whether an answer of the relay itself stands there: its first bytes may be those of an answer of the server that is left
+    /// out, so that it may begin before `end`.
+    private static func ownAnswer(_ bytes: [UInt8], behind end: Int) -> Bool {
+        let status = Array("HTTP/1.1 ".utf8)
+        for start in stride(from: end, through: max(0, end - 64), by: -1) where bytes[start...].starts(with: status) {
+            return [UInt8(ascii: "4"), UInt8(ascii: "5")].contains(bytes[min(start + 9, bytes.count - 1)])
+        }
+        return false
+    }
+}
