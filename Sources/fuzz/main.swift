@@ -19,10 +19,16 @@ let chosen = target
 /// Only libFuzzer's thread calls it; a global function because C takes no closure with a context.
 func one(_ data: UnsafePointer<UInt8>?, _ size: Int) -> Int32 {
     let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: size))
-    if let wrong = chosen.run(bytes) { preconditionFailure("\(chosen.name): \(wrong)") }
+    if let wrong = chosen.run(bytes) {
+        // A release build does not print the reason of a trap.
+        Console.error.write("WRONG: \(chosen.name): \(wrong)\n")
+        preconditionFailure(wrong)
+    }
     return 0
 }
 
-var count = CommandLine.argc
-var words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe CommandLine.unsafeArgv
+// libFuzzer takes the target's name for a folder: it sees the arguments without it.
+var count = CommandLine.argc - 1
+var words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe CommandLine.unsafeArgv + 1
+unsafe CommandLine.unsafeArgv[1] = CommandLine.unsafeArgv[0]
 ThisProcess.exit(unsafe LLVMFuzzerRunDriver(&count, &words) { unsafe one($0, $1) })

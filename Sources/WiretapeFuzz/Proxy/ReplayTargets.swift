@@ -14,14 +14,12 @@ enum ReplayTargets {
 
     private static let tape = """
         {"tape":1,"protocol":"signalr","route":"/chat"}
-        {"t":0,"e":"message","dir":"toServer","json":{"protocol":"json","version":1}}
-        {"t":1000000,"e":"message","dir":"toClient","json":{}}
-        {"t":2000000,"e":"message","dir":"toServer","json":{"type":1,"target":"Hello","arguments":["a"],"invocationId":"1"}}
-        {"t":3000000,"e":"message","dir":"toClient","json":{"type":3,"invocationId":"1","result":1}}
-        {"t":4000000,"e":"message","dir":"toServer","json":{"type":4,"target":"Count","arguments":[2],"invocationId":"2"}}
-        {"t":5000000,"e":"message","dir":"toClient","json":{"type":2,"invocationId":"2","item":1}}
-        {"t":6000000,"e":"message","dir":"toClient","json":{"type":3,"invocationId":"2"}}
-        {"t":7000000,"e":"message","dir":"toClient","json":{"type":1,"target":"Tick","arguments":[1]}}
+        {"d":">","json":{"type":1,"target":"Hello","arguments":["a"],"invocationId":"1"}}
+        {"d":"<","after":"1ms","json":{"type":3,"invocationId":"1","result":1}}
+        {"d":">","json":{"type":4,"target":"Count","arguments":[2],"invocationId":"2"}}
+        {"d":"<","after":"1ms","json":{"type":2,"invocationId":"2","item":1}}
+        {"d":"<","after":"1ms","json":{"type":3,"invocationId":"2"}}
+        {"d":"<","after":"1ms","json":{"type":1,"target":"Tick","arguments":[1]}}
 
         """
 

@@ -16,6 +16,8 @@ enum TextTargets {
         let canonical = value.canonical
         guard canonical.canonicalText == value.canonicalText else { return "two canonical texts: \(canonical.text)" }
         var text = JSONText(bytes)
+        // Of members of one name the text's pointers mean the last and the value's the first: nothing is said of those.
+        guard !hasDoubles(value) else { return nil }
         for pointer in ["", "/0", "/a", "/a/0", "/arguments/0"] {
             guard let range = text.range(at: pointer) else { continue }
             guard let there = value.value(at: pointer) else { return "\(pointer) is in the text and not in the value" }
@@ -31,6 +33,12 @@ enum TextTargets {
             guard changed.value(at: "/a") == .number("1") else { return "the change is not there" }
         }
         return nil
+    }
+
+    private static func hasDoubles(_ value: JSONValue) -> Bool {
+        if let items = value.array { return items.contains(where: hasDoubles) }
+        guard let members = value.members else { return false }
+        return Set(members.map(\.name)).count < members.count || members.contains { hasDoubles($0.value) }
     }
 
     private static func messagePack(_ bytes: [UInt8]) -> String? {
