@@ -71,16 +71,20 @@ enum RelayTargets {
         let toServer = servers.flatMap(\.received)
         // Empty lines before a head are the only bytes that a relay may drop.
         guard arrived(toServer, of: client.sent) == toServer.count else {
-            return "the server got what the client did not send: \(String(decoding: toServer, as: UTF8.self))"
+            return
+                "the servers got what the client did not send: \(texts(servers.map(\.received))), sent: \(texts([client.sent]))"
         }
         let sent = servers.first?.sent ?? []
         let same = arrived(client.received, of: sent)
         let rest = client.received[same...]
         guard rest.isEmpty || ownAnswer(client.received, behind: same) else {
-            return "the client got what the server did not send: \(String(decoding: rest, as: UTF8.self))"
+            return
+                "the client got what the server did not send: \(texts([client.received])), sent: \(texts(servers.map(\.sent)))"
         }
         return nil
     }
+
+    private static func texts(_ all: [[UInt8]]) -> [String] { all.map { String(decoding: $0, as: UTF8.self) } }
 
     /// How many of the bytes `got` are those that were sent, in order, with nothing but ends of lines left out.
     private static func arrived(_ got: [UInt8], of sent: [UInt8]) -> Int {
