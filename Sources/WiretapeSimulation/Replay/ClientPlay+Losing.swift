@@ -16,7 +16,9 @@ extension ClientPlay {
     /// Requests that the server has from an earlier connection, and that were not made again on this one, never will be; nor
     /// is the rest of their uploads said.
     mutating func giveUpRepeats() {
-        for line in again where talk.lines[line].role == .request && said[line] { givenUp.insert(line) }
+        for line in again where talk.lines[line].role == .request && (said[line] || reached.contains(line)) {
+            givenUp.insert(line)
+        }
         again = again.filter { !isGivenUp($0) }
         order = order[..<at] + order[at...].filter { !isGivenUp($0) }
     }
@@ -24,6 +26,7 @@ extension ClientPlay {
     /// Works out what is said again on the next connection.
     mutating func reconnect(_ habits: ClientHabits, _ random: inout SplitMix64) {
         again = []
+        reached.formUnion(order[..<at].filter { said[$0] })
         var chains: [Int] = []
         for line in order[..<at] {
             let opener = talk.lines[line].opener ?? line

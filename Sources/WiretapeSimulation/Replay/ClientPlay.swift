@@ -18,6 +18,8 @@ package struct ClientPlay: Sendable {
     var saidIn: [Int]
     /// Questions that have come and are to be answered, by the line of the answer.
     var questions: [(answer: Int, due: WireInstant)] = []
+    /// Lines that reached the server on a connection before this one, also when they were said again since, and lost.
+    var reached: Set<Int> = []
     /// Openers whose answer the client has given up.
     var givenUp: Set<Int> = []
     /// Openers that the client leaves out although they are on the tape.

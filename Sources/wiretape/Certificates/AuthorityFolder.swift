@@ -102,6 +102,6 @@ struct AuthorityFolder {
         let file = try File.creating(temporary, overwrite: false)
         try file.write(bytes.span)
         try file.sync()
-        try File.move(temporary, to: path)
+        try SystemFiles().move(temporary, to: path)
     }
 }
