@@ -183,7 +183,8 @@ extension SessionReader {
             case .upgrade: isUpgrade = true
             default: break
             }
-            if entry.type.claim(opening) >= .likely { return }
+            // What is told by its answer would be a session by now.
+            if !entry.type.isToldByAnswer, entry.type.claim(opening) >= .likely { return }
         }
         guard !isUpgrade else {
             if exchange.names.isEmpty { refused(exchange, by: nil, at: place) }

@@ -19,7 +19,7 @@ import WiretapeCore
         1 > 6 GET /down
         1 <! 6 502 no server
         1 > 7 POST /graphql {"query":"{a}"}
-        1 < 7 200 ...
+        1 < 7 200j ...
         1 << 7 {"data":
         1 << 7 1}
         1 <. 7
@@ -63,7 +63,7 @@ import WiretapeCore
         let piece = String(repeating: "x", count: 700_000)
         let reading = Reading(
             Codecs.all,
-            TapeScript.events("1 open\n1 > 1 GET /a\n1 < 1 200 ...\n1 << 1 \(piece)\n1 << 1 \(piece)\n1 <. 1"))
+            TapeScript.events("1 open\n1 > 1 GET /a\n1 < 1 200j ...\n1 << 1 \(piece)\n1 << 1 \(piece)\n1 <. 1"))
         #expect(reading.reader.exchanges.map(\.isCut) == [true])
         #expect(reading.reader.exchanges.allSatisfy { $0.responseBody.count <= 1 << 20 })
         #expect(Reading(Codecs.all, TapeScript.events(Self.script), keepsEntries: false).reader.exchanges.isEmpty)

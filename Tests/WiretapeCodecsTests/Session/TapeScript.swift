@@ -63,13 +63,14 @@ enum TapeScript {
         }
     }
 
-    /// `101`, `200`, and `200s` for the head of an event stream.
+    /// `101`, `200`, `200s` for the head of an event stream, and `200j` for that of a JSON document.
     private static func response(_ status: String) -> ResponseHead {
         if status == "101" { return ResponseHead(status: 101, headers: [HeaderField("Upgrade", "websocket")]) }
-        guard status.hasSuffix("s") else { return ResponseHead(status: Int(status)!) }
+        let types = ["s": "text/event-stream", "j": "application/json"]
+        guard let type = types[String(status.suffix(1))] else { return ResponseHead(status: Int(status)!) }
         return ResponseHead(
             status: Int(status.dropLast())!,
-            headers: [HeaderField("Content-Type", "text/event-stream"), HeaderField("Transfer-Encoding", "chunked")])
+            headers: [HeaderField("Content-Type", type), HeaderField("Transfer-Encoding", "chunked")])
     }
 
     private static func body(_ text: String) -> TapeEvent.Body {

@@ -105,9 +105,9 @@ import WiretapeTape
     /// The recorder has taken the coding off the beginning and could not go on: what was received is on no tape.
     @Test func whatTheRecorderCouldNotDecodeToItsEndIsNotPlayed() throws {
         var events = Self.operation("", "text/plain", "gzip", pieces: [Array("begin".utf8), [0xff, 0xfe]])
+        let headers = [HeaderField("Content-Type", "text/html"), HeaderField("Content-Encoding", "gzip")]
         events[2].kind = .response(
-            x: 1, ResponseHead(status: 200, headers: [HeaderField("Content-Encoding", "gzip")]), .streamed,
-            interim: false, coding: "gzip", proxy: false)
+            x: 1, ResponseHead(status: 200, headers: headers), .streamed, interim: false, coding: "gzip", proxy: false)
         let mark = UndecodedBody.mark(connection: 1, exchange: 1, why: "the bytes are damaged, or of another coding")
         events.insert(TapeEvent(time: 0, connection: 0, .mark(mark)), at: 4)
         let bytes = CodedTape.lines(events)

@@ -128,11 +128,11 @@ enum EventsTape {
     static let pieces = """
         0 1 GET /say
         5 1 text
-        10 1 < Once\n
+        10 1 < Once\\n
         20 1 < upon
         30 1 hex 20c3
         40 1 hex a9
-        50 1 < a\n{"time":1}
+        50 1 < a\\n{"time":1}
         60 1 end
         """
     /// The same for a POST.
