@@ -149,14 +149,18 @@ extension RelayConnection {
     /// Our last answer: recorded, written, and then nothing but reading until the client ends.
     func finish(with words: [UInt8], x: UInt32, at now: WireInstant) {
         // Behind an end nothing can be said, and nothing is on the tape that was not.
-        let isHeard = client?.sentEnd == false
-        if isHeard {
+        if let client, !client.sentEnd {
             node.tap?.record(.response, id, flags: RecordFlags.toClient | RecordFlags.proxy, x: x, at: now, words.span)
+            client.stream?.write(words.span)
         }
+        leaveRefused(at: now)
+    }
+
+    /// A refused client is let go: nothing that it says goes on to the server.
+    func leaveRefused(at now: WireInstant) {
         record(gone: .proxy, .fin, "refused", at: now)
         http = nil
         isDiverted = true
-        if isHeard { client?.stream?.write(words.span) }
         client?.halfClose()
         client?.unblock(.upgrade)
         client?.unblock(.connecting)

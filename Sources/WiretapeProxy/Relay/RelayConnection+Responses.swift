@@ -84,13 +84,14 @@ extension RelayConnection {
     private func becomeTunnel(_ bytes: Span<UInt8>, at next: Int, _ now: WireInstant) {
         guard let http, let server else { return }
         let held = http.held
+        let isRefused = http.lastWords != nil
         self.http = nil
         if next < bytes.count {
             node.tap?.record(
                 .bytes, id, flags: RecordFlags.toClient, at: now, bytes.extracting(next..<bytes.count))
         }
         forward(bytes, from: server)
-        leaveHTTP(held, at: now)
+        leaveHTTP(held, isRefused: isRefused, at: now)
     }
 
     /// What the server says from `bytes[at...]` on is no HTTP, for this `reason`: from here on both directions go on as they are.
@@ -103,14 +104,18 @@ extension RelayConnection {
         node.tap?.record(.raw, id, at: now, Span())
         let early = http.partialResponse
         let held = http.held
+        let isRefused = http.lastWords != nil
         self.http = nil
         forward(early.span, from: server)
         forward(bytes, from: server)
-        leaveHTTP(held, at: now)
+        leaveHTTP(held, isRefused: isRefused, at: now)
     }
 
-    private func leaveHTTP(_ held: [UInt8], at now: WireInstant) {
+    /// Both directions go on as they are, unless the client was refused and awaited the answers before ours: nobody knows where
+    /// those end now, so that ours cannot be said, and nothing of the client goes on.
+    private func leaveHTTP(_ held: [UInt8], isRefused: Bool, at now: WireInstant) {
         guard let client else { return }
+        guard !isRefused else { return leaveRefused(at: now) }
         if !held.isEmpty { tunnel(held.span, from: client, at: now) }
         client.unblock(.upgrade)
         client.unblock(.pipeline)

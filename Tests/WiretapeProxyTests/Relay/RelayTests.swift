@@ -153,6 +153,26 @@ import WiretapeTLS
         #expect(lines.contains { $0.contains(#""status":400"#) })
     }
 
+    @Test(arguments: [
+        "no HTTP\r\n", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n",
+    ])
+    func nothingOfARefusedClientGoesOn(answer: String) throws {
+        let first = "GET /1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        let stage = try RelayStage { server in
+            server.onBytes = { peer in
+                guard !peer.didAnswer else { return }
+                peer.didAnswer = true
+                peer.send(answer)
+            }
+        }
+        // The second is refused while the first awaits its answer, which is the end of HTTP on this connection.
+        let client = stage.client { $0.send(first + "no request\r\n\r\n") }
+        client.onBytes = { $0.send("GET /smuggled HTTP/1.1\r\nHost: p\r\n\r\n") }
+        _ = stage.finish()
+        #expect(stage.servers.map(\.text) == [first])
+        #expect(client.text == answer && client.sawEnd)
+    }
+
     @Test(arguments: [true, false]) func resetsReachTheOtherSide(byServer: Bool) throws {
         let stage = try RelayStage { server in
             server.onBytes = { peer in
