@@ -447,4 +447,26 @@ import WiretapeSimulation
         second.shut()
         _ = stage.finish()
     }
+
+    @Test(
+        arguments: [
+            "HTTP/1.1 200\re: x\r\n\r\nrest", "\r\nHTTP/1.1 200\re: x\r\n\r\nrest", "no HTTP",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\nrest",
+        ], [NetworkConditions.calm, .rough])
+    func anAnswerThatIsNoneGoesOnOnce(answer: String, conditions: NetworkConditions) throws {
+        for seed in 1...12 as ClosedRange<UInt64> {
+            let stage = try HeldStage(
+                ["close(1011) after message[9, direction=toClient]"], seed: seed, conditions: conditions
+            ) {
+                HTTPOrigin($0) { _, _, _ in answer }
+            }
+            let client = ScriptedPeer()
+            client.onConnect = { $0.send("GET / HTTP/1.1\r\nHost: p\r\n\r\n") }
+            client.stream = stage.connect(client)
+            stage.run(2_000)
+            #expect(client.text == answer, "seed \(seed)")
+            client.shut()
+            _ = stage.finish()
+        }
+    }
 }

@@ -14,7 +14,9 @@ extension HeldConnection {
             if http.responseHead == nil, http.responseSince == nil, at < bytes.count { http.responseSince = now }
             switch http.responses.scan(bytes, from: at) {
             case .more:
-                if http.responseHead != nil, http.responseKind == .pass {
+                if http.responseHead == nil {
+                    http.partialResponse.append(copying: bytes.extracting(at..<bytes.count))
+                } else if http.responseKind == .pass {
                     sendAnswer(copy(bytes.extracting(start..<bytes.count)), at: now)
                 }
                 return
@@ -23,6 +25,7 @@ extension HeldConnection {
                     .response, connection.id, flags: toClientFlags, x: http.lastX, at: http.responseSince ?? now,
                     info.raw.span)
                 http.responseSince = nil
+                http.partialResponse = []
                 start = next
                 at = next
                 if !info.isInterim || head.status == 101 { node.answered() }
@@ -54,7 +57,10 @@ extension HeldConnection {
                     MalformedRecord.encode(fault.reason, bytes.extracting(at..<min(bytes.count, at + 65536))).span)
                 node.tap?.record(.raw, connection.id, at: now, Span())
                 isTunnel = true
-                return add(http.responses.partialHead + copy(bytes.extracting(at..<bytes.count)), .toClient, at: now)
+                let early = http.partialResponse
+                http.partialResponse = []
+                let passes = http.responseHead != nil && http.responseKind == .pass
+                return add(early + copy(bytes.extracting((passes ? start : at)..<bytes.count)), .toClient, at: now)
             case .request: return
             }
         }
@@ -213,7 +219,7 @@ extension HeldConnection {
     /// The server has ended in an answer: the client gets what came of it, in a body that is cut as it was.
     func passAnswer(cutBy end: HTTPFinish, at now: WireInstant) {
         guard !isOver, end == .cutBody || end == .cutHead else { return }
-        guard http.responseHead != nil else { return sendAnswer(http.responses.partialHead, at: now) }
+        guard http.responseHead != nil else { return sendAnswer(http.partialResponse, at: now) }
         switch http.responseKind {
         case .pass, .skip, .reframe: break
         case .collect:

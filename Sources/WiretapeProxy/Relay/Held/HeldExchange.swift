@@ -44,6 +44,8 @@ struct HeldExchange: ~Copyable {
     /// The server's 100 is ours already.
     var swallowsContinue = false
     var responseHead: ResponseHead?
+    /// The bytes of an answer's head that is not complete yet, and of empty lines before it.
+    var partialResponse: [UInt8] = []
     var responseInfo: HTTPHeadInfo?
     var responseKind = Body.pass
     var responseBody: [UInt8] = []
@@ -75,6 +77,7 @@ struct HeldExchange: ~Copyable {
         requestBody = []
         requestKind = .pass
         responseHead = nil
+        partialResponse = []
         responseInfo = nil
         responseBody = []
         responseKind = .pass
