@@ -469,4 +469,30 @@ import WiretapeSimulation
             _ = stage.finish()
         }
     }
+
+    /// What the client sent ahead goes before what it sends later.
+    @Test func nothingThatWasSentAheadIsLostWhenTheServerLeavesHTTP() throws {
+        let server = ScriptedPeer()
+        server.onBytes = { peer in
+            guard !peer.didAnswer else { return }
+            peer.didAnswer = true
+            peer.send("no HTTP")
+        }
+        let stage = try HeldStage(["close(1011) after message[9, direction=toClient]"]) { stream in
+            server.stream = stream
+            stream.isReading = true
+            return server
+        }
+        let client = ScriptedPeer()
+        let first = "GET /1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        let ahead = "GET /2 HTTP/1.1\r\nHost: 127.0.0.1\r\nX: \(String(repeating: "x", count: 100_000))\r\n\r\n"
+        client.onConnect = { $0.send(first + ahead) }
+        client.onBytes = { $0.send("later") }
+        client.stream = stage.connect(client)
+        stage.run(2_000)
+        #expect(client.text == "no HTTP")
+        #expect(server.text == first + ahead + "later")
+        client.shut()
+        _ = stage.finish()
+    }
 }

@@ -60,7 +60,8 @@ extension HeldConnection {
                 let early = http.partialResponse
                 http.partialResponse = []
                 let passes = http.responseHead != nil && http.responseKind == .pass
-                return add(early + copy(bytes.extracting((passes ? start : at)..<bytes.count)), .toClient, at: now)
+                add(early + copy(bytes.extracting((passes ? start : at)..<bytes.count)), .toClient, at: now)
+                return sendAhead(at: now)
             case .request: return
             }
         }
@@ -68,6 +69,14 @@ extension HeldConnection {
         if at < bytes.count, !isOver, socket == nil {
             add(copy(bytes.extracting(at..<bytes.count)), .toClient, at: now)
         }
+    }
+
+    /// HTTP is over: what the client sent behind its request goes on before what it sends from now on.
+    private func sendAhead(at now: WireInstant) {
+        let ahead = http.early
+        http.early = []
+        connection.client?.unblock(.pipeline)
+        if !ahead.isEmpty { look(ahead.span, .toServer, at: now) }
     }
 
     private func began(_ head: ResponseHead, _ info: HTTPHeadInfo, at now: WireInstant) {

@@ -110,7 +110,7 @@ final class HeldConnection {
         }
     }
 
-    private func look(_ bytes: Span<UInt8>, _ direction: Direction, at now: WireInstant) {
+    func look(_ bytes: Span<UInt8>, _ direction: Direction, at now: WireInstant) {
         if socket != nil {
             heard(bytes, direction, at: now)
         } else if isTunnel {
