@@ -451,7 +451,7 @@ import WiretapeSimulation
     @Test(
         arguments: [
             "HTTP/1.1 200\re: x\r\n\r\nrest", "\r\nHTTP/1.1 200\re: x\r\n\r\nrest", "no HTTP",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\nrest",
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\nrest",
         ], [NetworkConditions.calm, .rough])
     func anAnswerThatIsNoneGoesOnOnce(answer: String, conditions: NetworkConditions) throws {
         for seed in 1...12 as ClosedRange<UInt64> {
