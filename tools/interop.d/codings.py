@@ -34,11 +34,15 @@ def encoded(tape, coding, least=3):
     nothing. Of one that encodes streams only, `least` is 1, and other answers are left out."""
     found = {True: 0, False: 0}
     with gzip.open(tape, "rt", encoding="utf-8") as lines:
-        for line in map(json.loads, lines):
-            streams = line.get("stream") or least > 1 and (line.get("text") or line.get("b64"))
-            if line.get("e") == "response" and streams:
-                headers = {name.lower(): value for name, value in line["headers"]}
-                found[headers.get("content-encoding", "identity") == coding] += 1
+        events = [json.loads(line) for line in lines]
+    pieces = {(line["c"], line["x"]) for line in events if line.get("e") == "chunk" and line["d"] == "<"}
+    for line in events:
+        if line.get("e") != "response":
+            continue
+        whole = least > 1 and (line.get("text") or line.get("b64"))
+        if whole or (line["c"], line["x"]) in pieces:
+            headers = {name.lower(): value for name, value in line["headers"]}
+            found[headers.get("content-encoding", "identity") == coding] += 1
     if found[True] < least or found[False]:
         raise Failed(f"{found[True]} answers of the tape are in {coding}, {found[False]} are not")
     return found[True]
