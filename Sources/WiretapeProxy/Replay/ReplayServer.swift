@@ -82,8 +82,8 @@ package final class ReplayServer {
     /// - Parameters:
     ///   - name: what the listener's clients go by.
     ///   - upstream: the one of the tape that it stands for.
-    /// - Returns: where it listens, with the real port.
     ///   - door: nil for clients that speak plain HTTP.
+    /// - Returns: where it listens, with the real port.
     package func listen(
         on address: Address, name: String? = nil, upstream: String? = nil, door: TLSDoor? = nil
     ) throws(NetError) -> Address {
