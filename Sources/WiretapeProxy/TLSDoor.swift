@@ -12,16 +12,47 @@ package struct TLSDoor: Sendable {
         self.refused = refused
     }
 
-    /// The handler of an accepted stream.
-    /// - Parameter accept: called after the handshake; nil: nobody serves the listener's clients any more.
+    /// The handler of an accepted stream. It has a place from its first moment on.
+    /// - Parameters:
+    ///   - admission: nil: everybody is let in.
+    ///   - accept: called after the handshake with the stream and its seat; nil: nobody serves the listener's clients any more.
     func accepting(
-        _ stream: any ByteStream, on loop: any Loop, _ accept: @escaping (any ByteStream) -> (any StreamHandler)?
+        _ stream: any ByteStream, on loop: any Loop, _ admission: Admission?,
+        _ accept: @escaping (any ByteStream, Seat?) -> (any StreamHandler)?
     ) -> any StreamHandler {
+        let seat = admission?.admit()
+        if let admission, seat == nil { return admission.refuse(stream, OwnAnswer.noPlaceOverTLS) }
         let peer = stream.peer
-        return TLSStream.accepting(loop, stream, context, refused: { [refused] in refused(peer, $0) }) { stream in
-            if let handler = accept(stream) { return handler }
+        let newcomer = seat.map { Newcomer(stream, $0, at: loop.now) }
+        return TLSStream.accepting(
+            loop, stream, context, refused: { [refused] in refused(peer, $0) }, gone: newcomer?.leave
+        ) { stream in
+            if let handler = accept(stream, seat) { return handler }
+            seat?.leave()
             stream.reset()
             return Unserved()
+        }
+    }
+
+    /// A client whose handshake is not done yet. It gives its seat to whoever serves the client then.
+    private final class Newcomer: SeatedClient {
+        private var stream: (any ByteStream)?
+        private let seat: Seat
+
+        init(_ stream: any ByteStream, _ seat: Seat, at now: WireInstant) {
+            self.stream = stream
+            self.seat = seat
+            seat.sit(self, .handshake, at: now)
+        }
+
+        var isAwaited: Bool { true }
+        /// The stream limits the time of a handshake.
+        func timedOut(_ phase: Seat.Phase, at now: WireInstant) {}
+        func giveWay(_ phase: Seat.Phase, at now: WireInstant) { stream?.reset() }
+
+        func leave() {
+            stream = nil
+            seat.leave()
         }
     }
 

@@ -16,13 +16,16 @@ extension TLSStream {
 
     /// The handler for an accepted stream that speaks TLS: `accept` is called with the decrypted stream when the handshake is
     /// done, `refused` when it fails or takes longer than `patience` nanoseconds. A client that speaks plain HTTP is told so in HTTP.
+    /// - Parameter gone: called when a stream whose handshake has not come to its end is closed, some time after `refused`.
     package static func accepting(
         _ loop: any Loop, _ inner: any ByteStream, _ context: TLSContext,
         patience: UInt64 = 60_000_000_000, refused: @escaping (TLSError) -> Void = { _ in },
+        gone: (() -> Void)? = nil,
         _ accept: @escaping (TLSStream) -> any StreamHandler
     ) -> any StreamHandler {
         let stream = TLSStream(loop, try? TLSMachine(accepting: context))
         stream.accept = accept
+        stream.gone = gone
         stream.refused = refused
         stream.inner = inner
         stream.phase = .handshake

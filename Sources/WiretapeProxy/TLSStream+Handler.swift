@@ -100,6 +100,7 @@ extension TLSStream: StreamHandler {
         if let accept {
             self.accept = nil
             refused = nil
+            gone = nil
             handler = accept(self)
         } else {
             handler?.connected()
@@ -178,5 +179,8 @@ extension TLSStream: StreamHandler {
         timer?.close()
         timer = nil
         timerIsFor = .nothing
+        let gone = self.gone
+        self.gone = nil
+        gone?()
     }
 }

@@ -22,6 +22,8 @@ package final class TLSStream: ByteStream {
     var accept: ((TLSStream) -> any StreamHandler)?
     /// Hears of accepted streams whose handshake fails.
     var refused: ((TLSError) -> Void)?
+    /// Hears of the end of accepted streams whose handshake was not done.
+    var gone: (() -> Void)?
     /// Something of the peer's handshake has come.
     var hasHeard = false
 

@@ -49,20 +49,20 @@ package final class Admission {
         return Seat(self, hasPlace: true)
     }
 
-    /// Tells a client that there is no place for it.
-    func refuse(_ stream: any ByteStream) -> any StreamHandler {
+    /// Tells a client that there is no place for it, in `words`.
+    func refuse(_ stream: any ByteStream, _ words: [UInt8] = OwnAnswer.noPlace) -> any StreamHandler {
         places.noteRefusal()
         let queue = Seat.Phase.refused.rawValue
         if queues[queue].count >= places.mostRefusals, let oldest = queues[queue].first {
             queues[queue].remove(oldest)
             oldest.client?.giveWay(.refused, at: loop.now)
         }
-        return RefusedClient(stream, Seat(self, hasPlace: false), at: loop.now)
+        return RefusedClient(stream, words, Seat(self, hasPlace: false), at: loop.now)
     }
 
     /// Whoever has not said a whole head for longest leaves; if there is none, whoever has been idle for longest.
     private func makeRoom(at now: WireInstant) -> Bool {
-        for phases in [[Seat.Phase.silent, .head], [.idle]] {
+        for phases in [[Seat.Phase.silent, .handshake, .head], [.idle]] {
             let candidates = phases.compactMap { queues[$0.rawValue].first }.filter {
                 now.since($0.since) >= Admission.shortest && $0.client?.isAwaited == true
             }

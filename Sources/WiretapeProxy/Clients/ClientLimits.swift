@@ -34,7 +34,7 @@ package struct ClientLimits: Hashable, Sendable {
         case .body: body
         case .leaving: ClientLimits.leaving
         case .refused: ClientLimits.refused
-        case .busy: nil
+        case .handshake, .busy: nil
         }
     }
 
@@ -45,7 +45,7 @@ package struct ClientLimits: Hashable, Sendable {
         case .head: "the head of the request was not whole after \(time)"
         case .body: "no byte of the request's body came for \(time)"
         case .silent, .idle: "no request for \(time)"
-        case .leaving, .refused, .busy: "no end after \(time)"
+        case .handshake, .leaving, .refused, .busy: "no end after \(time)"
         }
     }
 }

@@ -1,6 +1,6 @@
 internal import WiretapeCore
 
-/// A client that there is no place for: it is answered 503 without having been heard, and read until it ends, so that it
+/// A client that there is no place for: it is answered without having been heard, and read until it ends, so that it
 /// finds the answer. One that does not read, does not end or talks on is reset.
 final class RefusedClient: StreamHandler, SeatedClient {
     private static let discardLimit = 64 << 10
@@ -9,10 +9,10 @@ final class RefusedClient: StreamHandler, SeatedClient {
     private var stream: (any ByteStream)?
     private var discarded = 0
 
-    init(_ stream: any ByteStream, _ seat: Seat, at now: WireInstant) {
+    /// - Parameter words: 503, or what TLS has for it.
+    init(_ stream: any ByteStream, _ words: [UInt8], _ seat: Seat, at now: WireInstant) {
         self.stream = stream
         self.seat = seat
-        let words = OwnAnswer.noPlace
         stream.write(words.span)
         stream.halfClose()
         stream.isReading = true

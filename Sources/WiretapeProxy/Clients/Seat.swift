@@ -16,6 +16,8 @@ final class Seat {
     enum Phase: Int, CaseIterable {
         /// It has not said anything yet.
         case silent
+        /// Its TLS handshake is under way, which ends in time by itself.
+        case handshake
         /// The head of a request has begun and is not whole.
         case head
         /// The body of a request is on its way.
@@ -31,8 +33,9 @@ final class Seat {
     }
 
     private let admission: Admission
-    /// Nil before it has sat down. It owns the seat, and leaves when it is gone.
-    fileprivate(set) weak var client: (any SeatedClient)?
+    /// Nil before it has sat down, and after it has left.
+    /// A ring of references for as long as it sits. Not weak: that makes every other reference to the connection a slow one.
+    fileprivate(set) var client: (any SeatedClient)?
     fileprivate(set) var phase = Phase.busy
     /// When the phase began, or its last piece came.
     fileprivate(set) var since = WireInstant.zero

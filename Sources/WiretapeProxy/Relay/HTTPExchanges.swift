@@ -31,6 +31,9 @@ final class HTTPExchanges {
     var partialResponse: [UInt8] = []
     /// Written by the client after a request to upgrade.
     var held: [UInt8] = []
+    /// What the client has said and nobody has looked at to its end: the beginning of a request's head, or what stands behind a
+    /// request to upgrade.
+    var unsent: [UInt8] { (requests.isInHead ? requests.partialHead : []) + held }
     /// For the server, which is not connected yet.
     var pending: [UInt8] = []
     /// The client has ended while the server was not connected yet.

@@ -15,6 +15,10 @@ enum OwnAnswer {
         return out + body
     }
 
+    /// To a client whose TLS handshake has not begun, and that there is no place for: the alert `internal_error` (RFC 8446 6), for
+    /// want of one that says it.
+    static let noPlaceOverTLS: [UInt8] = [21, 3, 3, 0, 2, 2, 80]
+
     /// To a client that there is no place for, and to one that had to leave for another.
     static let noPlace = bytes(503, "no place for another connection", retryAfter: 1)
 }

@@ -43,7 +43,7 @@ extension RelayConnection: SeatedClient {
             if let held { return held.timedOut(phase, reason, at: now) }
             endIdle(reason, at: now)
         case .leaving: leftLate(at: now)
-        case .refused, .busy: break
+        case .handshake, .refused, .busy: break
         }
     }
 

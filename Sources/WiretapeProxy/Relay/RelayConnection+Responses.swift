@@ -83,7 +83,7 @@ extension RelayConnection {
     /// The upgrade was granted: `bytes[..<next]` end its head, the rest is the tunnel's, as is what the client sent ahead.
     private func becomeTunnel(_ bytes: Span<UInt8>, at next: Int, _ now: WireInstant) {
         guard let http, let server else { return }
-        let held = http.held
+        let held = http.unsent
         let isRefused = http.lastWords != nil
         self.http = nil
         if next < bytes.count {
@@ -103,7 +103,7 @@ extension RelayConnection {
             MalformedRecord.encode(reason, bytes.extracting(at..<min(bytes.count, at + 65536))).span)
         node.tap?.record(.raw, id, at: now, Span())
         let early = http.partialResponse
-        let held = http.held
+        let held = http.unsent
         let isRefused = http.lastWords != nil
         self.http = nil
         forward(early.span, from: server)

@@ -14,6 +14,8 @@ package final class RelayNode {
     private let numbers: ConnectionNumbers
     private let ledger: UpstreamLedger
     private let admission: Admission?
+    /// The host of the last request that was let in. Nearly all requests of a run name the same one, which is judged once.
+    private var hostLetIn: String?
     /// Told to the ledger once: nothing is locked for an answer.
     private var hasAnswered = false
     private var listener: (any Listener)?
@@ -56,10 +58,14 @@ package final class RelayNode {
     package func listen(on address: Address, reusePort: Bool, door: TLSDoor? = nil) throws(NetError) -> Address {
         // Lifetime: `stop()` closes the listener before the node goes.
         let listener = try loop.listen(on: address, reusePort: reusePort) { [unowned self] stream in
-            guard let door else { return accept(stream) }
-            return door.accepting(stream, on: loop) { [weak self] in
+            guard let door else {
+                let seat = admission?.admit()
+                if let admission, seat == nil { return admission.refuse(stream) }
+                return accept(stream, seat)
+            }
+            return door.accepting(stream, on: loop, admission) { [weak self] in
                 guard let self, !isStopping else { return nil }
-                return accept($0)
+                return accept($0, $1)
             }
         }
         self.listener = listener
@@ -68,7 +74,12 @@ package final class RelayNode {
 
     /// Why a request is not let in; nil when it is. People are told as of an upstream that does not answer.
     func refusal(_ head: RequestHead) -> String? {
-        guard let reason = options.access.refusal(head, judgesOrigin: false)?.reason else { return nil }
+        let host = head.headers.first("Host")
+        if host != nil, host == hostLetIn, head.authority == nil { return nil }
+        guard let reason = options.access.refusal(head, judgesOrigin: false)?.reason else {
+            hostLetIn = host
+            return nil
+        }
         ledger.refused(reason)
         return reason
     }
@@ -116,9 +127,7 @@ package final class RelayNode {
         done?()
     }
 
-    private func accept(_ stream: any ByteStream) -> any StreamHandler {
-        let seat = admission?.admit()
-        if let admission, seat == nil { return admission.refuse(stream) }
+    private func accept(_ stream: any ByteStream, _ seat: Seat?) -> any StreamHandler {
         let connection = RelayConnection(self, numbers.next())
         connection.seat = seat
         connections[connection.id] = connection

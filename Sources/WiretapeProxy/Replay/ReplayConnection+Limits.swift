@@ -23,7 +23,7 @@ extension ReplayConnection: SeatedClient {
             server.tellRefused("\(reason) (408)")
             endpoint.timeOut(reason)
             server.touch(self)
-        case .leaving, .refused, .busy: return
+        case .handshake, .leaving, .refused, .busy: return
         }
         server.pump()
     }

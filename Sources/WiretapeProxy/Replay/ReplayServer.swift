@@ -89,10 +89,13 @@ package final class ReplayServer {
     ) throws(NetError) -> Address {
         // Lifetime: `stop()` closes the listener before the server goes.
         let listener = try loop.listen(on: address, reusePort: false) { [unowned self] stream in
-            guard let door else { return accept(stream, name: name, upstream: upstream) }
-            return door.accepting(stream, on: loop) { [weak self] in
+            guard let door else {
+                guard let seat = admission.admit() else { return admission.refuse(stream) }
+                return accept(stream, seat, name: name, upstream: upstream)
+            }
+            return door.accepting(stream, on: loop, admission) { [weak self] in
                 guard let self, !listeners.isEmpty else { return nil }
-                return accept($0, name: name, upstream: upstream)
+                return accept($0, $1, name: name, upstream: upstream)
             }
         }
         listeners.append(listener)
@@ -159,8 +162,9 @@ package final class ReplayServer {
         timer?.arm(at: connections.isEmpty ? loop.now : loop.now.advanced(by: grace))
     }
 
-    private func accept(_ stream: any ByteStream, name: String?, upstream: String?) -> any StreamHandler {
-        guard let seat = admission.admit() else { return admission.refuse(stream) }
+    private func accept(
+        _ stream: any ByteStream, _ seat: Seat?, name: String?, upstream: String?
+    ) -> any StreamHandler {
         let connection = ReplayConnection(self, nextID, stream)
         connection.seat = seat
         connections[nextID] = connection
@@ -173,7 +177,7 @@ package final class ReplayServer {
                     from: stream.peer?.description, to: to, upstream: upstream, tls: (stream as? TLSStream)?.told,
                     session: name)))
         stream.isReading = true
-        seat.sit(connection, .silent, at: loop.now)
+        seat?.sit(connection, .silent, at: loop.now)
         driver.opened(connection.id, from: stream.peer, name: name, upstream: upstream, at: now, into: &actions)
         // What is to be done at once would come from within the loop's call: it is done at the end of it.
         if actions.isEmpty { arm() } else { pump() }

@@ -5,6 +5,7 @@ import WiretapeCodecs
 import WiretapeCore
 import WiretapeProxy
 import WiretapeSimulation
+import WiretapeTLS
 import WiretapeTape
 
 /// Lines for people.
@@ -35,7 +36,7 @@ final class LimitStage {
     private var listener: (any Listener)?
     private(set) var origins: [ScriptedPeer] = []
 
-    init(_ mode: Mode, places: Int = .max, conditions: NetworkConditions = .calm) throws {
+    init(_ mode: Mode, places: Int = .max, conditions: NetworkConditions = .calm, door: TLSDoor? = nil) throws {
         loop = SimulatedLoop(seed: 1, conditions: conditions)
         tape = InlineTape(
             header: TapeHeader(started: "2026-01-01T00:00:00.000000Z", redaction: "none"), origin: loop.now)
@@ -55,7 +56,7 @@ final class LimitStage {
             upstream: Upstream(name: "main", url: "http://127.0.0.1:80", host: "127.0.0.1", port: 80, isTLS: false),
             tap: tap, numbers: ConnectionNumbers(), options: RelayOptions(), faults: control,
             ledger: UpstreamLedger { said.add($0) }, admission: admission, connect: { loop.connect(to: $0, $1) })
-        proxy = try node.listen(on: Address(host: "127.0.0.1", port: 8080), reusePort: false)
+        proxy = try node.listen(on: Address(host: "127.0.0.1", port: 8080), reusePort: false, door: door)
         listener = try loop.listen(on: Address(host: "127.0.0.1", port: 80), reusePort: false) {
             [unowned self] in serve($0)
         }
@@ -87,6 +88,14 @@ final class LimitStage {
         let peer = ScriptedPeer()
         peer.onConnect = { if !text.isEmpty { $0.send(text) } }
         peer.stream = loop.connect(to: proxy, peer)
+        return peer
+    }
+
+    /// The same over TLS.
+    func secureClient(_ context: TLSContext, _ text: String) -> ScriptedPeer {
+        let peer = ScriptedPeer()
+        peer.onConnect = { $0.send(text) }
+        peer.stream = TLSStream.connect(loop, to: proxy, serverName: "localhost", context, peer)
         return peer
     }
 

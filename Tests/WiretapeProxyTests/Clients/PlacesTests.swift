@@ -2,6 +2,7 @@ import Testing
 import WiretapeCore
 import WiretapeProxy
 import WiretapeSimulation
+import WiretapeTLS
 
 /// More clients than places, in virtual time.
 @Suite struct PlacesTests {
@@ -93,6 +94,39 @@ import WiretapeSimulation
         stage.run(1)
         #expect(clients.count { $0.text.contains("answer to") } == 8)
         #expect(clients.count { $0.text.hasPrefix("HTTP/1.1 503 ") } == 32)
+        _ = stage.finish()
+    }
+
+    /// Behind a door with TLS a client has its place from the first moment on. One that begins a handshake and says no more gives
+    /// way; who cannot be let in hears so in TLS; one whose handshake fails has its place until its connection is gone.
+    @Test func handshakesHavePlaces() throws {
+        let door = try TLSDoor(TLSContext(serverIssuing: TLSIdentity.authority("test"))) { _, _ in }
+        let stage = try LimitStage(.pass, places: 3, door: door)
+        let trusting = try TLSContext(client: .everyone)
+        let socket = stage.secureClient(trusting, LimitStage.opening)
+        stage.run(1)
+        #expect(socket.text.hasPrefix("HTTP/1.1 101"))
+        let half = stage.client("\u{16}\u{3}\u{1}")
+        let silent = stage.client()
+        stage.run(1)
+        let good = stage.secureClient(trusting, LimitStage.get("/good"))
+        stage.run(1)
+        #expect(good.text.hasSuffix("answer to /good"))
+        #expect(half.end == .reset && silent.end == nil && socket.end == nil)
+        let bad = stage.client("no TLS")
+        bad.onEnd = { _ in }
+        stage.run(1)
+        #expect(silent.end == .reset && good.end == nil && bad.sawEnd && bad.end == nil)
+        let poll = stage.secureClient(trusting, LimitStage.get("/poll"))
+        stage.run(1)
+        #expect(bad.end == .reset && poll.end == nil && good.end == nil)
+        let next = stage.secureClient(trusting, LimitStage.get("/poll"))
+        stage.run(1)
+        #expect(good.end == .reset && next.end == nil)
+        let beyond = stage.secureClient(trusting, LimitStage.get("/beyond"))
+        stage.run(1)
+        #expect("\(String(describing: beyond.end))".contains("internal error"))
+        #expect(socket.end == nil && poll.end == nil && next.end == nil)
         _ = stage.finish()
     }
 

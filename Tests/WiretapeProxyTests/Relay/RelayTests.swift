@@ -173,6 +173,25 @@ import WiretapeTLS
         #expect(client.text == answer && client.sawEnd)
     }
 
+    @Test(arguments: [
+        "no HTTP\r\n", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n",
+    ])
+    func theBeginningOfAHeadGoesOnWhenHTTPIsOver(answer: String) throws {
+        let first = "GET /1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        let stage = try RelayStage { server in
+            server.onBytes = { peer in
+                guard !peer.didAnswer else { return }
+                peer.didAnswer = true
+                peer.send(answer)
+            }
+        }
+        let client = stage.client { $0.send(first + "some by") }
+        client.onBytes = { $0.send("tes") }
+        _ = stage.finish()
+        #expect(stage.servers.map(\.text) == [first + "some bytes"])
+        #expect(client.text == answer)
+    }
+
     @Test(arguments: [true, false]) func resetsReachTheOtherSide(byServer: Bool) throws {
         let stage = try RelayStage { server in
             server.onBytes = { peer in

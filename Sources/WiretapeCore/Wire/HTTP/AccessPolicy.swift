@@ -173,7 +173,7 @@ package struct AccessPolicy: Hashable, Sendable {
 
 extension RequestHead {
     /// The authority of a target in absolute form: `http://chat.example.com/chat`. Nil for every other target.
-    var authority: String? {
+    package var authority: String? {
         guard !target.utf8.starts(with: "/".utf8), let mark = target.firstRange(of: "://") else { return nil }
         return String(target[mark.upperBound...].prefix { !"/?#".contains($0) })
     }

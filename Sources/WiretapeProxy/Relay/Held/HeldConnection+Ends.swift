@@ -22,11 +22,20 @@ extension HeldConnection {
             toClient.lane.clear()
             connection.client?.halfClose()
         }
+        // What the client sent ahead goes before its end, each request when the answer before it is there.
+        endsToServer = !isOver && !endsToClient && !http.early.isEmpty
+        if !endsToServer { endToServer(at: now) }
+    }
+
+    /// The server gets the client's end, and nothing behind it.
+    func endToServer(at now: WireInstant) {
+        endsToServer = false
         guard connection.server != nil else {
             connection.client?.halfClose()
             return
         }
         mark(.fin, .toServer, at: now)
+        update(.toServer) { $0.lane.seal() }
     }
 
     func serverEnded(at now: WireInstant) {
@@ -50,6 +59,8 @@ extension HeldConnection {
         }
         closed(.server, "fin", at: now)
         endsToClient = true
+        // Nobody answers what was sent ahead.
+        if endsToServer { http.early = [] }
         mark(.fin, .toClient, at: now)
         connection.client?.unblock(.pipeline)
     }

@@ -23,7 +23,7 @@ extension HeldConnection {
             if let live = http.live { faults.answered(live, ResponseHead(status: 408), by: "wiretape", at: now) }
         case .silent, .idle:
             connection.record(gone: .proxy, .fin, reason, at: now)
-        case .leaving, .refused, .busy: return
+        case .handshake, .leaving, .refused, .busy: return
         }
         http.isRefused = true
         leave(at: now)

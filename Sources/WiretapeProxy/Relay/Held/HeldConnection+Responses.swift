@@ -55,12 +55,14 @@ extension HeldConnection {
                 node.tap?.record(
                     .malformed, connection.id, flags: toClientFlags, at: now,
                     MalformedRecord.encode(fault.reason, bytes.extracting(at..<min(bytes.count, at + 65536))).span)
+                if http.responseHead != nil, http.responseKind != .pass { return answerBroke(at: now) }
                 node.tap?.record(.raw, connection.id, at: now, Span())
+                passRequest(at: now)
                 isTunnel = true
                 let early = http.partialResponse
                 http.partialResponse = []
-                let passes = http.responseHead != nil && http.responseKind == .pass
-                add(early + copy(bytes.extracting((passes ? start : at)..<bytes.count)), .toClient, at: now)
+                let rest = bytes.extracting((http.responseHead == nil ? at : start)..<bytes.count)
+                add(early + copy(rest), .toClient, at: now)
                 return sendAhead(at: now)
             case .request: return
             }
@@ -69,6 +71,14 @@ extension HeldConnection {
         if at < bytes.count, !isOver, socket == nil {
             add(copy(bytes.extracting(at..<bytes.count)), .toClient, at: now)
         }
+    }
+
+    /// The chunks of an answer that goes on in chunks of ours are no chunks any more: the client gets what came before, in a body
+    /// that is cut.
+    private func answerBroke(at now: WireInstant) {
+        passAnswer(cutBy: .cutBody, at: now)
+        closed(.server, "fin", at: now)
+        leave(at: now)
     }
 
     /// HTTP is over: what the client sent behind its request goes on before what it sends from now on.

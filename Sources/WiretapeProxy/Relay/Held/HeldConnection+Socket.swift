@@ -42,7 +42,7 @@ extension HeldConnection {
         }
         connection.client?.unblock(.pipeline)
         for (bytes, direction) in [(early, Direction.toServer), (copy(rest), .toClient)] where !bytes.isEmpty {
-            if isWebSocket { heard(bytes.span, direction, at: now) } else { add(bytes, direction, at: now) }
+            look(bytes.span, direction, at: now)
         }
     }
 
@@ -72,9 +72,12 @@ extension HeldConnection {
         }
     }
 
-    /// The peer has ended: what is held of something that will never be whole goes on as it came. No rule sees it.
+    /// The peer has ended: messages that have waited for others to pass go on, and what is held of something that will never be
+    /// whole goes as it came. No rule sees it.
     func passRest(_ direction: Direction, at now: WireInstant) {
-        guard !isOver, let rest = socket?.takeRest(direction), !rest.isEmpty else { return }
+        guard !isOver else { return }
+        for frame in socket?.takeParked(direction) ?? [] { add(frame, direction, at: now) }
+        guard let rest = socket?.takeRest(direction), !rest.isEmpty else { return }
         tape(rest, direction, at: now)
         add(rest, direction, endsFrame: false, at: now)
     }

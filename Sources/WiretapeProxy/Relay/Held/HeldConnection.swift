@@ -52,6 +52,8 @@ final class HeldConnection {
     var isEndTold = false
     /// The server has ended, and so does what the client gets.
     var endsToClient = false
+    /// The client has ended, and so does what the server gets when it has what the client sent ahead.
+    var endsToServer = false
     /// Read and not looked at: the connection has had its share of this turn of the loop.
     private var late: [Direction: [UInt8]] = [:]
     /// What the connection has had of its share.
@@ -205,6 +207,10 @@ final class HeldConnection {
         restore(at: now)
         peek(at: now)
         release(at: now)
+        if endsToServer, http.early.isEmpty {
+            passRequest(at: now)
+            endToServer(at: now)
+        }
         var goesOn = true
         while goesOn {
             goesOn = false

@@ -12,8 +12,6 @@ struct HeldLeg {
     private var lookEvery: UInt64 = 0
     private(set) var nextLook: WireInstant?
     private var progressUntil = WireInstant.zero
-    /// The FIN is queued or sent.
-    var isEnding = false
 
     mutating func wrote(_ count: Int) { ledger.wrote(count) }
 

@@ -90,6 +90,12 @@ struct HeldSocket: ~Copyable {
         return frames
     }
 
+    /// The frames of those that go one way: nothing follows that they could let pass.
+    mutating func takeParked(_ direction: Direction) -> [[UInt8]] {
+        let all = direction == .toClient ? parkedToClient.takeAll() : parkedToServer.takeAll()
+        return all.map { frame($0.opcode, $0.bytes, deflated: $0.isDeflated, direction) }
+    }
+
     /// When the patience of one that is parked ends.
     var nextParked: WireInstant? { [parkedToClient.next, parkedToServer.next].compactMap(\.self).min() }
 }
