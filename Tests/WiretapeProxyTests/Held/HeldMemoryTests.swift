@@ -1,4 +1,5 @@
 import Testing
+import WiretapeBytes
 import WiretapeCore
 import WiretapeProxy
 import WiretapeSimulation
@@ -39,5 +40,60 @@ import WiretapeSimulation
         #expect(stage.servers.flatMap(\.texts).filter { Int($0) != nil } == (0..<40).map { "\($0)" })
         let lines = stage.finish()
         #expect(lines.filter { $0.contains(#""by":"proxy""#) && $0.contains("memory") }.count == refused.count)
+    }
+
+    /// A body that inflates to more than bodies that are put together passes as it came, and is neither kept nor read.
+    @Test func compressedBodiesUnderARule() throws {
+        var packed: [UInt8] = []
+        var compressor = MemberCompressor()
+        let info = MemberInfo(events: 0, firstTime: 0, firstEvent: 0, opens: 0, firstConnection: 0)
+        compressor.append([UInt8](repeating: 0x30, count: 8 << 20).span, info: info, level: 6, into: &packed)
+        #expect(packed.count < 16 << 10)
+        let head =
+            "POST /x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            + "Content-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\r\n"
+        var servers: [ScriptedPeer] = []
+        // The server never answers.
+        let stage = try HeldStage([Self.rule], memory: MemoryBudget(memory: 4 << 20)) { stream in
+            let peer = ScriptedPeer()
+            peer.stream = stream
+            servers.append(peer)
+            stream.isReading = true
+            return peer
+        }
+        let clients = (0..<20).map { _ in
+            let client = ScriptedPeer()
+            client.onConnect = { $0.send(Array(head.utf8) + packed) }
+            client.stream = stage.connect(client)
+            return client
+        }
+        stage.run(1_000)
+        #expect(servers.count == clients.count)
+        #expect(servers.allSatisfy { $0.received.suffix(packed.count) == packed[...] })
+        #expect(stage.memory.refused == 0 && stage.memory.used < 1 << 20)
+        _ = stage.finish()
+    }
+
+    /// A body that is put together is counted for as long as its exchange is under way.
+    @Test func bodiesOfExchangesUnderWay() throws {
+        let body = [UInt8](repeating: 0x20, count: 700 << 10)
+        let head =
+            "POST /x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: \(body.count)\r\n\r\n"
+        let stage = try HeldStage([Self.rule], memory: MemoryBudget(memory: 4 << 20)) { stream in
+            let peer = ScriptedPeer()
+            peer.stream = stream
+            stream.isReading = true
+            return peer
+        }
+        let clients = (0..<8).map { _ in
+            let client = ScriptedPeer()
+            client.onConnect = { $0.send(Array(head.utf8) + body) }
+            client.stream = stage.connect(client)
+            return client
+        }
+        stage.run(5_000)
+        #expect(stage.memory.used <= stage.memory.limit && stage.memory.refused > 0)
+        #expect(clients.count { $0.end != nil } == stage.memory.refused)
+        _ = stage.finish()
     }
 }

@@ -2,6 +2,8 @@
 package enum HeldFound: Hashable, Sendable {
     /// All bytes are taken; more are needed.
     case more
+    /// A large message is being inflated: the next call goes on with it, and may come when others have had their turn.
+    case later(next: Int)
     case message(HeldMessage, next: Int)
     case control(HeldControl, next: Int)
     /// Bytes that no rule can touch: of a message over the limit, or of a stream that is not understood.

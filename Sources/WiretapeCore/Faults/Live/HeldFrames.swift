@@ -5,14 +5,17 @@ internal import WiretapeBytes
 /// endpoints, which judge.)
 ///
 /// States: between messages ↔ in a message → spilling (the message is over the limit: its bytes go on as they come, in
-/// pieces, until its last frame) → between messages; lost (a frame that RFC 6455 does not allow, a deflated message that
-/// cannot be inflated: everything from there on goes through untouched), which is terminal. Holds at most one message of
+/// pieces, until its last frame) → between messages. What is deflated is inflated in slices before anything else is looked at:
+/// a piece of a message that spills has gone on by then, and each slice is another one, without bytes of the wire. Lost (a frame that RFC 6455 does not allow, a deflated message that
+/// cannot be inflated: everything from there on goes through untouched) is terminal. Holds at most one message of
 /// `limit` bytes, deflated and inflated, and one control frame.
 package struct HeldFrames: ~Copyable {
     /// What is held of one message at most.
     package static let limit = 1 << 20
     /// More may not come out of one piece of a message over the limit.
     private static let spillLimit = 16 << 20
+    /// About as much is inflated in one call, so that a small message that inflates to a large one holds nobody up.
+    package static let sliceLimit = 64 << 10
 
     private let limit: Int
     private let isDeflating: Bool
@@ -32,6 +35,15 @@ package struct HeldFrames: ~Copyable {
     private var controlRaw: [UInt8] = []
     private var control: [UInt8] = []
     private var isLost = false
+    /// What has not been inflated to its end.
+    private var owed: Owed?
+
+    private enum Owed {
+        /// A whole message, and what has come out of it so far.
+        case message([UInt8])
+        /// A piece that went on as it came, and how much has come out of it so far.
+        case piece(isLast: Bool, count: Int)
+    }
 
     private enum Role { case data, control }
 
@@ -43,8 +55,14 @@ package struct HeldFrames: ~Copyable {
         windowBits = deflate?.windowBits(direction) ?? 15
     }
 
+    /// Whether the next call of ``feed(_:from:)`` has something to do without more bytes.
+    package var owes: Bool { owed != nil }
+
     /// Bytes of what is not whole yet, as they came and without masks.
-    package var heldCount: Int { raw.count + payload.count + controlRaw.count + control.count }
+    package var heldCount: Int {
+        let inflated = if case .message(let plain)? = owed { plain.count } else { 0 }
+        return raw.count + payload.count + controlRaw.count + control.count + inflated
+    }
 
     /// Looks at `bytes` from `from` on and returns the next thing found. Call again with `next` until `.more`, also when
     /// `next` is the end of `bytes`.
@@ -55,6 +73,7 @@ package struct HeldFrames: ~Copyable {
             rest.append(copying: bytes.extracting(from..<bytes.count))
             return .piece(HeldPiece(raw: rest), next: bytes.count)
         }
+        if let owed { return inflate(owed, from) }
         var at = from
         while true {
             switch scanner.scan(bytes, from: at) {
@@ -120,17 +139,14 @@ package struct HeldFrames: ~Copyable {
     }
 
     private mutating func endMessage(_ next: Int) -> HeldFound {
-        var plain = payload
-        if isDeflated {
-            plain = []
-            switch inflate(isLast: true, limit: limit, into: &plain) {
-            case .done: break
-            case .tooMuch:
-                isSpilling = true
-                return spill(true, true, next, begun: plain)
-            case .bad: return lose(next)
-            }
+        guard !isDeflated else {
+            beginInflating(isLast: true)
+            return inflateMessage([], next)
         }
+        return message(payload, next)
+    }
+
+    private mutating func message(_ plain: [UInt8], _ next: Int) -> HeldFound {
         let message = HeldMessage(opcode: opcode ?? .binary, payload: plain, raw: raw, isDeflated: isDeflated)
         endOfMessage()
         return .message(message, next: next)
@@ -141,25 +157,69 @@ package struct HeldFrames: ~Copyable {
         _ isWhole: Bool, _ endsFrame: Bool, _ next: Int, begun: [UInt8]? = nil
     ) -> HeldFound {
         var plain = begun ?? payload
-        if isDeflated {
-            if begun == nil { plain = [] }
-            let outcome =
-                begun == nil
-                ? inflate(isLast: isWhole, limit: HeldFrames.spillLimit, into: &plain)
-                : inflateRest(limit: HeldFrames.spillLimit, into: &plain)
-            guard case .done = outcome else { return lose(next) }
+        if begun != nil {
+            owed = .piece(isLast: isWhole, count: plain.count)
+        } else if isDeflated {
+            plain = []
+            beginInflating(isLast: isWhole)
+            switch inflate(limit: HeldFrames.sliceLimit, into: &plain) {
+            case .done: break
+            case .tooMuch: owed = .piece(isLast: isWhole, count: plain.count)
+            case .bad: return lose(next)
+            }
         }
         let piece = HeldPiece(
-            raw: raw, plain: plain, opcode: opcode ?? .binary, isFirst: !hasSpilled, isLast: isWhole,
+            raw: raw, plain: plain, opcode: opcode ?? .binary, isFirst: !hasSpilled, isLast: isWhole && !owes,
             endsFrame: endsFrame)
         hasSpilled = true
-        if isWhole {
-            endOfMessage()
-        } else {
-            raw = []
-            payload = []
-        }
+        raw = []
+        if !owes { endOfPiece(isLast: isWhole) }
         return .piece(piece, next: next)
+    }
+
+    /// The next slice.
+    private mutating func inflate(_ owed: Owed, _ next: Int) -> HeldFound {
+        self.owed = nil
+        switch owed {
+        case .message(let plain): return inflateMessage(plain, next)
+        case .piece(let isLast, let count): return inflatePiece(isLast: isLast, count, next)
+        }
+    }
+
+    private mutating func inflateMessage(_ begun: [UInt8], _ next: Int) -> HeldFound {
+        var plain = begun
+        switch inflate(limit: min(limit, begun.count + HeldFrames.sliceLimit), into: &plain) {
+        case .done: return message(plain, next)
+        case .tooMuch where plain.count > limit:
+            isSpilling = true
+            return spill(true, true, next, begun: plain)
+        case .tooMuch:
+            owed = .message(plain)
+            return .later(next: next)
+        case .bad: return lose(next)
+        }
+    }
+
+    private mutating func inflatePiece(isLast: Bool, _ begun: Int, _ next: Int) -> HeldFound {
+        var plain: [UInt8] = []
+        var isDone = false
+        switch inflate(limit: HeldFrames.sliceLimit, into: &plain) {
+        case .done: isDone = true
+        case .tooMuch: break
+        case .bad: return lose(next)
+        }
+        let count = begun + plain.count
+        guard count <= HeldFrames.spillLimit else { return lose(next) }
+        if !isDone { owed = .piece(isLast: isLast, count: count) }
+        let piece = HeldPiece(
+            raw: [], plain: plain, opcode: opcode ?? .binary, isFirst: false, isLast: isDone && isLast, endsFrame: true)
+        if isDone { endOfPiece(isLast: isLast) }
+        return .piece(piece, next: next)
+    }
+
+    private mutating func endOfPiece(isLast: Bool) {
+        payload = []
+        if isLast { endOfMessage() }
     }
 
     private mutating func endOfMessage() {
@@ -173,6 +233,7 @@ package struct HeldFrames: ~Copyable {
     /// refused, if one was, is the scanner's and not in `raw` yet.
     private mutating func lose(_ next: Int, refused: FrameHeader? = nil) -> HeldFound {
         isLost = true
+        owed = nil
         var rest = raw
         refused?.append(to: &rest)
         raw = []
@@ -185,6 +246,7 @@ package struct HeldFrames: ~Copyable {
         guard !isLost else { return [] }
         let rest = raw + controlRaw + scanner.partialHeader
         isLost = true
+        owed = nil
         raw = []
         payload = []
         controlRaw = []
@@ -196,7 +258,8 @@ package struct HeldFrames: ~Copyable {
 
     private enum Inflated { case done, tooMuch, bad }
 
-    private mutating func inflate(isLast: Bool, limit: Int, into out: inout [UInt8]) -> Inflated {
+    /// `payload` is inflated from its beginning on.
+    private mutating func beginInflating(isLast: Bool) {
         if isLast { payload += [0, 0, 0xff, 0xff] }
         if inflater == nil {
             inflater = Inflater(.raw(windowBits: windowBits))
@@ -204,13 +267,13 @@ package struct HeldFrames: ~Copyable {
             inflater?.reset()
         }
         used = 0
-        return inflateRest(limit: limit, into: &out)
     }
 
     /// How much of `payload` the inflater has taken.
     private var used = 0
 
-    private mutating func inflateRest(limit: Int, into out: inout [UInt8]) -> Inflated {
+    /// Inflates until `out` has a byte more than `limit`; the next call goes on there.
+    private mutating func inflate(limit: Int, into out: inout [UInt8]) -> Inflated {
         let packed = payload
         var at = used
         defer { used = at }

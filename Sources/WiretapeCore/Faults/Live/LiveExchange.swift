@@ -35,6 +35,9 @@ package final class LiveExchange {
         set { carrier?.parked = newValue }
     }
 
+    /// Bytes of its bodies that are kept for as long as it is under way, and of messages that let others pass.
+    package var heldCount: Int { opening.requestBody.count + opening.responseBody.count + parked.count }
+
     /// Whether the request's body is wanted whole: it carries messages.
     package var carriesMessages: Bool { kind == .send || kind == .operation }
     /// Whether the answer's body is wanted whole: it names the session, or carries messages.

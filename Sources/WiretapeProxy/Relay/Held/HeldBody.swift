@@ -58,12 +58,10 @@ struct HeldBody {
         }
     }
 
-    /// What may come out of an encoded body of ``HeldExchange/bodyLimit``.
-    private static let plainLimit = 16 << 20
-
-    /// A whole body as it is meant; nil when its content codings cannot be removed.
+    /// A whole body as it is meant; nil when its content codings cannot be removed, or when it is longer than bodies that are
+    /// put together.
     static func plain(_ body: [UInt8], _ headers: [HeaderField]) -> [UInt8]? {
-        try? ContentDecoder.whole(body, headers.contentCodings, limit: plainLimit)
+        try? ContentDecoder.whole(body, headers.contentCodings, limit: HeldExchange.bodyLimit)
     }
 
     private mutating func pass(_ parked: inout ParkedMessages, at now: WireInstant, _ frame: ([UInt8]) -> [UInt8]) {

@@ -268,7 +268,7 @@ extension HeldConnection {
         while let found = socket?.feed(bytes, from: at, .toServer) {
             switch found {
             case .more: return
-            case .message(_, let next), .piece(_, let next): at = next
+            case .message(_, let next), .piece(_, let next), .later(let next): at = next
             case .control(let control, let next):
                 at = next
                 if control.opcode == 8 { connection.client?.halfClose() }

@@ -86,7 +86,7 @@ extension HeldConnection {
         let ahead = http.early
         http.early = []
         connection.client?.unblock(.pipeline)
-        if !ahead.isEmpty { look(ahead.span, .toServer, at: now) }
+        if !ahead.isEmpty { tunnel(ahead.span, .toServer, at: now) }
     }
 
     private func began(_ head: ResponseHead, _ info: HTTPHeadInfo, at now: WireInstant) {

@@ -42,7 +42,7 @@ extension HeldConnection {
         }
         connection.client?.unblock(.pipeline)
         for (bytes, direction) in [(early, Direction.toServer), (copy(rest), .toClient)] where !bytes.isEmpty {
-            look(bytes.span, direction, at: now)
+            take(bytes.span, direction, at: now)
         }
     }
 
@@ -50,11 +50,15 @@ extension HeldConnection {
     private static let wrongAccept = "AAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
     /// Bytes of a WebSocket.
-    func heard(_ bytes: Span<UInt8>, _ direction: Direction, at now: WireInstant) {
+    /// - Returns: how many were looked at before the connection had its share.
+    func heard(_ bytes: Span<UInt8>, _ direction: Direction, at now: WireInstant) -> Int {
         var at = 0
-        while !isOver, let found = socket?.feed(bytes, from: at, direction) {
+        while !isOver, !hasHadItsShare, let found = socket?.feed(bytes, from: at, direction) {
             switch found {
-            case .more: return
+            case .more: return bytes.count
+            case .later(let next):
+                at = next
+                spend(HeldFrames.sliceLimit >> 9)
             case .message(let message, let next):
                 at = next
                 tape(message.raw, direction, at: now)
@@ -65,11 +69,13 @@ extension HeldConnection {
                 heard(control, direction, at: now)
             case .piece(let piece, let next):
                 at = next
-                tape(piece.raw, direction, at: now)
-                guard let out = socket?.piece(piece, direction) else { return }
+                spend(1 + (piece.plain?.count ?? 0) >> 9)
+                if !piece.raw.isEmpty { tape(piece.raw, direction, at: now) }
+                guard let out = socket?.piece(piece, direction) else { return at }
                 add(out, direction, endsFrame: piece.endsFrame, at: now)
             }
         }
+        return at
     }
 
     /// The peer has ended: messages that have waited for others to pass go on, and what is held of something that will never be

@@ -95,38 +95,50 @@ final class HeldConnection {
             return
         }
         spent = 0
-        take(bytes, side, at: now)
+        take(bytes, side.direction, at: now)
         pump()
     }
 
     /// Looks at bytes until the connection has had its share. The rest waits for the next turn, and the peer is not read.
-    private func take(_ bytes: Span<UInt8>, _ side: RelaySide, at now: WireInstant) {
+    func take(_ bytes: Span<UInt8>, _ direction: Direction, at now: WireInstant) {
         var at = 0
-        while at < bytes.count, !isOver {
+        while at < bytes.count || socket?.owes(direction) == true, !isOver {
             let next = min(bytes.count, at + Self.slice)
-            look(bytes.extracting(at..<next), side.direction, at: now)
-            at = next
-            guard spent >= Self.share, at < bytes.count, !isOver else { continue }
-            late[side.direction] = copy(bytes.extracting(at..<bytes.count))
-            return side.block(.turn)
+            at += look(bytes.extracting(at..<next), direction, at: now)
+            // What stood behind the answer to an upgrade may wait already.
+            let waits = late[direction] != nil
+            guard waits || hasHadItsShare && (at < bytes.count || socket?.owes(direction) == true), !isOver else {
+                continue
+            }
+            late[direction, default: []].append(copying: bytes.extracting(at..<bytes.count))
+            side(direction.reversed)?.block(.turn)
+            return
         }
     }
 
-    func look(_ bytes: Span<UInt8>, _ direction: Direction, at now: WireInstant) {
-        if socket != nil {
-            heard(bytes, direction, at: now)
-        } else if isTunnel {
-            node.tap?.record(.bytes, connection.id, flags: RecordFlags.direction(direction), at: now, bytes)
-            add(copy(bytes), direction, at: now)
+    /// - Returns: how many of the bytes were looked at; not all when the connection has had its share.
+    private func look(_ bytes: Span<UInt8>, _ direction: Direction, at now: WireInstant) -> Int {
+        if socket != nil { return heard(bytes, direction, at: now) }
+        if isTunnel {
+            tunnel(bytes, direction, at: now)
         } else if direction == .toServer {
             fromClient(bytes, at: now)
         } else {
             fromServer(bytes, at: now)
         }
+        return bytes.count
+    }
+
+    /// Bytes of an upgrade to something that is no WebSocket.
+    func tunnel(_ bytes: Span<UInt8>, _ direction: Direction, at now: WireInstant) {
+        node.tap?.record(.bytes, connection.id, flags: RecordFlags.direction(direction), at: now, bytes)
+        add(copy(bytes), direction, at: now)
     }
 
     /// Something was looked at that costs as much as so many messages.
     func spend(_ cost: Int) { spent += cost }
+
+    var hasHadItsShare: Bool { spent >= Self.share }
 
     /// A new turn: what waited for it is looked at.
     private func takeTurn(at now: WireInstant) {
@@ -136,7 +148,7 @@ final class HeldConnection {
             // Of the side that sends that way.
             guard let bytes = late.removeValue(forKey: direction), let side = side(direction.reversed) else { continue }
             if isDeaf, direction == .toServer { continue }
-            if isOver { lookForGoodbye(bytes.span, direction) } else { take(bytes.span, side, at: now) }
+            if isOver { lookForGoodbye(bytes.span, direction) } else { take(bytes.span, direction, at: now) }
             if late[direction] == nil { side.unblock(.turn) }
         }
     }
@@ -341,7 +353,7 @@ final class HeldConnection {
         consider(http.stream == nil ? nil : parked.next)
         consider(goodbyeBy)
         consider(nextPeek)
-        if late.values.contains(where: { !$0.isEmpty }) { consider(now) }
+        if !late.isEmpty { consider(now) }
         guard let next else {
             timer?.cancel()
             return

@@ -66,7 +66,7 @@ struct HeldExchange: ~Copyable {
 
     /// Bytes of bodies and messages that are put together, and of what was sent ahead.
     var heldCount: Int {
-        early.count + requestBody.count + responseBody.count + (stream?.heldCount ?? 0) + (live?.parked.count ?? 0)
+        early.count + requestBody.count + responseBody.count + (stream?.heldCount ?? 0) + (live?.heldCount ?? 0)
     }
 
     /// The exchange is over.

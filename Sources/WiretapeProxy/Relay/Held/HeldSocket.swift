@@ -24,6 +24,9 @@ struct HeldSocket: ~Copyable {
         direction == .toServer ? fromClient.feed(bytes, from: at) : fromServer.feed(bytes, from: at)
     }
 
+    /// Whether something is left to be looked at that came before.
+    func owes(_ direction: Direction) -> Bool { direction == .toServer ? fromClient.owes : fromServer.owes }
+
     /// Bytes of messages that are not whole yet, or that let others pass.
     var heldCount: Int {
         fromClient.heldCount + fromServer.heldCount + parkedToClient.count + parkedToServer.count
