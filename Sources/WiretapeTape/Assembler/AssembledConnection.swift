@@ -21,9 +21,11 @@ final class AssembledConnection {
     }
 
     private let scratch: AssembledFrames.Scratch
+    private let held: HeldPieces
     private let inflateLimit: Int
 
-    init(_ id: UInt32, loop: Int, scratch: AssembledFrames.Scratch, inflateLimit: Int) {
+    init(_ id: UInt32, loop: Int, scratch: AssembledFrames.Scratch, held: HeldPieces, inflateLimit: Int) {
+        self.held = held
         self.inflateLimit = inflateLimit
         self.id = id
         self.loop = loop
@@ -97,8 +99,10 @@ final class AssembledConnection {
             tunnel =
                 isWebSocket
                 ? .webSocket(
-                    toServer: AssembledFrames(id, .toServer, deflate: deflate, scratch: scratch, limit: inflateLimit),
-                    toClient: AssembledFrames(id, .toClient, deflate: deflate, scratch: scratch, limit: inflateLimit))
+                    toServer: AssembledFrames(
+                        id, .toServer, deflate: deflate, scratch: scratch, held: held, limit: inflateLimit),
+                    toClient: AssembledFrames(
+                        id, .toClient, deflate: deflate, scratch: scratch, held: held, limit: inflateLimit))
                 : .raw(x: record.x)
             return false
         }

@@ -4,13 +4,16 @@ internal import WiretapeCore
 /// One direction of a WebSocket connection on its way to the tape: cuts frames, unmasks, joins, inflates. It judges
 /// nothing: what fits no message is written as a `frame` line.
 final class AssembledFrames {
-    /// A message longer than this is written in pieces of this size.
+    /// A message longer than this is written in pieces of this size …
     static let partSize = 1 << 20
 
     private let connection: UInt32
     private let direction: Direction
     private let deflate: DeflateParameters?
     private let scratch: Scratch
+    private let held: HeldPieces
+    /// What `held` has been told of.
+    private var counted = 0
     private let inflateLimit: Int
     private var scanner = FrameScanner()
     private var head = FrameHeader(first: 0, second: 0, length: 0, key: 0)
@@ -48,15 +51,32 @@ final class AssembledFrames {
         var inflated = 0
     }
 
-    init(_ connection: UInt32, _ direction: Direction, deflate: DeflateParameters?, scratch: Scratch, limit: Int) {
+    init(
+        _ connection: UInt32, _ direction: Direction, deflate: DeflateParameters?, scratch: Scratch, held: HeldPieces,
+        limit: Int
+    ) {
         inflateLimit = limit
+        self.held = held
         self.scratch = scratch
         self.connection = connection
         self.direction = direction
         self.deflate = deflate
     }
 
+    deinit { held.change(by: -counted) }
+
+    /// … or of a smaller one, while all connections together hold too much.
+    private var partSize: Int { held.isTooMuch ? HeldPieces.smallPart : AssembledFrames.partSize }
+
+    private func account() {
+        let now = message.map { $0.buffer.count + 4 * $0.fragments.count } ?? 0
+        guard now != counted else { return }
+        held.change(by: now - counted)
+        counted = now
+    }
+
     func feed(_ bytes: Span<UInt8>, at time: UInt64, _ packer: inout MemberPacker) {
+        defer { account() }
         if isLost {
             guard AssembledFrames.isWholeFrames(bytes, direction, isDeflated: deflate != nil) else {
                 return RawLines.frame(time, connection, direction, head: 0, bytes, why: "after a gap", &packer)
@@ -95,6 +115,7 @@ final class AssembledFrames {
     func cut(at time: UInt64, _ packer: inout MemberPacker) {
         guard let message else { return }
         self.message = nil
+        account()
         guard !message.buffer.isEmpty || message.parts > 0 else { return }
         packer.part(time, connection, direction, message.opcode, n: message.parts, message.buffer.span, last: false)
     }
@@ -176,7 +197,7 @@ final class AssembledFrames {
             fault = inflate(packed.span, &message, at: time, &packer)
         } else {
             FrameMask.append(bytes, head.key, offset: offset, into: &message.buffer)
-            while message.buffer.count > AssembledFrames.partSize { writePart(&message, at: time, &packer) }
+            writeParts(&message, at: time, &packer)
         }
         if let fault {
             broken = fault
@@ -228,13 +249,22 @@ final class AssembledFrames {
         if message.isDeflated, deflate?.resetsContext(direction) == true { inflater?.reset() }
     }
 
-    private func writePart(_ message: inout Message, at time: UInt64, _ packer: inout MemberPacker) {
-        let size = AssembledFrames.partSize
-        packer.part(
-            time, connection, direction, message.opcode, n: message.parts, message.buffer.span.extracting(0..<size),
-            last: false)
-        message.buffer.removeFirst(size)
-        message.parts += 1
+    /// Writes what is more than a part may hold.
+    private func writeParts(_ message: inout Message, at time: UInt64, _ packer: inout MemberPacker) {
+        let size = partSize
+        guard message.buffer.count > size else { return }
+        var at = 0
+        while message.buffer.count - at > size {
+            // What has gathered before there was too much goes in large parts.
+            let next = min(message.buffer.count - 1, at + AssembledFrames.partSize)
+            packer.part(
+                time, connection, direction, message.opcode, n: message.parts,
+                message.buffer.span.extracting(at..<next), last: false)
+            message.parts += 1
+            at = next
+        }
+        message.buffer.removeFirst(at)
+        message.fragments = []
     }
 
     /// Returns why the rest cannot be inflated.
@@ -248,7 +278,7 @@ final class AssembledFrames {
             let before = message.buffer.count
             let outcome = inflater!.feed(packed, used: &used, limit: 65536, into: &message.buffer)
             message.inflated += message.buffer.count - before
-            while message.buffer.count > AssembledFrames.partSize { writePart(&message, at: time, &packer) }
+            writeParts(&message, at: time, &packer)
             switch outcome {
             case .more: return nil
             case .end where used == packed.count: return nil

@@ -5,7 +5,8 @@ internal import WiretapeCore
 /// frames, joins and inflates messages. It runs off the loops, and is the only place that knows how traffic becomes
 /// events.
 ///
-/// Memory: a connection holds at most 64 KiB of a body and 1 MiB of a message; an idle WebSocket holds no buffer.
+/// Memory: a connection holds at most 64 KiB of a body, and 1 MiB of a message as long as all of them together hold no more than
+/// they may; an idle WebSocket holds no buffer.
 package struct TapeAssembler: RecordConsumer {
     /// A body stands inline when it is complete within this many nanoseconds of its head …
     static let inlineAge: UInt64 = 5_000_000
@@ -27,6 +28,7 @@ package struct TapeAssembler: RecordConsumer {
     }
 
     private let scratch = AssembledFrames.Scratch()
+    private let held: HeldPieces
 
     /// What may come out of one deflated message or encoded body, however small it is.
     package static let defaultInflateLimit = 16 << 20
@@ -37,10 +39,15 @@ package struct TapeAssembler: RecordConsumer {
     /// - Parameters:
     ///   - origin: monotonic time of the tape's `started`.
     ///   - inflateLimit: bytes that may come out of one deflated message whatever its size, whole MiB.
-    package init(origin: UInt64, inflateLimit: Int = TapeAssembler.defaultInflateLimit) {
+    ///   - memory: bytes of unfinished messages above which they go to the tape in small parts.
+    package init(origin: UInt64, inflateLimit: Int = TapeAssembler.defaultInflateLimit, memory: Int = .max) {
+        held = HeldPieces(limit: memory)
         self.origin = origin
         self.inflateLimit = inflateLimit
     }
+
+    /// Bytes of unfinished messages.
+    package var heldCount: Int { held.count }
 
     package mutating func consume(_ batch: [UInt8], loop: Int, into packer: inout MemberPacker) {
         let bytes = batch.span
@@ -91,7 +98,7 @@ package struct TapeAssembler: RecordConsumer {
         switch kind {
         case .open:
             connections[record.connection] = AssembledConnection(
-                record.connection, loop: loop, scratch: scratch, inflateLimit: inflateLimit)
+                record.connection, loop: loop, scratch: scratch, held: held, inflateLimit: inflateLimit)
             packer.append(TapeEvent(time: time, connection: record.connection, .open(OpenRecord.decode(payload))))
         case .tick:
             flushWaiting(at: time, &packer)

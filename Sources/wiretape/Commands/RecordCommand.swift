@@ -66,10 +66,12 @@ package struct RecordCommand: Command {
             started: SystemClock.rfc3339(SystemClock.wall), tool: "wiretape/\(Tool.version)", mode: "reverse",
             upstreams: plan.upstreams.map { ($0.name, $0.url) }, redaction: "none")
         let origin = SystemClock.monotonic
+        let memory = arguments.memory
         let goesOn = options.diskFull == .continue
         return try TapeWriter(
             header: header, to: file, options: options, clock: { SystemClock.monotonic },
-            consumer: { TapeAssembler(origin: origin) },
+            // The other half is for what the loops hold under rules.
+            consumer: { TapeAssembler(origin: origin, memory: memory / 2) },
             onFailure: { error in
                 log.error("\(error); \(goesOn ? "the traffic goes on unrecorded" : "the recording ends")")
             })
