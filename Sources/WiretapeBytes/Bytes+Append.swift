@@ -6,6 +6,12 @@ extension Array where Element == UInt8 {
         }
     }
 
+    /// A copy of `span`.
+    @inlinable package init(copying span: Span<UInt8>) {
+        self = []
+        append(copying: span)
+    }
+
     /// Appends the UTF-8 of `text`.
     @inlinable package mutating func append(utf8 text: String) {
         append(contentsOf: text.utf8)

@@ -56,14 +56,62 @@ package struct Pattern: Hashable, Sendable {
         return false
     }
 
+    /// Where it stands in `bytes`, in order and without overlaps: of matches that begin at one place the longest. One that
+    /// takes no bytes is none. All of `bytes` is looked at, in time proportional to them for patterns that find little.
+    package func ranges(in bytes: [UInt8]) -> [Range<Int>] {
+        var found: [Range<Int>] = []
+        var from = 0
+        while from <= bytes.count, let range = first(in: bytes, from: from) {
+            if !range.isEmpty { found.append(range) }
+            from = range.isEmpty ? range.upperBound + 1 : range.upperBound
+        }
+        return found
+    }
+
+    /// The match that begins first. States are followed in the order in which their matches began, so that the first to
+    /// reach a state is the one that counts.
+    private func first(in bytes: [UInt8], from: Int) -> Range<Int>? {
+        var current = States(program.count)
+        var starts = [Int](repeating: 0, count: program.count)
+        var next = States(program.count)
+        var nextStarts = starts
+        var best: Range<Int>?
+        for at in from...bytes.count {
+            if best == nil {
+                let known = current.list.count
+                let isFound = add(0, to: &current, at: at, of: bytes.count, stops: false)
+                for state in current.list[known...] { starts[state] = at }
+                if isFound { best = at..<at }
+            }
+            guard at < bytes.count, !current.list.isEmpty else { break }
+            next.clear()
+            for state in current.list {
+                guard best.map({ starts[state] <= $0.lowerBound }) ?? true, case .byte(let set) = program[state],
+                    set.contains(bytes[at])
+                else { continue }
+                let start = starts[state]
+                let known = next.list.count
+                let isFound = add(state + 1, to: &next, at: at + 1, of: bytes.count, stops: false)
+                for reached in next.list[known...] { nextStarts[reached] = start }
+                if isFound { best = start..<at + 1 }
+            }
+            swap(&current, &next)
+            swap(&starts, &nextStarts)
+        }
+        return best
+    }
+
     /// Follows everything that takes no byte.
     /// - Returns: whether the end of the pattern is reached.
-    private func add(_ state: Int, to states: inout States, at: Int, of count: Int) -> Bool {
+    private func add(_ state: Int, to states: inout States, at: Int, of count: Int, stops: Bool = true) -> Bool {
         var pending = [state]
+        var isFound = false
         while let state = pending.popLast() {
             guard states.insert(state) else { continue }
             switch program[state] {
-            case .found: return true
+            case .found:
+                if stops { return true }
+                isFound = true
             case .byte: break
             case .jump(let to): pending.append(to)
             case .split(let a, let b):
@@ -73,7 +121,7 @@ package struct Pattern: Hashable, Sendable {
             case .end: if at == count { pending.append(state + 1) }
             }
         }
-        return false
+        return isFound
     }
 
     private struct States {

@@ -36,6 +36,21 @@ package struct JSONText: Hashable, Sendable {
         return range
     }
 
+    /// Where the values stand that a pointer names in which `*` is every member or item of its level, in order.
+    package func ranges(at pointer: String) -> [Range<Int>] {
+        guard pointer.isEmpty || pointer.hasPrefix("/") else { return [] }
+        let start = JSONMembers.skipBlanks(bytes, 0)
+        var ranges = [start..<JSONMembers.skipValue(bytes, start)]
+        for token in JSONText.tokens(pointer) {
+            ranges = ranges.flatMap { range -> [Range<Int>] in
+                let children = children(of: range)
+                if token == "*" { return children.map(\.value) }
+                return JSONText.find(token, in: children).map { [children[$0].value] } ?? []
+            }
+        }
+        return ranges
+    }
+
     /// Puts `value` in the place of what stands at `pointer`. A member that is not there is added to its object, an item
     /// behind the last one (its index, or `-`) to its array.
     package mutating func set(_ pointer: String, to value: [UInt8]) throws(Fault) {
