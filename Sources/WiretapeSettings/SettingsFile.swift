@@ -23,10 +23,13 @@ package struct SettingsFile: Sendable {
     /// `NAME=URL`.
     package var upstreams: [Value] = []
     package var defaults: [Default] = []
+    /// `on`, `off` and places where secrets stand, such as `json:/arguments/0`.
+    package var redact: [Value] = []
+    /// Places whose values are recorded as they are.
+    package var keep: [Value] = []
 
     /// The keys of a settings file.
-    package static let keys = ["ignore", "routes", "upstreams", "defaults"]
-    private static let later = ["redact", "keep"]
+    package static let keys = ["ignore", "routes", "upstreams", "defaults", "redact", "keep"]
 
     package init() {}
 
@@ -37,12 +40,14 @@ package struct SettingsFile: Sendable {
     ///   for others to check.
     package init(_ bytes: [UInt8], file: String) throws(PlanError) {
         guard let root = try YAMLReader.read(bytes, file: file) else { return }
-        for (key, name, value) in try root.pairs("a settings file", known: SettingsFile.keys + SettingsFile.later) {
+        for (key, name, value) in try root.pairs("a settings file", known: SettingsFile.keys) {
             switch name {
             case "ignore": ignore = try SettingsFile.values(value, "'ignore'")
             case "routes": routes = try SettingsFile.assignments(value, "'routes'")
             case "upstreams": upstreams = try SettingsFile.assignments(value, "'upstreams'")
             case "defaults": defaults = try SettingsFile.defaults(value)
+            case "redact": redact = try SettingsFile.values(value, "'redact'")
+            case "keep": keep = try SettingsFile.values(value, "'keep'")
             default: throw key.error("'\(name)' is not built yet")
             }
         }

@@ -69,7 +69,7 @@ final class AssembledExchange {
             write(head, .none, interim: true, at: time, &packer)
             return .interim
         }
-        decoder = RecordedCoding(head.headers.contentCodings)
+        decoder = RecordedCoding(head.headers.contentCodings, all: packer.redaction != nil)
         answer = .waiting(head, since: time, [], size: 0)
         // The client may answer a piece before the next one comes: what it says must not overtake the head that waits.
         if isStream(head) { flushAnswer(at: time, &packer) }
@@ -171,7 +171,10 @@ final class AssembledExchange {
 
     private func chunk(_ bytes: Span<UInt8>, at time: UInt64, _ packer: inout MemberPacker) {
         guard decoder != nil else { return packer.chunk(time, connection, x: x, .toClient, bytes) }
-        let fault = decoder?.feed(bytes) { piece in packer.chunk(time, connection, x: x, .toClient, piece) }
+        let fault = decoder?.feed(bytes) { piece, isEncoded in
+            if isEncoded { packer.redaction?.leaveOut(connection, x: x, .toClient) }
+            packer.chunk(time, connection, x: x, .toClient, piece)
+        }
         if let fault {
             let why = UndecodedBody.mark(connection: connection, exchange: x, why: fault)
             packer.append(TapeEvent(time: time, connection: connection, .mark(why)))

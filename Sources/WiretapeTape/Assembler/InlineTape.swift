@@ -7,8 +7,12 @@ package final class InlineTape: TapSink {
     private var lines: [UInt8] = []
 
     /// - Parameter origin: the loop's time at the tape's start.
-    package init(header: TapeHeader, origin: WireInstant, inflateLimit: Int = TapeAssembler.defaultInflateLimit) {
-        assembler = TapeAssembler(origin: origin.nanoseconds, inflateLimit: inflateLimit)
+    package init(
+        header: TapeHeader, origin: WireInstant, inflateLimit: Int = TapeAssembler.defaultInflateLimit,
+        redaction: TapeRedaction? = nil
+    ) {
+        assembler = TapeAssembler(origin: origin.nanoseconds, inflateLimit: inflateLimit, redaction: redaction)
+        packer.redaction = redaction
         packer.appendHeader(header)
     }
 

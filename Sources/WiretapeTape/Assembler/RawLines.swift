@@ -9,11 +9,13 @@ enum RawLines {
         _ time: UInt64, _ connection: UInt32, _ direction: Direction, _ bytes: Span<UInt8>, why: String,
         _ packer: inout MemberPacker
     ) {
+        let shown = packer.redaction.map { $0.malformed([UInt8](copying: bytes)) }
+        let reason = packer.redaction?.text(why) ?? why
         packer.event(time) { time, out in
             TapeLines.start(time, connection, #","e":"malformed""#, &out)
             TapeLines.direction(direction, &out)
-            TapeLines.bytes(bytes, &out)
-            TapeLines.field("why", why, &out)
+            if let shown { TapeLines.bytes(shown.span, &out) } else { TapeLines.bytes(bytes, &out) }
+            TapeLines.field("why", reason, &out)
             TapeLines.end(&out)
         }
     }
@@ -24,12 +26,16 @@ enum RawLines {
         _ time: UInt64, _ connection: UInt32, _ direction: Direction, head: UInt8, _ bytes: Span<UInt8>, why: String,
         _ packer: inout MemberPacker
     ) {
+        var reason = why
+        let shown = packer.redaction.map {
+            $0.frame(connection, direction, head: head, [UInt8](copying: bytes), why: &reason)
+        }
         packer.event(time) { time, out in
             TapeLines.start(time, connection, #","e":"frame""#, &out)
             TapeLines.direction(direction, &out)
             TapeLines.field("head", UInt64(head), &out)
-            TapeLines.bytes(bytes, &out)
-            TapeLines.field("why", why, &out)
+            if let shown { TapeLines.bytes(shown.span, &out) } else { TapeLines.bytes(bytes, &out) }
+            TapeLines.field("why", reason, &out)
             TapeLines.end(&out)
         }
     }

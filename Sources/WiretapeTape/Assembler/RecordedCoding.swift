@@ -10,32 +10,34 @@ struct RecordedCoding {
     private var isBroken = false
 
     /// Nil for codings that stay.
-    init?(_ codings: ContentCodings) {
-        guard codings.known == [.gzip] || codings.known == [.deflate], let decoder = ContentDecoder(codings) else {
-            return nil
-        }
+    /// - Parameter all: none stays that can be removed, since what is inside must be seen.
+    init?(_ codings: ContentCodings, all: Bool) {
+        guard all || codings.known == [.gzip] || codings.known == [.deflate], !codings.isEmpty,
+            let decoder = ContentDecoder(codings)
+        else { return nil }
         name = codings.text
         self.codings = codings
         self.decoder = decoder
     }
 
-    /// Decodes a piece; calls `write` with at most 64 KiB at a time. After a fault, told once, pieces come as received.
-    mutating func feed(_ bytes: Span<UInt8>, _ write: (Span<UInt8>) -> Void) -> String? {
+    /// Decodes a piece; calls `write` with at most 64 KiB at a time. After a fault, told once, pieces come as received:
+    /// `isEncoded`.
+    mutating func feed(_ bytes: Span<UInt8>, _ write: (Span<UInt8>, _ isEncoded: Bool) -> Void) -> String? {
         guard !isBroken else {
-            write(bytes)
+            write(bytes, true)
             return nil
         }
         var used = 0
         while true {
             var out: [UInt8] = []
             let outcome = decoder.feed(bytes, used: &used, limit: 65536, into: &out)
-            if !out.isEmpty { write(out.span) }
+            if !out.isEmpty { write(out.span, false) }
             switch outcome {
             case .more: return nil
             case .full: continue
             case .bad(let fault):
                 isBroken = true
-                if used < bytes.count { write(bytes.extracting(used..<bytes.count)) }
+                if used < bytes.count { write(bytes.extracting(used..<bytes.count), true) }
                 return fault.text
             }
         }

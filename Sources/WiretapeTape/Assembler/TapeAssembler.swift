@@ -35,14 +35,20 @@ package struct TapeAssembler: RecordConsumer {
     /// More may come out, but not more than so many times what went in: a bomb ends here.
     static let bombRatio = 100
     private let inflateLimit: Int
+    private let redaction: TapeRedaction?
 
     /// - Parameters:
     ///   - origin: monotonic time of the tape's `started`.
     ///   - inflateLimit: bytes that may come out of one deflated message whatever its size, whole MiB.
     ///   - memory: bytes of unfinished messages above which they go to the tape in small parts.
-    package init(origin: UInt64, inflateLimit: Int = TapeAssembler.defaultInflateLimit, memory: Int = .max) {
+    ///   - redaction: takes the secrets out of the events; nil: they are written as they came.
+    package init(
+        origin: UInt64, inflateLimit: Int = TapeAssembler.defaultInflateLimit, memory: Int = .max,
+        redaction: TapeRedaction? = nil
+    ) {
         held = HeldPieces(limit: memory)
         self.origin = origin
+        self.redaction = redaction
         self.inflateLimit = inflateLimit
     }
 
@@ -50,6 +56,7 @@ package struct TapeAssembler: RecordConsumer {
     package var heldCount: Int { held.count }
 
     package mutating func consume(_ batch: [UInt8], loop: Int, into packer: inout MemberPacker) {
+        packer.redaction = redaction
         let bytes = batch.span
         var at = 0
         while at + RecordKind.headSize <= bytes.count {

@@ -32,6 +32,9 @@ package struct MemberPacker: ~Copyable {
     private var info = MemberPacker.none
     private var openSince: UInt64?
 
+    /// Takes the secrets out of events before lines are made of them; nil: events are written as they are.
+    package var redaction: TapeRedaction?
+
     /// Takes members when too many wait.
     var relief: MemberRelief?
 

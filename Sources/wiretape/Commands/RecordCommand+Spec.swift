@@ -4,10 +4,10 @@ extension RecordCommand {
         discussion: """
             Relays HTTP and WebSocket traffic between clients and a server, unchanged and as it arrives, and writes it to a \
             tape. Clients use the address that is printed at the start in place of the server's.
-            The tape holds everything that passed, credentials too: nothing is redacted in this version. SIGINT or SIGTERM \
+            Credentials do not reach the tape: numbered pseudonyms stand in their places (docs/redaction.md). SIGINT or SIGTERM \
             closes the connections and finishes the tape; a second one stops at once, and the tape is still readable.
             """,
-        groups: [tape, .relay, .tls, .faults, .liveReport, .limits, .run],
+        groups: [tape, .redaction, .relay, .tls, .faults, .liveReport, .limits, .run],
         tail: tail,
         examples: [
             ExampleSpec(

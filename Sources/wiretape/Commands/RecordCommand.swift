@@ -9,10 +9,12 @@ package struct RecordCommand: Command {
     private let arguments: ParsedArguments
     private let plan: RelayPlan
     private let output: String
+    private let redaction: RedactionChoice
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
         self.arguments = arguments
         plan = try RelayPlan(arguments)
+        redaction = try RedactionChoice(arguments)
         output = arguments.value("output") ?? ""
         if output == "-" {
             throw arguments.error("--output -: a tape on standard output is not built yet; name a file")
@@ -36,7 +38,7 @@ package struct RecordCommand: Command {
         let ready = ReadyLine(
             urls: try relay.start(addresses, doors.door), seed: plan.faults.plan.rules.isEmpty ? nil : seed,
             trust: doors.environment)
-        log.warning("nothing is redacted: \(output) will hold all that passes, credentials too")
+        redaction.warn(log, output)
         ready.tell(arguments, log)
         let end: RunEnd
         do {
@@ -64,14 +66,20 @@ package struct RecordCommand: Command {
         options.sync = arguments.value("sync").flatMap { .init(rawValue: $0) } ?? .stop
         let header = TapeHeader(
             started: SystemClock.rfc3339(SystemClock.wall), tool: "wiretape/\(Tool.version)", mode: "reverse",
-            upstreams: plan.upstreams.map { ($0.name, $0.url) }, redaction: "none")
+            upstreams: plan.upstreams.map { ($0.name, redaction.without($0.url)) }, redaction: redaction.name)
         let origin = SystemClock.monotonic
+        let rules = redaction.rules
         let memory = arguments.memory
         let goesOn = options.diskFull == .continue
         return try TapeWriter(
             header: header, to: file, options: options, clock: { SystemClock.monotonic },
             // The other half is for what the loops hold under rules.
-            consumer: { TapeAssembler(origin: origin, memory: memory / 2) },
+            consumer: {
+                let redaction = rules.map { rules in
+                    TapeRedaction(rules, mostWaiting: memory / 4) { log.warning($0) }
+                }
+                return TapeAssembler(origin: origin, memory: memory / 2, redaction: redaction)
+            },
             onFailure: { error in
                 log.error("\(error); \(goesOn ? "the traffic goes on unrecorded" : "the recording ends")")
             })

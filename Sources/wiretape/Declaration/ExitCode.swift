@@ -12,6 +12,7 @@ package struct ExitCode: Hashable, Sendable {
     package static let failure = ExitCode(
         1, "It failed while running: a port in use, a full disk, a recording without an answer.")
     package static let diverged = ExitCode(2, "The client did not do what is on the tape, or no client came.")
+    package static let secretFound = ExitCode(3, "A secret was found on a tape.")
     package static let badFile = ExitCode(4, "A file is not a tape, is damaged, or is of a newer version.")
     package static let expectation = ExitCode(5, "An expectation failed, or a fault rule never fired or cannot.")
     package static let missing = ExitCode(6, "A recording is missing.")

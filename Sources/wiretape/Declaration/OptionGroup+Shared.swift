@@ -13,7 +13,7 @@ extension OptionGroup {
                 "How much is told on standard error."),
             OptionSpec(switch: "quiet", short: "q", "Tell errors and the verdict only, as --log-level error."),
             .missing("control", "the control API comes later"),
-            OptionSpec("config", "FILE", .file, configHelp),
+            config,
         ])
 
     /// What bodies, messages and trees may take.
@@ -30,6 +30,8 @@ extension OptionGroup {
             "What the messages that are held and their trees may take together, at least 64MiB. What takes more is refused."
         return option
     }()
+
+    static let config = OptionSpec("config", "FILE", .file, configHelp)
 
     static let configHelp =
         "Take settings from this file in place of x.tape.yaml and wiretape.yaml; 'wiretape config' explains them."

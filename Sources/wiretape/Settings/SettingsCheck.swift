@@ -7,6 +7,8 @@ enum SettingsCheck {
         for value in settings.ignore { try check(value, as: "ignore") }
         for value in settings.routes { try check(value, as: "route") }
         for value in settings.upstreams { try check(value, as: "upstream") }
+        for value in settings.redact { try check(value, as: "redact") }
+        for value in settings.keep { try check(value, as: "keep") }
         for one in settings.defaults { try check(one) }
     }
 

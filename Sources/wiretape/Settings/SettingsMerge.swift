@@ -15,7 +15,7 @@ struct SettingsMerge {
     private let source: SettingsSource
 
     /// Lists whose parts all hold.
-    private static let sums = ["ignore", "route"]
+    private static let sums = ["ignore", "route", "redact", "keep"]
 
     init(_ spec: CommandSpec, _ source: SettingsSource) {
         self.spec = spec
@@ -85,6 +85,8 @@ struct SettingsMerge {
             switch option.name {
             case "ignore": settings.ignore
             case "route": settings.routes
+            case "redact": settings.redact
+            case "keep": settings.keep
             case "upstream": own.isEmpty ? settings.upstreams : []
             default: []
             }

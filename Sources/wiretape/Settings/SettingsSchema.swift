@@ -18,6 +18,18 @@ package enum SettingsSchema {
                         list("Places that may differ: LABEL:/pointer of messages, PATH:?item of queries.", #"^.+:[/?]"#)
                     ),
                     ("routes", map("Requests for a path are served from what was recorded at another.")),
+                    (
+                        "redact",
+                        list(
+                            "on, off, or places of secrets besides the known ones: header:NAME, json:/pointer, regex:PATTERN.",
+                            #"^(on|off|(header|query|cookie|json|regex):.+)$"#)
+                    ),
+                    (
+                        "keep",
+                        list(
+                            "Places whose values are recorded as they are, spelled like those of 'redact'.",
+                            #"^(header|query|cookie|json|regex):.+$"#)
+                    ),
                     ("upstreams", map("Names and URLs of the servers to record.")),
                     (
                         "defaults",

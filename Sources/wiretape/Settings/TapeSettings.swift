@@ -34,13 +34,15 @@ package enum TapeSettings {
     package static let options: Set<String> = [
         "speed", "idle-cap", "time-scale", "keepalive", "server-limits", "until", "transports", "deflate", "fresh-ids",
         "clients", "when-exhausted", "session", "match", "ignore", "causality", "patience", "grace", "on-divergence",
-        "on-reconnect", "on-miss", "route", "expect", "allow-unplayed", "fault", "seed", "at", "greeting",
+        "on-reconnect", "on-miss", "route", "expect", "allow-unplayed", "fault", "seed", "at", "greeting", "keep",
     ]
 
     /// Takes out of the settings what a file beside a tape may not say.
     static func restrict(_ settings: inout SettingsFile) -> [LeftOut] {
         var left = settings.upstreams.map { LeftOut(option: "upstream", $0) }
         settings.upstreams = []
+        left += settings.redact.map { LeftOut(option: "redact", $0) }
+        settings.redact = []
         var kept: [SettingsFile.Default] = []
         for one in settings.defaults {
             var one = one

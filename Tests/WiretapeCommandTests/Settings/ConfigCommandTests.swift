@@ -114,7 +114,8 @@ import wiretape
         ("defaults:\n  replay: { speed: fast }", "wiretape.yaml:2:20: "),
         ("defaults:\n  replay: { quiet: perhaps }", "'quiet' is true or false, found 'perhaps'"),
         ("defaults:\n  replay: { patience: [1s, 2s] }", "'patience' has one value"),
-        ("redact: []", "wiretape.yaml:1:1: 'redact' is not built yet"),
+        ("redact: [ nonsense ]", "wiretape.yaml:1:11: 'nonsense' is not a rule"),
+        ("keep: on", "wiretape.yaml:1:7: 'on' is not a rule"),
         ("ignore: &a [*a]", "anchors and aliases are not read"),
         ("routes: [ /a ]", "wiretape.yaml:1:11: "), ("[1", "wiretape.yaml:"),
     ])

@@ -32,7 +32,7 @@ import wiretape
             "1", "1s", "127.0.0.1:9", "http://127.0.0.1:9", "a=http://127.0.0.1:9", "error", "A:/x", "reset after A",
             "delays(0s)", "/a=/b", "ws", "off", "1/2", "k=v", "first", "refuse", "stop", "wait", "text", "table",
             "messages",
-            "session", "finished", "once(A)", "tape", "resume", "fail",
+            "session", "finished", "once(A)", "tape", "resume", "fail", "header:a",
         ]
         if option.valueName == nil { return "true" }
         return option.kind.suggestions.first ?? tried.first { option.kind.complaint(about: $0) == nil }

@@ -1,0 +1,324 @@
+internal import WiretapeBytes
+package import WiretapeCore
+
+/// Takes the secrets out of events on their way to a tape. It stands where lines are made, on the writer's thread, so that
+/// no secret reaches a line, a queue of lines or the disk. Events without secrets pass as they are.
+///
+/// Pieces of streams and of long messages may wait for the next piece, as ``Redactor`` says; what waits is written with it,
+/// or before the end of its stream.
+package final class TapeRedaction {
+    private var redactor: Redactor
+    private var streams: [Key: Stream] = [:]
+    private var waiting = 0
+    private let leavesOut: Bool
+    private let tell: (String) -> Void
+    private var hasTold: Set<String> = []
+
+    /// What all streams together may hold back. Beyond it streams are left out: nothing is shown unseen.
+    private let mostWaiting: Int
+
+    private struct Key: Hashable {
+        enum Carrier: Hashable { case body(UInt32), message, frame }
+
+        var connection: UInt32
+        var direction: Direction
+        var carrier: Carrier
+    }
+
+    private struct Stream {
+        var bytes: RedactedStream
+        var opcode = Opcode.binary
+        /// Pieces of a message that were written.
+        var written = 0
+    }
+
+    /// - Parameters:
+    ///   - leavesOut: what cannot be looked at is left out; else it stays, for whoever does not show it.
+    ///   - mostWaiting: bytes that all streams together may hold back.
+    ///   - tell: gets a sentence, once each, about what could not be done as it should.
+    package init(
+        _ rules: RedactionRules = RedactionRules(), first: Int = 1, keepsFindings: Bool = false, leavesOut: Bool = true,
+        mostWaiting: Int = 64 << 20, tell: @escaping (String) -> Void = { _ in }
+    ) {
+        redactor = Redactor(rules, first: first, keepsFindings: keepsFindings)
+        self.leavesOut = leavesOut
+        self.mostWaiting = mostWaiting
+        self.tell = tell
+    }
+
+    /// Different secrets that were met.
+    package var secrets: Int { redactor.secrets }
+
+    /// What was found since the last call, when it is asked for.
+    func takeFindings() -> [SecretFinding] { redactor.takeFindings() }
+
+    // MARK: Events
+
+    /// Appends the event without its secrets, behind what had waited for it. One of a stream may give nothing: it waits.
+    func take(_ event: TapeEvent, into out: inout [TapeEvent]) {
+        let (t, c) = (event.time, event.connection)
+        switch event.kind {
+        case .open, .gap, .frame, .unknown: out.append(event)
+        case .take, .stop:
+            // The connections of what follows are others.
+            flushAll(at: event.time, into: &out)
+            out.append(event)
+        case .request(let x, let head, let body):
+            var new = redactor.head(head)
+            var mark: String?
+            let newBody = self.body(body, head.headers, .toServer, x, c, &new.headers, &mark)
+            out.append(TapeEvent(time: t, connection: c, .request(x: x, new, newBody)))
+            if let mark { out.append(TapeEvent(time: t, connection: c, .mark(mark))) }
+        case .response(let x, let head, let body, let interim, let coding, let proxy):
+            var new = redactor.head(head)
+            var mark: String?
+            let plain = coding == nil ? head.headers : head.without(coding).headers
+            let newBody = self.body(body, plain, .toClient, x, c, &new.headers, &mark)
+            out.append(
+                TapeEvent(
+                    time: t, connection: c,
+                    .response(x: x, new, newBody, interim: interim, coding: coding, proxy: proxy)))
+            if let mark { out.append(TapeEvent(time: t, connection: c, .mark(mark))) }
+        case .chunk(let x, let direction, let bytes): chunk(t, c, x: x, direction, bytes, into: &out)
+        case .end(let x, let direction, let trailers):
+            flush(Key(connection: c, direction: direction, carrier: .body(x)), at: t, into: &out)
+            out.append(TapeEvent(time: t, connection: c, .end(x: x, direction, trailers: redactor.fields(trailers))))
+        case .message(let direction, let opcode, let bytes, let deflated, let fragments):
+            let new = message(bytes, opcode)
+            out.append(
+                TapeEvent(
+                    time: t, connection: c,
+                    .message(
+                        direction, opcode, new ?? bytes, deflated: deflated, fragments: new == nil ? fragments : [])))
+        case .part(let direction, let opcode, let n, let bytes, let last):
+            part(t, c, direction, opcode, n: n, bytes, last: last, into: &out)
+        case .ping(let direction, let bytes):
+            out.append(TapeEvent(time: t, connection: c, .ping(direction, redactor.sameLength(bytes) ?? bytes)))
+        case .pong(let direction, let bytes):
+            out.append(TapeEvent(time: t, connection: c, .pong(direction, redactor.sameLength(bytes) ?? bytes)))
+        case .close(let direction, let code, let reason):
+            let text = reason.map { redactor.text($0) }
+            out.append(TapeEvent(time: t, connection: c, .close(direction, code: code, reason: text)))
+        case .gone(let party, let how, let why):
+            flush(c, of: how == .fin ? party : .proxy, at: t, into: &out)
+            let text = why.map { redactor.text($0) }
+            out.append(TapeEvent(time: t, connection: c, .gone(by: party, how: how, why: text)))
+        case .fault(let rule, let action, let reference, let delivered, let line):
+            out.append(
+                TapeEvent(
+                    time: t, connection: c,
+                    .fault(
+                        rule: redactor.text(rule), action: redactor.text(action), reference: reference,
+                        delivered: delivered, line: line)))
+        case .mark(let text): out.append(TapeEvent(time: t, connection: c, .mark(redactor.text(text))))
+        }
+        tellTroubles()
+    }
+
+    /// A WebSocket message without its secrets; nil when it has none. Its frames are not those that were sent then.
+    func message(_ bytes: [UInt8], _ opcode: Opcode) -> [UInt8]? {
+        redactor.payload(bytes, isBinary: opcode == .binary)
+    }
+
+    private func body(
+        _ body: TapeEvent.Body, _ headers: [HeaderField], _ direction: Direction, _ x: UInt32, _ connection: UInt32,
+        _ new: inout [HeaderField], _ mark: inout String?
+    ) -> TapeEvent.Body {
+        switch body {
+        case .none: return .none
+        case .whole(let bytes):
+            switch redactor.body(bytes, headers) {
+            case .unchanged: return body
+            case .changed(let plain): return .whole(plain)
+            case .decoded(let plain):
+                new = new.without(nil)
+                return .whole(plain)
+            case .unreadable:
+                mark = unseen(direction, x, connection, headers)
+                return leavesOut ? .none : body
+            }
+        case .streamed:
+            let type = MediaType(headers.first("Content-Type") ?? "").name
+            let isBinary = type.isEmpty || type == "application/octet-stream" || type.hasSuffix("msgpack")
+            var stream = Stream(
+                bytes: RedactedStream(isBinary: isBinary && (direction == .toServer || isCounted(headers))))
+            if !headers.contentCodings.isEmpty {
+                if leavesOut { stream.bytes.withhold() }
+                mark = unseen(direction, x, connection, headers)
+            }
+            streams[Key(connection: connection, direction: direction, carrier: .body(x))] = stream
+            return .streamed
+        }
+    }
+
+    /// Whether the body has an end that is known: then it can wait for it.
+    private func isCounted(_ headers: [HeaderField]) -> Bool { headers.first("Content-Length") != nil }
+
+    /// Tells of a body that could not be looked at. Returns the mark for the tape.
+    private func unseen(
+        _ direction: Direction, _ x: UInt32, _ connection: UInt32, _ headers: [HeaderField]
+    ) -> String? {
+        let whose = direction == .toServer ? "request" : "answer"
+        let what = "the \(whose)'s body (\(headers.contentCodings.text)) could not be looked at for secrets"
+        let text = "connection \(connection) exchange \(x): \(what)\(leavesOut ? " and is left out" : "")"
+        say(text)
+        return leavesOut ? text : nil
+    }
+
+    // MARK: Pieces
+
+    func chunk(
+        _ time: UInt64, _ connection: UInt32, x: UInt32, _ direction: Direction, _ bytes: [UInt8],
+        into out: inout [TapeEvent]
+    ) {
+        let key = Key(connection: connection, direction: direction, carrier: .body(x))
+        let new = piece(bytes, of: key, isBinary: false)
+        if !new.isEmpty { out.append(TapeEvent(time: time, connection: connection, .chunk(x: x, direction, new))) }
+        tellTroubles()
+    }
+
+    /// From here on the body cannot be decoded: the bytes that come are left out.
+    func leaveOut(_ connection: UInt32, x: UInt32, _ direction: Direction) {
+        let key = Key(connection: connection, direction: direction, carrier: .body(x))
+        streams[key, default: Stream(bytes: RedactedStream(isBinary: false))].bytes.withhold()
+        say(
+            "connection \(connection) exchange \(x): the rest of a body could not be decoded, nor looked at for secrets, and is "
+                + "left out")
+    }
+
+    func part(
+        _ time: UInt64, _ connection: UInt32, _ direction: Direction, _ opcode: Opcode, n: Int, _ bytes: [UInt8],
+        last: Bool, into out: inout [TapeEvent]
+    ) {
+        let key = Key(connection: connection, direction: direction, carrier: .message)
+        if n == 0 { drop(key) }
+        var stream = streams[key] ?? Stream(bytes: RedactedStream(of: opcode), opcode: opcode)
+        let before = stream.bytes.waiting
+        let new: [UInt8]
+        if last {
+            new = redactor.last(bytes, of: &stream.bytes)
+        } else {
+            if waiting + bytes.count > mostWaiting { withholdForWant(of: &stream.bytes) }
+            new = redactor.piece(bytes, of: &stream.bytes)
+        }
+        waiting += stream.bytes.waiting - before
+        write(new, of: &stream, time, connection, direction, last: last, into: &out)
+        streams[key] = last ? nil : stream
+        tellTroubles()
+    }
+
+    /// In pieces that a line may hold.
+    private func write(
+        _ bytes: [UInt8], of stream: inout Stream, _ time: UInt64, _ connection: UInt32, _ direction: Direction,
+        last: Bool, into out: inout [TapeEvent]
+    ) {
+        var at = 0
+        while at < bytes.count || last {
+            let end = min(bytes.count, at + AssembledFrames.partSize)
+            let isLast = last && end == bytes.count
+            out.append(
+                TapeEvent(
+                    time: time, connection: connection,
+                    .part(direction, stream.opcode, n: stream.written, Array(bytes[at..<end]), last: isLast)))
+            stream.written += 1
+            at = end
+            if isLast { return }
+        }
+    }
+
+    /// A piece of a frame that fits no message. Compressed ones cannot be looked at.
+    func frame(_ connection: UInt32, _ direction: Direction, head: UInt8, _ bytes: [UInt8], why: inout String)
+        -> [UInt8]
+    {
+        guard head & 0x40 == 0 || !leavesOut else {
+            why += "; its bytes are compressed, could not be looked at for secrets and are left out"
+            return []
+        }
+        return piece(bytes, of: Key(connection: connection, direction: direction, carrier: .frame), isBinary: false)
+    }
+
+    func malformed(_ bytes: [UInt8]) -> [UInt8] { redactor.rawLines(bytes) ?? bytes }
+
+    func text(_ text: String) -> String { redactor.text(text) }
+
+    private func piece(_ bytes: [UInt8], of key: Key, isBinary: Bool) -> [UInt8] {
+        var stream = streams[key] ?? Stream(bytes: RedactedStream(isBinary: isBinary))
+        let before = stream.bytes.waiting
+        if waiting + bytes.count > mostWaiting { withholdForWant(of: &stream.bytes) }
+        let new = redactor.piece(bytes, of: &stream.bytes)
+        waiting += stream.bytes.waiting - before
+        streams[key] = stream
+        return new
+    }
+
+    private func withholdForWant(of stream: inout RedactedStream) {
+        stream.withhold()
+        say(
+            "more than \(mostWaiting >> 20) MiB of streams wait to be looked at for secrets: parts are left out"
+        )
+    }
+
+    // MARK: Ends
+
+    /// What the streams of a connection still hold is written. `party` proxy: of both directions.
+    private func flush(
+        _ connection: UInt32, of party: TapeEvent.Party, at time: UInt64, into out: inout [TapeEvent]
+    ) {
+        guard !streams.isEmpty else { return }
+        let gone: [Direction] =
+            switch party {
+            case .client: [.toServer]
+            case .server: [.toClient]
+            case .proxy: [.toServer, .toClient]
+            }
+        let keys = streams.keys.filter { $0.connection == connection && gone.contains($0.direction) }
+        for key in keys.sorted(by: TapeRedaction.isBefore) { flush(key, at: time, into: &out) }
+    }
+
+    /// The tape ends.
+    func flushAll(at time: UInt64, into out: inout [TapeEvent]) {
+        for key in streams.keys.sorted(by: TapeRedaction.isBefore) { flush(key, at: time, into: &out) }
+        tellTroubles()
+    }
+
+    private static func isBefore(_ a: Key, _ b: Key) -> Bool {
+        func order(_ key: Key) -> (UInt32, UInt32, Int) {
+            let x: UInt32 = if case .body(let x) = key.carrier { x } else { 0 }
+            return (key.connection, x, key.direction == .toServer ? 0 : 1)
+        }
+        return order(a) < order(b)
+    }
+
+    private func flush(_ key: Key, at time: UInt64, into out: inout [TapeEvent]) {
+        guard var stream = streams.removeValue(forKey: key) else { return }
+        waiting -= stream.bytes.waiting
+        let rest = redactor.last([], of: &stream.bytes)
+        guard !rest.isEmpty else { return }
+        switch key.carrier {
+        case .body(let x):
+            out.append(TapeEvent(time: time, connection: key.connection, .chunk(x: x, key.direction, rest)))
+        case .message: write(rest, of: &stream, time, key.connection, key.direction, last: false, into: &out)
+        case .frame: break
+        }
+    }
+
+    private func drop(_ key: Key) {
+        if let old = streams.removeValue(forKey: key) { waiting -= old.bytes.waiting }
+    }
+
+    // MARK: Telling
+
+    private func tellTroubles() {
+        if redactor.unnumbered > 0 {
+            say("more secrets than pseudonyms: those that come are all called td_0, and are not known again elsewhere")
+        }
+        if redactor.withheld > 0 {
+            say("something could not be looked at for secrets\(leavesOut ? " and is left out" : "")")
+        }
+    }
+
+    private func say(_ sentence: String) {
+        guard hasTold.count < 1_000, hasTold.insert(sentence).inserted else { return }
+        tell(sentence)
+    }
+}
