@@ -179,7 +179,7 @@ final class Playbook {
 
     private func perform(_ actions: inout [ReplayAction]) {
         for action in actions {
-            switch action {
+            switch engine.spoken(action) {
             case .respond(let c, let answer, _, let ticket):
                 if let ticket { untaken.append((c, ticket)) }
                 got[c, default: []].append(

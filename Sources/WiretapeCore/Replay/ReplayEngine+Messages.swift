@@ -17,7 +17,8 @@ extension ReplayEngine {
         var messages: [Message] = []
         runs[r].link?.codec.decode(payload, opcode, .toServer, into: &messages)
         runs[r].link?.watch.heard(at: now)
-        for message in messages {
+        for var message in messages {
+            settle(&message, of: r)
             runs[r].heard(isKeepalive: message.role == .keepalive || message.role == .ack, at: now)
             guard runs[r].generation == generation, runs[r].link?.hears == true, runs[r].failure == nil,
                 !runs[r].isStalled

@@ -12,6 +12,13 @@ extension ReplayEngine {
         let start = out.count
         asking = c
         let (head, body) = plain(head, body)
+        if secrets.isActive {
+            let client = identity(head, c)
+            peers[c]?.client = client
+            secrets.hear(head, of: client)
+        } else {
+            secrets.hear(head, of: "")
+        }
         let rival = rival(of: head, on: c)
         dispatch(c, head, body: body, into: &out)
         if let rival { overlapped(rival, by: head, on: c) }
@@ -93,6 +100,7 @@ extension ReplayEngine {
     mutating func plain(
         _ c: ConnectionID, _ head: RequestHead, _ body: [UInt8], into out: inout [ReplayAction]
     ) {
+        let body = settled(body, head, on: c)
         if !exchange(c, head, body: body, into: &out) { miss(c, head, into: &out) }
     }
 

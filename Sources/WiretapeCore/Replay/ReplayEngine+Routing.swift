@@ -139,6 +139,7 @@ extension ReplayEngine {
         let recorded = recorded(session)
         let script = recorded.compiled ?? Script(recorded.whole, ignore: options.ignore)
         scripts[session] = script
+        secrets.learn(script.variables)
         return script
     }
 }

@@ -43,6 +43,8 @@ package struct ReplayEngine {
     var handedOut: [String: Int] = [:]
     /// The recorded ids of varied ones that greetings gave.
     var recordedIDs: [String: String] = [:]
+    /// What the pseudonyms of the tape stand for.
+    var secrets = LiveSecrets()
     var peers: [ConnectionID: Peer] = [:]
     var faultEngine: FaultEngine
     var firings: [ReplayReport.Firing] = []
@@ -85,6 +87,8 @@ package struct ReplayEngine {
         var address: Address?
         /// That of the listener.
         var name: String?
+        /// Who asked on it last, as ``ReplayEngine/identity(_:_:)`` tells.
+        var client: String?
         /// The upstream that the listener stands for.
         var upstream: String?
         /// Index into `runs` while it is a WebSocket or an event stream of it, or holds a poll of it.
@@ -118,6 +122,12 @@ package struct ReplayEngine {
         self.codecs = codecs
         table = RouteTable(sessions, upstreams, ignoring: options.ignore)
         self.exchanges = ExchangeBook(exchanges, codecs, upstreams)
+        for session in sessions {
+            for opening in session.redirects + [session.negotiate, session.opening].compactMap(\.self) {
+                secrets.learn(opening.request)
+            }
+        }
+        for exchange in exchanges { secrets.learn(exchange) }
         faultEngine = FaultEngine(faults, seed: seed, hasServer: false)
         var times: [RuleFilters.Since] = []
         for time in faultEngine.times where !times.contains(time) { times.append(time) }

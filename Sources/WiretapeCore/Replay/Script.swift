@@ -89,6 +89,8 @@ struct Script: Sendable {
     /// What the steps mean, hashed: for the digest.
     private(set) var meanings: [UInt32] = []
     private var messages: ScriptMessages
+    /// The pseudonyms in what its client said.
+    private(set) var variables = TapeVariables()
 
     init(_ session: RecordedSession, ignore: [IgnoreRule]) {
         var builder = ScriptBuilder(keeping: session, ignore: ignore)
@@ -276,6 +278,7 @@ extension Script {
         }
         if side == .toServer {
             build.keys.append((Script.key(message, at: step.place, ignore: build.ignore), index))
+            variables.add(message)
         }
         add(step, meaning: meaning)
     }

@@ -57,11 +57,8 @@ struct StableQuery: Hashable, Sendable {
         return names
     }
 
-    /// `td_17`: what redaction leaves of a secret.
-    static func isPseudonym(_ value: String) -> Bool {
-        value.hasPrefix("td_") && value.utf8.count > 3
-            && value.utf8.dropFirst(3).allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-    }
+    /// What redaction leaves of a secret: `td_17`, or a shape of it.
+    static func isPseudonym(_ value: String) -> Bool { Pseudonym.number(of: value) != nil }
 
     /// The first item, by name, that differs, as both sides have it.
     static func difference(

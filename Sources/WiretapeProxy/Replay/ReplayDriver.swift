@@ -23,6 +23,18 @@ package protocol ReplayDriver {
     var nextWake: WireInstant? { mutating get }
     var shouldEnd: Bool { get }
     mutating func finish(at now: WireInstant, clientsAreGone: Bool) -> ReplayReport
+    /// The action as it is done: with the client's own values where the tape has pseudonyms, and lines without secrets.
+    mutating func spoken(_ action: ReplayAction) -> ReplayAction
+    /// A text for people without secrets.
+    mutating func masked(_ text: String) -> String
+}
+
+extension ReplayDriver {
+    package mutating func spoken(_ action: ReplayAction) -> ReplayAction { action }
+    package mutating func masked(_ text: String) -> String {
+        var redactor = Redactor()
+        return redactor.text(text)
+    }
 }
 
 extension ReplayEngine: ReplayDriver {}

@@ -150,6 +150,9 @@ package final class ReplayServer {
         return report
     }
 
+    /// A text of the report without secrets.
+    package func masked(_ text: String) -> String { driver.masked(text) }
+
     /// Stops accepting, ends all connections in order (WebSockets with 1001), aborts after `grace` nanoseconds those that
     /// do not end. `done` is called when none is left; never before this call returns.
     package func stop(grace: UInt64 = 500_000_000, _ done: @escaping () -> Void) {
@@ -276,7 +279,7 @@ package final class ReplayServer {
     }
 
     private func perform(_ action: ReplayAction) {
-        switch action {
+        switch driver.spoken(action) {
         case .respond(let c, let answer, let thenClose, let ticket):
             connections[c]?.respond(answer, thenClose: thenClose, ticket)
         case .beginStream(let c, let answer): connections[c]?.beginStream(answer)

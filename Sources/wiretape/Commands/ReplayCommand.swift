@@ -71,8 +71,8 @@ package struct ReplayCommand: Command {
         try? write(report)
     }
 
-    private func write(_ report: ReplayReport) throws {
-        try target?.write(report, suite: String(path.split(separator: "/").last ?? "replay"))
+    private func write(_ report: ReplayReport, masked: (String) -> String = Log.masked) throws {
+        try target?.write(report, suite: String(path.split(separator: "/").last ?? "replay"), masked: masked)
     }
 
     private func play() throws -> Int32 {
@@ -140,7 +140,7 @@ package struct ReplayCommand: Command {
         if let summary = memory.summary { log.warning(summary) }
         try actual?.finish()
         if let failure { throw failure }
-        return try tell(report ?? server.report(), end)
+        return try tell(report ?? server.report(), end) { server.masked($0) }
     }
 
     /// - Throws: when the command line does not fit the tape's upstreams.
@@ -203,20 +203,20 @@ package struct ReplayCommand: Command {
         return made
     }
 
-    private func tell(_ report: ReplayReport, _ end: RunEnd) throws -> Int32 {
+    private func tell(_ report: ReplayReport, _ end: RunEnd, masked: (String) -> String) throws -> Int32 {
         var told = report
         if case .timeout(let time) = end {
             let reason = "--timeout \(DurationText.describe(time)) is over"
             told.failure = ReplayReport.Failure(exitCode: ExitCode.timeout.code, reason: reason)
         }
-        try write(told)
-        if log.level == .info { Console.error.write(told.text) }
+        try write(told, masked: masked)
+        if log.level == .info { Console.error.write(masked(told.text)) }
         let word: Verdict.Word =
             switch report.verdict {
             case .pass: .pass
             case .diverged: .diverged
             case .failed: .failed
             }
-        return end.verdict(Verdict(word, report.exitCode, report.summary)).tell(arguments)
+        return end.verdict(Verdict(word, report.exitCode, masked(report.summary))).tell(arguments)
     }
 }

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeCore
 internal import WiretapeSystem
 
 /// Text for people, on standard error. Its further lines are indented, so that nothing from outside looks like ours.
@@ -25,8 +26,15 @@ package struct Log: Sendable {
     package func warning(_ text: String) { write(text, .warning) }
     package func error(_ text: String) { write(text, .error) }
 
+    /// A text without what is known to be a secret by its name or its looks.
+    static func masked(_ text: String) -> String {
+        var redactor = Redactor()
+        return redactor.text(text)
+    }
+
     private func write(_ text: String, _ level: Level) {
         guard level <= self.level else { return }
+        let text = Log.masked(text)
         // The golden texts of the engine begin with our name already.
         Console.error.write((text.hasPrefix("wiretape: ") ? "" : "wiretape: ") + TerminalText.block(text) + "\n")
     }

@@ -16,7 +16,8 @@ final class ActualTape {
         packer.appendHeader(
             TapeHeader(
                 started: SystemClock.rfc3339(SystemClock.wall), tool: "wiretape/\(Tool.version)", mode: "reverse",
-                upstreams: names.map { ($0, "replay:\(tape)") }, redaction: "none"))
+                upstreams: names.map { ($0, "replay:\(tape)") }, redaction: "default"))
+        packer.redaction = TapeRedaction()
     }
 
     func append(_ event: TapeEvent) {

@@ -48,19 +48,30 @@ enum ReportTarget: Hashable, Sendable {
         if case .folder(let path) = self { path + (path.hasSuffix("/") ? "" : "/") + "actual.tape" } else { nil }
     }
 
-    /// - Parameter suite: how JUnit names the run.
-    func write(_ report: ReplayReport, suite: String) throws {
-        let json = report.json.text + "\n"
+    /// - Parameters:
+    ///   - suite: how JUnit names the run.
+    ///   - masked: a text without secrets.
+    func write(_ report: ReplayReport, suite: String, masked: (String) -> String) throws {
+        let json = Self.masked(report.json, masked).text + "\n"
         switch self {
         case .output: Console.output.writeJSON(json)
         case .json(let path): try Self.write(json, to: path)
-        case .text(let path): try Self.write(report.text, to: path)
-        case .junit(let path): try Self.write(report.junit(suite: suite), to: path)
+        case .text(let path): try Self.write(masked(report.text), to: path)
+        case .junit(let path): try Self.write(masked(report.junit(suite: suite)), to: path)
         case .folder(let path):
             let folder = path + (path.hasSuffix("/") ? "" : "/")
             try Self.write(json, to: folder + "report.json")
-            try Self.write(report.text, to: folder + "report.txt")
-            try Self.write(report.junit(suite: suite), to: folder + "report.xml")
+            try Self.write(masked(report.text), to: folder + "report.txt")
+            try Self.write(masked(report.junit(suite: suite)), to: folder + "report.xml")
+        }
+    }
+
+    private static func masked(_ value: JSONValue, _ mask: (String) -> String) -> JSONValue {
+        switch value {
+        case .string(let text): .string(mask(text))
+        case .array(let items): .array(items.map { masked($0, mask) })
+        case .object(let members): .object(members.map { .init($0.name, masked($0.value, mask)) })
+        case .null, .bool, .number: value
         }
     }
 

@@ -11,10 +11,13 @@ struct OperationBook: Sendable {
     /// Exchanges first, each kind in recorded order.
     private(set) var all: [Operation] = []
     private var byKey: [UInt64: [Int]] = [:]
+    /// The pseudonyms in what clients asked.
+    private(set) var variables = TapeVariables()
 
     mutating func add(_ session: Int, _ request: Message, _ ignore: [IgnoreRule]) {
         let key = Script.key(request, at: nil, ignore: ignore)
         byKey[key, default: []].append(all.count)
+        variables.add(request)
         all.append(Operation(session: session, request: request, key: key))
     }
 

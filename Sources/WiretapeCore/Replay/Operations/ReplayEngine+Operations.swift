@@ -11,7 +11,8 @@ extension ReplayEngine {
         var reader = codec.type.init(opening)
         var messages: [Message] = []
         reader.decode(payload.span, .text, .toServer, into: &messages)
-        guard messages.count == 1, let message = messages.first, message.role == .request else { return false }
+        guard messages.count == 1, var message = messages.first, message.role == .request else { return false }
+        settle(&message, head, on: c)
         if let name = name(head, c), isUnknown(name, on: c) {
             unknownName(name, c, head, into: &out)
             return true

@@ -24,6 +24,7 @@ extension ReplayEngine {
             }
         }
         operations = book
+        secrets.learn(book.variables)
         return book
     }
 
