@@ -14,6 +14,8 @@ package enum Commands {
             DiffCommand.self,
             NameCommand.self,
             RepairCommand.self,
+            RedactCommand.self,
+            ScanCommand.self,
             CACommand.self,
             ConfigCommand.self,
             HelpCommand.self,
@@ -27,7 +29,7 @@ package enum Commands {
 
     /// Commands of the interface that this version does not have yet.
     package static let missing = [
-        "auto", "check", "cut", "merge", "redact", "scan",
+        "auto", "check", "cut", "merge",
         "import", "export", "capture", "demo",
     ]
 }

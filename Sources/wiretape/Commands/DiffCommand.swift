@@ -92,10 +92,14 @@ package struct DiffCommand: Command {
         var reader = SessionReader(codecs: Codecs.all, header: tape.header)
         var messages: [DecodedMessage] = []
         var run = PlayedRun()
+        let mask = TapeMask(tape.header)
         while let next = try tape.next() {
             try held.add(next, of: tape.name)
-            run.read(next.event, number: next.number)
-            reader.read(next.event, number: next.number, line: next.line, isUnframed: next.isUnframed, into: &messages)
+            for next in mask.shown(next) {
+                run.read(next.event, number: next.number)
+                reader.read(
+                    next.event, number: next.number, line: next.line, isUnframed: next.isUnframed, into: &messages)
+            }
             messages.removeAll(keepingCapacity: true)
         }
         return TapeDiff.Content(sessions: reader.finish(), exchanges: reader.exchanges, run: run)

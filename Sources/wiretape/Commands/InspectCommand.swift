@@ -68,13 +68,14 @@ package struct InspectCommand: Command {
 
     package func run() throws -> Int32 {
         var tape = try TapeReader(path: path, longestLine: longestLine)
+        let mask = TapeMask(tape.header)
         var printer = InspectPrinter(makeFormat(), filter: filter, header: tape.header)
         var bar = ProgressBar(
             tape.name, isWanted: tape.progress.size > InspectCommand.longFile && !Console.output.isTerminal)
         repeat {
             do throws(TapeError) {
                 while let next = try tape.next() {
-                    printer.append(next)
+                    for shown in mask.shown(next) { printer.append(shown) }
                     if next.number % 256 == 0 { bar.show(tape.progress.read, of: tape.progress.size) }
                 }
             } catch {
