@@ -100,15 +100,19 @@ import WiretapeTape
         let kept = try record("kept.tape", "--keep", "query:access_token")
         #expect(kept.err.contains("WARNING: --keep query:access_token") && kept.tape.contains(Self.token))
         #expect(kept.tape.contains(#""redaction":"rules""#))
-        // The redacted tape plays to the client with another token.
-        let run = try Binary.run(
-            Binary.wiretape,
-            [
-                "replay", scratch.path("clean.tape"), "--speed", "instant", "--", client,
-                "{url}/chat?access_token=renewed-token-99", "--say", "my token is renewed-token-99",
-            ])
-        #expect(run.code == 0, "\(run.err)")
-        #expect(run.out.contains("my token is renewed-token-99"))
+        let canonical = try record("canonical.tape", "--canonical")
+        #expect(!canonical.tape.contains(Self.token) && canonical.tape.contains("my token is td_1"))
+        // The redacted tapes play to the client with another token.
+        for name in ["clean.tape", "canonical.tape"] {
+            let run = try Binary.run(
+                Binary.wiretape,
+                [
+                    "replay", scratch.path(name), "--speed", "instant", "--", client,
+                    "{url}/chat?access_token=renewed-token-99", "--say", "my token is renewed-token-99",
+                ])
+            #expect(run.code == 0, "\(run.err)")
+            #expect(run.out.contains("my token is renewed-token-99"))
+        }
     }
 
     @Test func settingsAddRules() throws {

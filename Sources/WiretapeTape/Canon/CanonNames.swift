@@ -12,8 +12,10 @@ struct CanonNames {
     private static let limit = 100_000
 
     /// The name for a value, made when it is new.
+    /// A pseudonym of a secret has a name already, which replay knows.
     mutating func name(_ value: String) -> String {
         if let name = names[value] { return name }
+        guard Pseudonym.number(of: value) == nil else { return value }
         guard !value.isEmpty, names.count < CanonNames.limit else { return value }
         let name = "id_\(names.count + 1)"
         names[value] = name
