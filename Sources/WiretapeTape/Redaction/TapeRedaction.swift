@@ -11,6 +11,7 @@ package final class TapeRedaction {
     private var streams: [Key: Stream] = [:]
     private var waiting = 0
     private let leavesOut: Bool
+    private let keepsFindings: Bool
     private let tell: (String) -> Void
     private var hasTold: Set<String> = []
 
@@ -25,11 +26,18 @@ package final class TapeRedaction {
         var carrier: Carrier
     }
 
+    private struct Coded {
+        var headers: [HeaderField]
+        var bytes: [UInt8] = []
+    }
+
     private struct Stream {
         var bytes: RedactedStream
         var opcode = Opcode.binary
         /// Pieces of a message that were written.
         var written = 0
+        /// Of a body that is compressed: it is looked at when it is whole.
+        var coded: Coded?
     }
 
     /// - Parameters:
@@ -42,6 +50,7 @@ package final class TapeRedaction {
     ) {
         redactor = Redactor(rules, first: first, keepsFindings: keepsFindings)
         self.leavesOut = leavesOut
+        self.keepsFindings = keepsFindings
         self.mostWaiting = mostWaiting
         self.tell = tell
     }
@@ -143,8 +152,12 @@ package final class TapeRedaction {
             var stream = Stream(
                 bytes: RedactedStream(isBinary: isBinary && (direction == .toServer || isCounted(headers))))
             if !headers.contentCodings.isEmpty {
-                if leavesOut { stream.bytes.withhold() }
-                mark = unseen(direction, x, connection, headers)
+                // The recorder has removed what it can: this is a request's body, or one in an unknown coding.
+                if leavesOut || keepsFindings {
+                    stream.coded = Coded(headers: headers)
+                } else {
+                    mark = unseen(direction, x, connection, headers)
+                }
             }
             streams[Key(connection: connection, direction: direction, carrier: .body(x))] = stream
             return .streamed
@@ -159,7 +172,8 @@ package final class TapeRedaction {
         _ direction: Direction, _ x: UInt32, _ connection: UInt32, _ headers: [HeaderField]
     ) -> String? {
         let whose = direction == .toServer ? "request" : "answer"
-        let what = "the \(whose)'s body (\(headers.contentCodings.text)) could not be looked at for secrets"
+        let what =
+            "the \(whose)'s body (\(headers.contentCodings.text)) could not be looked at for secrets, or has some"
         let text = "connection \(connection) exchange \(x): \(what)\(leavesOut ? " and is left out" : "")"
         say(text)
         return leavesOut ? text : nil
@@ -243,6 +257,18 @@ package final class TapeRedaction {
 
     private func piece(_ bytes: [UInt8], of key: Key, isBinary: Bool) -> [UInt8] {
         var stream = streams[key] ?? Stream(bytes: RedactedStream(isBinary: isBinary))
+        if stream.coded != nil {
+            streams[key] = nil
+            stream.coded?.bytes += bytes
+            waiting += bytes.count
+            if waiting > mostWaiting || (stream.coded?.bytes.count ?? 0) > Redactor.longestUnit {
+                waiting -= stream.coded?.bytes.count ?? 0
+                stream.coded = nil
+                withholdForWant(of: &stream.bytes)
+            }
+            streams[key] = stream
+            return []
+        }
         let before = stream.bytes.waiting
         if waiting + bytes.count > mostWaiting { withholdForWant(of: &stream.bytes) }
         let new = redactor.piece(bytes, of: &stream.bytes)
@@ -292,6 +318,9 @@ package final class TapeRedaction {
     private func flush(_ key: Key, at time: UInt64, into out: inout [TapeEvent]) {
         guard var stream = streams.removeValue(forKey: key) else { return }
         waiting -= stream.bytes.waiting
+        if let coded = stream.coded, case .body(let x) = key.carrier {
+            return flush(coded, key.connection, x, key.direction, at: time, into: &out)
+        }
         let rest = redactor.last([], of: &stream.bytes)
         guard !rest.isEmpty else { return }
         switch key.carrier {
@@ -299,6 +328,27 @@ package final class TapeRedaction {
             out.append(TapeEvent(time: time, connection: key.connection, .chunk(x: x, key.direction, rest)))
         case .message: write(rest, of: &stream, time, key.connection, key.direction, last: false, into: &out)
         case .frame: break
+        }
+    }
+
+    /// A compressed body is whole. Its head is on the tape and says that it is compressed: one with secrets cannot stay.
+    private func flush(
+        _ coded: Coded, _ connection: UInt32, _ x: UInt32, _ direction: Direction, at time: UInt64,
+        into out: inout [TapeEvent]
+    ) {
+        waiting -= coded.bytes.count
+        guard !coded.bytes.isEmpty else { return }
+        var isSeen = false
+        switch redactor.body(coded.bytes, coded.headers) {
+        case .unchanged: isSeen = true
+        case .changed, .decoded: isSeen = !leavesOut
+        case .unreadable: break
+        }
+        if isSeen || !leavesOut {
+            out.append(TapeEvent(time: time, connection: connection, .chunk(x: x, direction, coded.bytes)))
+        }
+        if !isSeen, let mark = unseen(direction, x, connection, coded.headers) {
+            out.append(TapeEvent(time: time, connection: connection, .mark(mark)))
         }
     }
 

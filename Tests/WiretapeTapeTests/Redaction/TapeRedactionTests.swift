@@ -133,6 +133,28 @@ import WiretapeTape
         #expect(told.contains { $0.contains("exi") })
     }
 
+    /// A compressed request that comes slowly is looked at when it is whole: it stays as it came, or goes.
+    @Test(arguments: [("{\"say\":\"hello\"}", true), ("{\"token\":\"slow-secret-1\"}", false)])
+    func compressedRequestsInPieces(body: String, stays: Bool) {
+        var compressor = MemberCompressor()
+        var packed: [UInt8] = []
+        let none = MemberInfo(events: 0, firstTime: .max, firstEvent: 0, opens: 0, firstConnection: 0)
+        compressor.append(Array(body.utf8).span, info: none, level: 6, into: &packed)
+        let (lines, told) = lines {
+            let head =
+                "POST /x HTTP/1.1\r\nHost: h\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\r\n"
+            $0.add(.request, x: 1, at: 1_000_000, Array(head.utf8))
+            $0.add(.body, x: 1, at: 90_000_000, Array(packed[..<10]))
+            $0.add(.body, x: 1, at: 91_000_000, Array(packed[10...]))
+            $0.add(.bodyEnd, x: 1, at: 92_000_000)
+        }
+        let text = lines.joined(separator: "\n")
+        #expect(text.contains(Base64.encode(packed.span)) == stays, "\(text)")
+        #expect(told.isEmpty == stays)
+        #expect(text.contains("is left out") != stays)
+        #expect(lines.last?.contains(#""e":"end""#) == true)
+    }
+
     @Test func damagedTrafficHasNoSecrets() {
         let (lines, _) = lines {
             let bad = Array("GET /\u{0} HTTP/9\r\nCookie: a=malformed-secret\r\nX-Api-Key: k-malformed-secret\r\n".utf8)
