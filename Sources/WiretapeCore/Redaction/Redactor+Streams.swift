@@ -3,6 +3,8 @@
 package struct RedactedStream: Sendable {
     fileprivate var held: [UInt8] = []
     fileprivate var mode: Mode
+    /// A short piece is one that its sender meant: it is not cut for what may become a secret.
+    fileprivate let keepsPieces: Bool
 
     fileprivate enum Mode {
         /// The first piece will tell whether it is MessagePack.
@@ -18,11 +20,19 @@ package struct RedactedStream: Sendable {
         case withheld
     }
 
-    /// - Parameter isBinary: it may be MessagePack, which can be read only as a whole.
-    package init(isBinary: Bool) { mode = isBinary ? .undecided : .text }
+    /// - Parameters:
+    ///   - isBinary: it may be MessagePack, which can be read only as a whole.
+    ///   - keepsPieces: nothing in the stream tells where its messages end, but its pieces.
+    package init(isBinary: Bool, keepsPieces: Bool = false) {
+        mode = isBinary ? .undecided : .text
+        self.keepsPieces = keepsPieces
+    }
 
     /// The pieces of one message, which is looked at as a whole.
-    package init(of opcode: Opcode) { mode = .gathering(isBinary: opcode == .binary) }
+    package init(of opcode: Opcode) {
+        mode = .gathering(isBinary: opcode == .binary)
+        keepsPieces = false
+    }
 
     /// How many bytes wait.
     package var waiting: Int { held.count }
@@ -89,7 +99,9 @@ extension Redactor {
             return []
         case .text, .bytes, .undecided, .within: break
         }
-        var scan = TextScan(bytes, isWhole: isLast, depth: 0)
+        // A longer one was cut by the network.
+        let isMeant = stream.keepsPieces && new.count <= 1200
+        var scan = TextScan(bytes, isWhole: isLast, depth: 0, keepsPieces: isMeant)
         guard run(&scan) else { return Pseudonym.text(Pseudonym.overflow) }
         if scan.held < bytes.count { stream.held = Array(bytes[scan.held...]) }
         if case .bytes = stream.mode { return sameLength(Array(bytes[..<scan.held])) ?? Array(bytes[..<scan.held]) }

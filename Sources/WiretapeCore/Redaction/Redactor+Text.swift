@@ -33,7 +33,7 @@ extension Redactor {
         }
         if !scan.isWhole, scan.unended == nil {
             let begun = begun(atEndOf: scan.bytes[...])
-            if begun > 0 { scan.hold(from: scan.bytes.count - begun) }
+            if begun > (scan.keepsPieces ? 2 : 0) { scan.hold(from: scan.bytes.count - begun) }
         }
         scan.settle()
         return true
@@ -64,11 +64,11 @@ extension Redactor {
             scan.plainUntil = end
             return at + 1
         case .torn:
-            if !scan.isWhole, scan.bytes.count - at <= Redactor.longestHeld {
+            if !scan.isWhole, !scan.keepsPieces, scan.bytes.count - at <= Redactor.longestHeld {
                 scan.hold(from: at)
                 return limit
             }
-            if !scan.isWhole {
+            if !scan.isWhole, !scan.keepsPieces {
                 withhold()
                 scan.edit(at + 1..<limit, Pseudonym.text(Pseudonym.overflow))
                 scan.unended = .string
@@ -192,7 +192,8 @@ extension Redactor {
         let isToken =
             word.starts(with: "eyJ".utf8) || "eyJ".utf8.starts(with: word) || Keys.mayBegin(word)
             || word.contains { $0 == UInt8(ascii: ".") } && word.count > 3 && contains("eyJ", in: word)
-        guard range.count <= Redactor.longestHeld, isToken || rules.mayBegin(name: scan.bytes[name]) else {
+        let isName = scan.keepsPieces ? rules.redacts(item: scan.bytes[name]) : rules.mayBegin(name: scan.bytes[name])
+        guard range.count <= Redactor.longestHeld, isToken && (!scan.keepsPieces || word.count > 2) || isName else {
             return false
         }
         scan.hold(from: range.lowerBound)
@@ -330,7 +331,7 @@ extension Redactor {
             }
             end += 1
         }
-        if end == scan.bytes.count, !scan.isWhole, end - at < 512 { scan.hold(from: at - 3) }
+        if end == scan.bytes.count, !scan.isWhole, end - at < 512 { scan.mayHold(from: at - 3) }
         return at
     }
 
@@ -364,7 +365,7 @@ extension Redactor {
         let start = scan.bytes[at..<limit]
         guard start.starts(with: "-----BEGIN ".utf8) else {
             if limit == scan.bytes.count, !scan.isWhole, start.count < 11, "-----BEGIN ".utf8.starts(with: start) {
-                scan.hold(from: at)
+                scan.mayHold(from: at)
             }
             return at + 1
         }

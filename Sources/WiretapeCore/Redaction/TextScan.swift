@@ -19,6 +19,9 @@ struct TextScan {
     /// Nothing follows.
     let isWhole: Bool
     let depth: Int
+    /// Its pieces mean something as they came: one waits for a secret that has begun, and not for a word that may become a name
+    /// or a secret.
+    let keepsPieces: Bool
     /// Where every value is a secret, and where none is: pointers of rules, the payload of `connection_init`.
     var secretRegions: [(range: Range<Int>, kind: SecretKind)] = []
     var keptRegions: [Range<Int>] = []
@@ -30,7 +33,8 @@ struct TextScan {
     /// Up to here quotes begin no strings.
     var plainUntil = 0
 
-    init(_ bytes: [UInt8], isWhole: Bool, depth: Int) {
+    init(_ bytes: [UInt8], isWhole: Bool, depth: Int, keepsPieces: Bool = false) {
+        self.keepsPieces = keepsPieces
         self.bytes = bytes
         self.isWhole = isWhole
         self.depth = depth
@@ -40,6 +44,9 @@ struct TextScan {
     mutating func edit(_ range: Range<Int>, _ new: [UInt8]) { edits.append(Edit(range: range, bytes: new)) }
 
     mutating func hold(from at: Int) { held = min(held, at) }
+
+    /// What stands there may become something.
+    mutating func mayHold(from at: Int) { if !keepsPieces { hold(from: at) } }
 
     /// What is replaced is not cut: it waits as a whole. Call it when all is found.
     mutating func settle() {

@@ -150,7 +150,9 @@ package final class TapeRedaction {
             let type = MediaType(headers.first("Content-Type") ?? "").name
             let isBinary = type.isEmpty || type == "application/octet-stream" || type.hasSuffix("msgpack")
             var stream = Stream(
-                bytes: RedactedStream(isBinary: isBinary && (direction == .toServer || isCounted(headers))))
+                bytes: RedactedStream(
+                    isBinary: isBinary && (direction == .toServer || isCounted(headers)),
+                    keepsPieces: direction == .toClient && !TapeRedaction.tellsMessages(type)))
             if !headers.contentCodings.isEmpty {
                 // The recorder has removed what it can: this is a request's body, or one in an unknown coding.
                 if leavesOut || keepsFindings {
@@ -162,6 +164,12 @@ package final class TapeRedaction {
             streams[Key(connection: connection, direction: direction, carrier: .body(x))] = stream
             return .streamed
         }
+    }
+
+    /// Whether a body of that type tells where its messages end.
+    private static func tellsMessages(_ type: String) -> Bool {
+        type.hasPrefix("multipart/") || type == "text/event-stream" || type.contains("json") || type.contains("xml")
+            || type.contains("javascript")
     }
 
     /// Whether the body has an end that is known: then it can wait for it.

@@ -88,4 +88,22 @@ import WiretapeCore
         #expect(stream.isWithheld)
         #expect(redactor.withheld == 1)
     }
+
+    /// Where nothing but the pieces tells where messages end, a piece waits only for a secret that has begun.
+    @Test func piecesThatMeanSomething() {
+        var redactor = Redactor(RedactionRules())
+        var stream = RedactedStream(isBinary: false, keepsPieces: true)
+        func pieces(_ texts: [String]) -> [String] {
+            texts.map { String(decoding: redactor.piece(Array($0.utf8), of: &stream), as: UTF8.self) }
+        }
+        let plain = ["pipe|5|x", "{\"a\":1}", " the", " to", "say \"hi", " e", "ey", "http://exam", "ple.org -", "x"]
+        #expect(pieces(plain) == plain)
+        #expect(pieces(["; token=a1b2", "c3d4e5 ok"]).joined() == "; token=td_1 ok")
+        #expect(
+            pieces(["see eyJhbGciOiJIUzI1NiJ9.eyJzdW", "IiOiJhZGEifQ.c2lnbmF0dXJl", " end"]).joined().contains(
+                "c2lnbmF0") == false)
+        // Elsewhere such words wait.
+        var other = RedactedStream(isBinary: false)
+        #expect(redactor.piece(Array("pipe|5|x".utf8), of: &other) == Array("pipe|5|".utf8))
+    }
 }
