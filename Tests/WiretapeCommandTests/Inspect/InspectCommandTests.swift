@@ -70,7 +70,7 @@ import Testing
         #expect(try Binary.run("inspect").verdict == "wiretape: usage (exit 64): inspect needs FILE")
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(15)))
     func followsATapeThatGrows() throws {
         let lines = try String(contentsOfFile: tape("signalr-js-ws-json"), encoding: .utf8)
             .split(separator: "\n", omittingEmptySubsequences: false).map { $0 + "\n" }.dropLast()

@@ -47,7 +47,7 @@ import WiretapeSimulation
         var packed: [UInt8] = []
         var compressor = MemberCompressor()
         let info = MemberInfo(events: 0, firstTime: 0, firstEvent: 0, opens: 0, firstConnection: 0)
-        compressor.append([UInt8](repeating: 0x30, count: 8 << 20).span, info: info, level: 6, into: &packed)
+        compressor.append([UInt8](repeating: 0x30, count: 4 << 20).span, info: info, level: 6, into: &packed)
         #expect(packed.count < 16 << 10)
         let head =
             "POST /x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
@@ -61,7 +61,7 @@ import WiretapeSimulation
             stream.isReading = true
             return peer
         }
-        let clients = (0..<20).map { _ in
+        let clients = (0..<8).map { _ in
             let client = ScriptedPeer()
             client.onConnect = { $0.send(Array(head.utf8) + packed) }
             client.stream = stage.connect(client)

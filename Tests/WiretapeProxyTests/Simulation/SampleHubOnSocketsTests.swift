@@ -4,7 +4,7 @@ import WiretapeNet
 import WiretapeSamples
 
 /// The sample client and the sample hub on real sockets.
-@Suite(.timeLimit(.minutes(1))) struct SampleHubOnSocketsTests {
+@Suite(.timeLimit(.minutes(15))) struct SampleHubOnSocketsTests {
     @Test func callsOfEveryKind() throws {
         let loop = try UVLoop()
         defer { loop.shutdown() }

@@ -5,7 +5,7 @@ import WiretapeTape
 
 /// What unfinished messages of many connections cost a recorder.
 @Suite struct HeldPiecesTests {
-    private static let limit = 4 << 20
+    private static let limit = 2 << 20
 
     private static func opening(_ connections: ClosedRange<UInt32>) -> [UInt8] {
         var stream = RecordStream()
@@ -30,7 +30,7 @@ import WiretapeTape
     /// All together they hold no more than they may, however many there are; every byte is on the tape, and the messages are whole
     /// again when they are read.
     @Test func unfinishedMessagesOfManyConnections() throws {
-        let connections: ClosedRange<UInt32> = 1...40
+        let connections: ClosedRange<UInt32> = 1...16
         let size = 600 << 10
         var assembler = TapeAssembler(origin: 0, memory: Self.limit)
         var packer = MemberPacker()

@@ -5,7 +5,7 @@ import WiretapeProxy
 import WiretapeSamples
 
 /// The digest of a replay on real sockets is that of virtual time.
-@Suite(.timeLimit(.minutes(1))) struct DigestOnSocketsTests {
+@Suite(.timeLimit(.minutes(15))) struct DigestOnSocketsTests {
     @Test func speedsAndThinkTimes() throws {
         let calls = try RecordedSample(.calls(think: 20_000_000))
         let simulated = try ReplayRun(calls.sessions, .calls(think: 20_000_000), seed: 1).report.digest
