@@ -42,76 +42,75 @@ package enum RedactionRule: Hashable, Sendable {
 
 /// What is redacted: the places that are known to hold secrets and those of the user's rules, except what is kept.
 package struct RedactionRules: Sendable {
-    private var headers: Set<UInt64> = []
-    private var items: Set<UInt64> = []
-    private var cookies: Set<UInt64> = []
-    private var members: Set<UInt64> = []
-    package private(set) var pointers: [String] = []
-    package private(set) var patterns: [Pattern] = []
-    private var keptHeaders: Set<UInt64> = []
-    private var keptItems: Set<UInt64> = []
-    private var keptCookies: Set<UInt64> = []
-    private var keptMembers: Set<UInt64> = []
-    package private(set) var keptPointers: [String] = []
-    private var keptPatterns: [Pattern] = []
+    /// The places of a list of rules: names by their hashes.
+    private struct Places {
+        var headers: Set<UInt64> = []
+        var items: Set<UInt64> = []
+        var cookies: Set<UInt64> = []
+        var members: Set<UInt64> = []
+        var pointers: [String] = []
+        var patterns: [Pattern] = []
+
+        init(_ rules: [RedactionRule]) {
+            for rule in rules {
+                switch rule {
+                case .header(let name): headers.insert(RedactionRules.hash(name))
+                case .query(let name): items.insert(RedactionRules.hash(name))
+                case .cookie(let name): cookies.insert(RedactionRules.hash(name))
+                case .member(let name): members.insert(RedactionRules.hash(name))
+                case .pointer(let pointer): pointers.append(pointer)
+                case .pattern(let pattern): patterns.append(pattern)
+                }
+            }
+        }
+    }
+
+    private let own: Places
+    private let kept: Places
     /// Whether the user has rules of their own.
     package let isOwn: Bool
 
     package init(_ rules: [RedactionRule] = [], keeping kept: [RedactionRule] = []) {
         isOwn = !rules.isEmpty
-        for rule in rules {
-            switch rule {
-            case .header(let name): headers.insert(RedactionRules.hash(name))
-            case .query(let name): items.insert(RedactionRules.hash(name))
-            case .cookie(let name): cookies.insert(RedactionRules.hash(name))
-            case .member(let name): members.insert(RedactionRules.hash(name))
-            case .pointer(let pointer): pointers.append(pointer)
-            case .pattern(let pattern): patterns.append(pattern)
-            }
-        }
-        for rule in kept {
-            switch rule {
-            case .header(let name): keptHeaders.insert(RedactionRules.hash(name))
-            case .query(let name): keptItems.insert(RedactionRules.hash(name))
-            case .cookie(let name): keptCookies.insert(RedactionRules.hash(name))
-            case .member(let name): keptMembers.insert(RedactionRules.hash(name))
-            case .pointer(let pointer): keptPointers.append(pointer)
-            case .pattern(let pattern): keptPatterns.append(pattern)
-            }
-        }
+        own = Places(rules)
+        self.kept = Places(kept)
     }
+
+    package var pointers: [String] { own.pointers }
+    package var patterns: [Pattern] { own.patterns }
+    package var keptPointers: [String] { kept.pointers }
 
     private static func hash(_ name: String) -> UInt64 { SecretNames.hash(Array(name.utf8)[...]) }
 
     /// Whether values of that header field are secrets.
     func redacts(header name: String) -> Bool {
         let hash = RedactionRules.hash(name)
-        return (SecretNames.contains(name) || headers.contains(hash)) && !keptHeaders.contains(hash)
+        return (SecretNames.contains(name) || own.headers.contains(hash)) && !kept.headers.contains(hash)
     }
 
-    func keeps(header name: String) -> Bool { keptHeaders.contains(RedactionRules.hash(name)) }
+    func keeps(header name: String) -> Bool { kept.headers.contains(RedactionRules.hash(name)) }
 
     func redacts(item name: ArraySlice<UInt8>) -> Bool {
         guard name.count <= SecretNames.longest else { return false }
         let hash = SecretNames.hash(name)
-        return (SecretNames.contains(name) || items.contains(hash)) && !keptItems.contains(hash)
+        return (SecretNames.contains(name) || own.items.contains(hash)) && !kept.items.contains(hash)
     }
 
     func redacts(member name: ArraySlice<UInt8>) -> Bool {
         guard name.count <= SecretNames.longest else { return false }
         let hash = SecretNames.hash(name)
-        return (SecretNames.contains(name) || members.contains(hash)) && !keptMembers.contains(hash)
+        return (SecretNames.contains(name) || own.members.contains(hash)) && !kept.members.contains(hash)
     }
 
     /// Cookies are secrets, all of them.
-    func redacts(cookie name: String) -> Bool { !keptCookies.contains(RedactionRules.hash(name)) }
+    func redacts(cookie name: String) -> Bool { !kept.cookies.contains(RedactionRules.hash(name)) }
 
     func keeps(value: [UInt8]) -> Bool {
-        !keptPatterns.isEmpty && keptPatterns.contains { $0.ranges(in: value).contains(0..<value.count) }
+        !kept.patterns.isEmpty && kept.patterns.contains { $0.ranges(in: value).contains(0..<value.count) }
     }
 
     /// Whether more bytes may make a name of a secret of it.
     func mayBegin(name: ArraySlice<UInt8>) -> Bool {
-        SecretNames.mayBegin(name) || name.count <= SecretNames.longest && !(items.isEmpty && members.isEmpty)
+        SecretNames.mayBegin(name) || name.count <= SecretNames.longest && !(own.items.isEmpty && own.members.isEmpty)
     }
 }

@@ -1,8 +1,10 @@
 extension ReplayReport {
     /// The report as JUnit XML, as test runners' dashboards read it: a test case for each session, rule and policy; what
     /// speaks against a pass is its failure.
-    /// - Parameter suite: the name of the suite, for instance the tape's.
-    package func junit(suite: String) -> String {
+    /// - Parameters:
+    ///   - suite: the name of the suite, for instance the tape's.
+    ///   - masked: takes the secrets out of a text, before XML hides its quotes.
+    package func junit(suite: String, masked: (String) -> String = { $0 }) -> String {
         var cases = failure.map { [Case(group: "run", name: "the run", failure: $0.reason)] } ?? []
         cases += nobody.map { [Case(group: "run", name: "somebody plays the tape", failure: $0)] } ?? []
         cases += sessions.map(Self.testCase)
@@ -39,8 +41,8 @@ extension ReplayReport {
         if !isLive { text += "      <property name=\"digest\" value=\"\(digest)\"/>\n" }
         text += "      <property name=\"seed\" value=\"\(seed)\"/>\n"
         text += "    </properties>\n"
-        for one in cases { text += one.xml }
-        text += "    <system-out>\(Self.escaped(self.text))</system-out>\n"
+        for one in cases { text += one.xml(masked) }
+        text += "    <system-out>\(Self.escaped(masked(self.text)))</system-out>\n"
         return text + "  </testsuite>\n</testsuites>\n"
     }
 
@@ -68,10 +70,10 @@ extension ReplayReport {
         var failure: String?
         var isSkipped = false
 
-        var xml: String {
-            let head = "    <testcase classname=\"wiretape.\(group)\" name=\"\(ReplayReport.escaped(name))\""
+        func xml(_ masked: (String) -> String) -> String {
+            let head = "    <testcase classname=\"wiretape.\(group)\" name=\"\(ReplayReport.escaped(masked(name)))\""
             if isSkipped { return head + "><skipped/></testcase>\n" }
-            guard let failure else { return head + "/>\n" }
+            guard let failure = failure.map(masked) else { return head + "/>\n" }
             let first = failure.prefix { $0 != "\n" }
             return head + ">\n      <failure message=\"\(ReplayReport.escaped(String(first)))\">"
                 + ReplayReport.escaped(failure) + "</failure>\n    </testcase>\n"

@@ -17,8 +17,7 @@ package struct CanonCommand: Command {
             OptionGroup(
                 "Options",
                 [
-                    OptionSpec("output", short: "o", "FILE", .file, "Write the tape there and leave FILE alone."),
-                    OptionSpec(switch: "force", "Write over an output that is there."),
+                    EditedTape.output, EditedTape.force,
                     OptionGroup.fileMemory,
                     OptionSpec(switch: "check", "Write nothing; exit with 2 when the tape is not in canonical form."),
                 ])

@@ -37,8 +37,7 @@ package struct EditCommand: Command {
             OptionGroup(
                 "Output",
                 [
-                    OptionSpec("output", short: "o", "FILE", .file, "Write the tape there and leave FILE alone."),
-                    OptionSpec(switch: "force", "Write over an output that is there."),
+                    EditedTape.output, EditedTape.force,
                     OptionGroup.fileMemory,
                     OptionSpec(switch: "dry-run", "Write nothing; show what would change."),
                 ]),

@@ -19,8 +19,7 @@ package struct NameCommand: Command {
             OptionGroup(
                 "Options",
                 [
-                    OptionSpec("output", short: "o", "FILE", .file, "Write the tape there and leave FILE alone."),
-                    OptionSpec(switch: "force", "Write over an output that is there."),
+                    EditedTape.output, EditedTape.force,
                     OptionGroup.fileMemory,
                 ])
         ],

@@ -57,12 +57,12 @@ enum ReportTarget: Hashable, Sendable {
         case .output: Console.output.writeJSON(json)
         case .json(let path): try Self.write(json, to: path)
         case .text(let path): try Self.write(masked(report.text), to: path)
-        case .junit(let path): try Self.write(masked(report.junit(suite: suite)), to: path)
+        case .junit(let path): try Self.write(report.junit(suite: suite, masked: masked), to: path)
         case .folder(let path):
             let folder = path + (path.hasSuffix("/") ? "" : "/")
             try Self.write(json, to: folder + "report.json")
             try Self.write(masked(report.text), to: folder + "report.txt")
-            try Self.write(masked(report.junit(suite: suite)), to: folder + "report.xml")
+            try Self.write(report.junit(suite: suite, masked: masked), to: folder + "report.xml")
         }
     }
 

@@ -151,7 +151,7 @@ final class RelayRun {
         try plan.report?.write(report, suite: "live", masked: Log.masked)
         if log.level == .info { Console.error.write(Log.masked(report.text)) }
         guard own.code == 0, report.exitCode != 0 else { return own }
-        return Verdict(.failed, report.exitCode, report.summary)
+        return Verdict(.failed, report.exitCode, Log.masked(report.summary))
     }
 
     /// Waits for the other loops, after ``stop()`` and the shell's end.

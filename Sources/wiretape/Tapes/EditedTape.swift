@@ -3,6 +3,9 @@ internal import WiretapeTape
 
 /// Where a command that changes a tape puts it: its own place, or `--output`.
 struct EditedTape {
+    static let output = OptionSpec("output", short: "o", "FILE", .file, "Write the tape there and leave FILE alone.")
+    static let force = OptionSpec(switch: "force", "Write over an output that is there.")
+
     var target: TapeRewrite.Target
     /// As messages call it.
     var name: String

@@ -55,11 +55,8 @@ import WiretapeSimulation
         var servers: [ScriptedPeer] = []
         // The server never answers.
         let stage = try HeldStage([Self.rule], memory: MemoryBudget(memory: 4 << 20)) { stream in
-            let peer = ScriptedPeer()
-            peer.stream = stream
-            servers.append(peer)
-            stream.isReading = true
-            return peer
+            servers.append(ScriptedPeer())
+            return servers[servers.count - 1].serve(stream)
         }
         let clients = (0..<8).map { _ in
             let client = ScriptedPeer()
@@ -79,12 +76,7 @@ import WiretapeSimulation
         let body = [UInt8](repeating: 0x20, count: 700 << 10)
         let head =
             "POST /x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: \(body.count)\r\n\r\n"
-        let stage = try HeldStage([Self.rule], memory: MemoryBudget(memory: 4 << 20)) { stream in
-            let peer = ScriptedPeer()
-            peer.stream = stream
-            stream.isReading = true
-            return peer
-        }
+        let stage = try HeldStage([Self.rule], memory: MemoryBudget(memory: 4 << 20)) { ScriptedPeer().serve($0) }
         let clients = (0..<8).map { _ in
             let client = ScriptedPeer()
             client.onConnect = { $0.send(Array(head.utf8) + body) }

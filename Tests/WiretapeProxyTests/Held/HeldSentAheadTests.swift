@@ -35,17 +35,8 @@ import WiretapeSimulation
     /// The server does not answer the second: its end is the client's.
     @Test func aServerThatEndsBetweenTheRequests() throws {
         let server = ScriptedPeer()
-        server.onBytes = { peer in
-            guard !peer.didAnswer else { return }
-            peer.didAnswer = true
-            peer.send("HTTP/1.1 200 OK\r\n\r\nuntil the end")
-            peer.shut()
-        }
-        let stage = try HeldStage(Self.idle) { stream in
-            server.stream = stream
-            stream.isReading = true
-            return server
-        }
+        server.answersOnce("HTTP/1.1 200 OK\r\n\r\nuntil the end") { $0.shut() }
+        let stage = try HeldStage(Self.idle) { server.serve($0) }
         let client = ScriptedPeer()
         client.onConnect = { peer in
             peer.send(Self.request("/1") + Self.request("/2"))
@@ -78,16 +69,8 @@ import WiretapeSimulation
             "HTTP/1.1 200 OK\r\nContent-Type: \(events ? "text/event-stream" : "application/json")\r\n"
             + "Transfer-Encoding: chunked\r\n\r\n"
         let server = ScriptedPeer()
-        server.onBytes = { peer in
-            guard !peer.didAnswer else { return }
-            peer.didAnswer = true
-            peer.send(head + HTTPOrigin.chunk(first) + "no chunk\r\n")
-        }
-        let stage = try HeldStage(Self.idle) { stream in
-            server.stream = stream
-            stream.isReading = true
-            return server
-        }
+        server.answersOnce(head + HTTPOrigin.chunk(first) + "no chunk\r\n")
+        let stage = try HeldStage(Self.idle) { server.serve($0) }
         let client = ScriptedPeer()
         client.onConnect = { peer in
             peer.send(
@@ -112,16 +95,8 @@ import WiretapeSimulation
 
     @Test func whatStandsBehindATunnelsAnswerIsOnTheTape() throws {
         let server = ScriptedPeer()
-        server.onBytes = { peer in
-            guard !peer.didAnswer else { return }
-            peer.didAnswer = true
-            peer.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nwelcome")
-        }
-        let stage = try HeldStage(Self.idle) { stream in
-            server.stream = stream
-            stream.isReading = true
-            return server
-        }
+        server.answersOnce("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nwelcome")
+        let stage = try HeldStage(Self.idle) { server.serve($0) }
         let client = ScriptedPeer()
         client.onConnect = { $0.send(Self.request("/x", ["Connection: Upgrade", "Upgrade: x"])) }
         client.stream = stage.connect(client)

@@ -158,13 +158,7 @@ import WiretapeTLS
     ])
     func nothingOfARefusedClientGoesOn(answer: String) throws {
         let first = "GET /1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-        let stage = try RelayStage { server in
-            server.onBytes = { peer in
-                guard !peer.didAnswer else { return }
-                peer.didAnswer = true
-                peer.send(answer)
-            }
-        }
+        let stage = try RelayStage { $0.answersOnce(answer) }
         // The second is refused while the first awaits its answer, which is the end of HTTP on this connection.
         let client = stage.client { $0.send(first + "no request\r\n\r\n") }
         client.onBytes = { $0.send("GET /smuggled HTTP/1.1\r\nHost: p\r\n\r\n") }
@@ -178,13 +172,7 @@ import WiretapeTLS
     ])
     func theBeginningOfAHeadGoesOnWhenHTTPIsOver(answer: String) throws {
         let first = "GET /1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-        let stage = try RelayStage { server in
-            server.onBytes = { peer in
-                guard !peer.didAnswer else { return }
-                peer.didAnswer = true
-                peer.send(answer)
-            }
-        }
+        let stage = try RelayStage { $0.answersOnce(answer) }
         let client = stage.client { $0.send(first + "some by") }
         client.onBytes = { $0.send("tes") }
         _ = stage.finish()

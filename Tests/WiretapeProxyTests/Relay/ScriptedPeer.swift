@@ -24,6 +24,23 @@ final class ScriptedPeer: StreamHandler {
         stream?.halfClose()
     }
 
+    /// A server that says this when it has heard something, and no more.
+    func answersOnce(_ text: String, then: @escaping (ScriptedPeer) -> Void = { _ in }) {
+        onBytes = { peer in
+            guard !peer.didAnswer else { return }
+            peer.didAnswer = true
+            peer.send(text)
+            then(peer)
+        }
+    }
+
+    /// Takes an accepted stream, and reads it.
+    func serve(_ stream: any ByteStream) -> any StreamHandler {
+        self.stream = stream
+        stream.isReading = true
+        return self
+    }
+
     func connected() {
         stream?.isReading = true
         onConnect(self)

@@ -63,6 +63,15 @@ import WiretapeCore
         #expect(text.contains("name=\"session 1 (signalr over ws)\""))
     }
 
+    /// Secrets are taken out before XML writes quotes in its own way, which hides the names that they stand under.
+    @Test func junitWithoutSecrets() throws {
+        var report = try report()
+        report.failure = ReplayReport.Failure(exitCode: 2, reason: #"received Login({"password":"pw12"})"#)
+        var redactor = Redactor()
+        let text = report.junit(suite: "live") { redactor.text($0) }
+        #expect(!text.contains("pw12") && text.contains("&quot;password&quot;:&quot;td_1&quot;"))
+    }
+
     /// Words that only a tape has.
     @Test func nothingOfATape() throws {
         let report = try report()
