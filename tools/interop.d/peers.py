@@ -106,7 +106,7 @@ class Peers:
         self.folder = pathlib.Path(folder) if pathlib.Path(folder).is_dir() else None
         if os.environ.get("WIRETAPE_PEERS") and not self.folder:
             raise Failed(f"WIRETAPE_PEERS={folder} is not a folder")
-        self.node_path = None
+        self.node_path = ""
         if self.folder:
             unpacked = subprocess.run([self.folder / "npm/unpack"], check=True, capture_output=True, text=True)
             self.node_path = unpacked.stdout.strip()
