@@ -96,10 +96,10 @@ extension SessionRun {
     func restart(at now: WireInstant) {
         let count = script.steps.count
         let said = script.steps.indices.filter { mayStayAway($0) }
-        state = Array(repeating: .waiting, count: count)
+        state = StepColumn(.waiting, count: count)
         doneAt = StepTimes(count: count)
-        matchedIn = Array(repeating: 0, count: count)
-        judged = Array(repeating: false, count: count)
+        matchedIn = StepColumn(0, count: count)
+        judged = StepColumn(false, count: count)
         (head, firstGate, firstAwaited, anchoredSteps, anchoredGates) = (0, 0, 0, 0, 0)
         (groupHead, equalHead, openGroups, aside) = ([:], [:], [], [])
         (standIns, lastSaid, lastStop) = ([:], -1, nil)

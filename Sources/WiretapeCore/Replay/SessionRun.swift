@@ -63,13 +63,13 @@ final class SessionRun: CountsAttempts {
 
     // MARK: The script's state, indexed by step
 
-    var state: [StepState]
+    var state: StepColumn<StepState>
     /// When each step was done.
     var doneAt: StepTimes
     /// The connection on which a client message was matched last.
-    var matchedIn: [UInt16]
+    var matchedIn: StepColumn<UInt16>
     /// Steps that the fault rules have seen.
-    var judged: [Bool]
+    var judged: StepColumn<Bool>
     /// Server steps in the order of sending: what the digest is made of.
     var sent: [Int32] = []
 
@@ -134,10 +134,10 @@ final class SessionRun: CountsAttempts {
         claimedAt = now
         lastProgress = now
         let count = script.steps.count
-        state = Array(repeating: .waiting, count: count)
+        state = StepColumn(.waiting, count: count)
         doneAt = StepTimes(count: count)
-        matchedIn = Array(repeating: 0, count: count)
-        judged = Array(repeating: false, count: count)
+        matchedIn = StepColumn(0, count: count)
+        judged = StepColumn(false, count: count)
         serverAnchor = Anchor(at: now, recorded: script.opened)
         gateAnchor = serverAnchor
         clientAnchor = serverAnchor

@@ -2,14 +2,14 @@
 struct StepTimes: Sendable {
     private static let most = 1 << 16
 
-    private var times: [WireInstant]
+    private var times: StepColumn<WireInstant>
     /// Whose time it is; empty when every step has a place of its own.
-    private var owners: [Int32]
+    private var owners: StepColumn<Int32>
 
     init(count: Int) {
         let places = min(count, StepTimes.most)
-        times = Array(repeating: .zero, count: places)
-        owners = count > places ? Array(repeating: -1, count: places) : []
+        times = StepColumn(.zero, count: places)
+        owners = StepColumn(-1, count: count > places ? places : 0)
     }
 
     /// Zero when it is not done, or was long ago.

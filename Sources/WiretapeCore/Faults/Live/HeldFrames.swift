@@ -15,7 +15,7 @@ package struct HeldFrames: ~Copyable {
     /// More may not come out of one piece of a message over the limit.
     private static let spillLimit = 16 << 20
     /// About as much is inflated in one call, so that a small message that inflates to a large one holds nobody up.
-    package static let sliceLimit = 64 << 10
+    package static let sliceLimit = 16 << 10
 
     private let limit: Int
     private let isDeflating: Bool

@@ -58,7 +58,7 @@ extension HeldConnection {
             case .more: return bytes.count
             case .later(let next):
                 at = next
-                spend(HeldFrames.sliceLimit >> 9)
+                spend(HeldFrames.sliceLimit >> 7)
             case .message(let message, let next):
                 at = next
                 tape(message.raw, direction, at: now)
@@ -69,7 +69,8 @@ extension HeldConnection {
                 heard(control, direction, at: now)
             case .piece(let piece, let next):
                 at = next
-                spend(1 + (piece.plain?.count ?? 0) >> 9)
+                // Inflating costs more than passing on.
+                spend(1 + (piece.plain?.count ?? 0) >> (piece.raw.isEmpty ? 7 : 9))
                 if !piece.raw.isEmpty { tape(piece.raw, direction, at: now) }
                 guard let out = socket?.piece(piece, direction) else { return at }
                 add(out, direction, endsFrame: piece.endsFrame, at: now)
