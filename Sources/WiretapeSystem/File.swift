@@ -17,6 +17,11 @@ package struct File: ~Copyable, Sendable {
         opened = try files.open(path, mode)
     }
 
+    private init(_ path: String, opened: any OpenFile) {
+        self.path = path
+        self.opened = opened
+    }
+
     package static func reading(_ path: String, in files: any FileSystem = SystemFiles()) throws(FileError) -> File {
         try File(path, .reading, in: files)
     }
@@ -28,7 +33,13 @@ package struct File: ~Copyable, Sendable {
         try File(path, overwrite ? .emptied : .new, in: SystemFiles())
     }
 
-    /// The same for one writer at a time: the file is locked (``lock()``) before anything of it is changed.
+    /// What another process has opened for this one to write: the end of a pipe or socket, or a file.
+    /// - Parameter descriptor: its number, 3 or more; it is this object's from then on.
+    package static func inherited(_ descriptor: Int32) throws(FileError) -> File {
+        File("fd:\(descriptor)", opened: try SystemFile(inherited: descriptor))
+    }
+
+    /// As ``creating(_:overwrite:)``, for one writer at a time: the file is locked (``lock()``) before anything of it is changed.
     package static func creatingAlone(
         _ path: String, overwrite: Bool, in files: any FileSystem = SystemFiles()
     ) throws(FileError) -> File {

@@ -34,6 +34,18 @@ package final class SystemFile: OpenFile {
         }
     }
 
+    /// What another process has opened for this one, such as the end of a pipe. Writing waits until there is room. It is not
+    /// passed on to processes that this one starts.
+    /// - Throws: when there is no such descriptor.
+    package init(inherited descriptor: Int32) throws(FileError) {
+        path = "fd:\(descriptor)"
+        guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw FileError.last("open", path) }
+        let flags = fcntl(descriptor, F_GETFL)
+        if flags & O_ACCMODE == O_RDONLY { throw FileError("open", path, code: EBADF, reason: "it cannot be written") }
+        _ = fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK)
+        self.descriptor = descriptor
+    }
+
     deinit { _ = systemClose(descriptor) }
 
     /// Lends its descriptor to a call that passes it on.

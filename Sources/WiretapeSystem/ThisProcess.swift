@@ -29,4 +29,7 @@ package enum ThisProcess {
 
     /// Its number.
     package static var id: Int32 { getpid() }
+
+    /// The number of the process that started this one, or of the one that took its place when that ended.
+    package static var parent: Int32 { getppid() }
 }

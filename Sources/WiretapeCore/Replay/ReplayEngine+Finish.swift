@@ -55,7 +55,6 @@ extension ReplayEngine {
 
     private func report(_ r: Int) -> ReplayReport.Session {
         let run = runs[r]
-        let complete = (run.isPlayed || run.link == nil && run.owesOnlyCancelled) && run.trailing == nil
         // A client without a connection left for good while it was its turn, or before it.
         var (missing, unreached) = run.neverCame(isGone: run.link == nil && !run.isOver)
         if options.match == .off { (missing, unreached) = ([], 0) }
@@ -64,7 +63,7 @@ extension ReplayEngine {
         return ReplayReport.Session(
             session: run.session.number, run: run.run, client: run.identities.first ?? "", assigned: run.assigned,
             protocolID: run.session.codec.id, transports: run.transports,
-            finished: run.failure == nil && !run.isStalled && complete, attempts: Attempt.joined(attempts),
+            finished: run.failure == nil && !run.isStalled && isComplete(run), attempts: Attempt.joined(attempts),
             matched: run.matched,
             missing: missing.map { DivergenceText.describe(run, $0, tape: tapeName) } + run.missingElsewhere,
             unexpected: run.unexpected, late: run.late.map { DivergenceText.describe(run, $0, tape: tapeName) },

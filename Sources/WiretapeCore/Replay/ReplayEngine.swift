@@ -64,6 +64,8 @@ package struct ReplayEngine {
     var clientsAreGone = false
     /// The run has a tape of its own, which tells what rules did and which connection carries which session.
     package var tellsTape = false
+    /// What somebody who follows the run was told; nil: nobody does.
+    var told: ToldNews?
     /// The request that is being answered, and what rules want before its answer.
     var asking: ConnectionID?
     var prepared: [ReplayAction] = []

@@ -4,6 +4,8 @@ struct RunTable: RandomAccessCollection {
     private var runs: [SessionRun] = []
     private var wakes = WakeTree()
     private let changes = RunChanges()
+    /// Those that were changed since somebody who follows the run asked last; nil: nobody does.
+    private var untold: Set<Int>?
 
     init() {}
 
@@ -44,8 +46,19 @@ struct RunTable: RandomAccessCollection {
         return wakes.due(at: now)
     }
 
+    /// From now on ``takeUntold()`` tells which were changed.
+    mutating func follow() { untold = [] }
+
+    /// Those that were changed since the last call, ascending.
+    mutating func takeUntold() -> [Int] {
+        refresh()
+        defer { if untold != nil { untold = [] } }
+        return (untold ?? []).sorted()
+    }
+
     private mutating func refresh() {
         for r in changes.runs {
+            untold?.insert(r)
             runs[r].isNoted = false
             wakes.set(r, to: runs[r].nextWake)
         }

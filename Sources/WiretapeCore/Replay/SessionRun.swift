@@ -18,7 +18,7 @@ final class SessionRun: CountsAttempts {
     var transports: [Transport] = []
     var identities: [String] = []
     var assigned = ReplayReport.Assigned.order
-    var log = AttemptLog()
+    var log = AttemptLog() { didSet { noteChange() } }
     /// What the client said, and what of it again.
     var speech = ClientSpeech()
     /// Pushes that stay away until the client has subscribed again; they are `abandoned`.

@@ -23,6 +23,10 @@ package protocol ReplayDriver {
     var nextWake: WireInstant? { mutating get }
     var shouldEnd: Bool { get }
     mutating func finish(at now: WireInstant, clientsAreGone: Bool) -> ReplayReport
+    /// From now on ``takeNews()`` has something to tell.
+    mutating func follow()
+    /// What has happened since the last call.
+    mutating func takeNews() -> [ReplayNews]
     /// The action as it is done: with the client's own values where the tape has pseudonyms, and lines without secrets.
     mutating func spoken(_ action: ReplayAction) -> ReplayAction
     /// A text for people without secrets.
@@ -30,6 +34,8 @@ package protocol ReplayDriver {
 }
 
 extension ReplayDriver {
+    package mutating func follow() {}
+    package mutating func takeNews() -> [ReplayNews] { [] }
     package mutating func spoken(_ action: ReplayAction) -> ReplayAction { action }
     package mutating func masked(_ text: String) -> String {
         var redactor = Redactor()

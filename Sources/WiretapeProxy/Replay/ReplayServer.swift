@@ -8,6 +8,8 @@ package final class ReplayServer {
     let date: () -> String?
     /// Hears what passed, as a tape would tell it: times since the server was made. Nil: nobody listens.
     package var observe: ((TapeEvent) -> Void)?
+    /// Hears what has happened, at the end of each wake-up of the loop. Nil: nobody follows the run.
+    package var news: (([ReplayNews]) -> Void)? { didSet { if news != nil { driver.follow() } } }
     /// A line for people.
     package var log: (String) -> Void = { _ in }
     /// The run is over by `--until`: called once, never from within a call of the owner.
@@ -108,12 +110,16 @@ package final class ReplayServer {
     package func begin(_ driver: any ReplayDriver) {
         guard let waiting = self.driver as? WaitingDriver else { return }
         self.driver = driver
+        if news != nil { self.driver.follow() }
         waiting.tell(&self.driver, into: &actions)
         pump()
     }
 
     /// Client connections that are open.
     package var count: Int { connections.count }
+
+    /// Nanoseconds of the clients' time since the server was made.
+    package var elapsed: UInt64 { now.since(started) }
 
     /// The time of the clients.
     package var now: WireInstant { clock.time(at: loop.now) }
@@ -143,6 +149,7 @@ package final class ReplayServer {
     /// - Parameter clientsAreGone: nothing more would have come, however long the run had lasted.
     package func report(clientsAreGone: Bool = false) -> ReplayReport {
         var report = driver.finish(at: now, clientsAreGone: clientsAreGone)
+        tellNews()
         // Whoever was sent away may have been a client that the run is about.
         if report.failure == nil, let summary = places.summary {
             report.failure = ReplayReport.Failure(exitCode: 1, reason: summary)
@@ -248,7 +255,14 @@ package final class ReplayServer {
             }
         }
         isPumping = false
+        tellNews()
         arm()
+    }
+
+    private func tellNews() {
+        guard let news else { return }
+        let told = driver.takeNews()
+        if !told.isEmpty { news(told) }
     }
 
     private func feed(_ c: ConnectionID, _ input: ReplayInput) {

@@ -64,7 +64,7 @@ package final class TapeRedaction {
     // MARK: Events
 
     /// Appends the event without its secrets, behind what had waited for it. One of a stream may give nothing: it waits.
-    func take(_ event: TapeEvent, into out: inout [TapeEvent]) {
+    package func take(_ event: TapeEvent, into out: inout [TapeEvent]) {
         let (t, c) = (event.time, event.connection)
         switch event.kind {
         case .open, .gap, .frame, .unknown: out.append(event)
@@ -261,7 +261,8 @@ package final class TapeRedaction {
 
     func malformed(_ bytes: [UInt8]) -> [UInt8] { redactor.rawLines(bytes) ?? bytes }
 
-    func text(_ text: String) -> String { redactor.text(text) }
+    /// A text for people without secrets.
+    package func text(_ text: String) -> String { redactor.text(text) }
 
     private func piece(_ bytes: [UInt8], of key: Key, isBinary: Bool) -> [UInt8] {
         var stream = streams[key] ?? Stream(bytes: RedactedStream(isBinary: isBinary))

@@ -13,6 +13,7 @@ package struct ReplayCommand: Command {
     private let access: AccessPolicy
     private let faults: FaultArguments
     private let target: ReportTarget?
+    private let events: EventsTarget?
     private let log: Log
     private let seed: UInt64
 
@@ -34,6 +35,7 @@ package struct ReplayCommand: Command {
         seed = faults.seed ?? UInt64.random(in: 0..<1 << 53)
         if let problem = faults.plan.problemsInReplay.first { throw arguments.error(problem.description) }
         target = try ReportTarget(arguments)
+        events = try EventsTarget(arguments)
         if path == "-" { throw arguments.error("FILE -: a tape on standard input is not built yet; name a file") }
         if target == .output, arguments.has("json") {
             throw arguments.error("--report - and --json both want standard output")
@@ -41,41 +43,47 @@ package struct ReplayCommand: Command {
     }
 
     package func run() throws -> Int32 {
+        let events = try events.map { try RunEvents($0) }
         do {
-            return try play()
+            return try play(events)
         } catch let refused as RefusedRules {
             var report = ReplayReport.empty(seed: seed)
             report.unfired = refused.rules
-            try? target?.prepare()
-            try? write(report)
+            tell(report, refused.failure, events)
             throw refused.failure
         } catch let failure as Failure {
-            report(failure)
+            tell(failure, events)
             throw failure
         } catch let error as TapeError {
-            report(Failure(error.description, code: error.exitCode))
+            tell(Failure(error.description, code: error.exitCode), events)
             throw error
         } catch let error as UsageError {
+            _ = events?.end(Verdict(.failed, ExitCode.usage.code, error.message), at: 0, command: nil)
             throw error
         } catch {
-            report(Failure("\(error)"))
+            tell(Failure("\(error)"), events)
             throw error
         }
     }
 
-    /// Who reads the report of a run that could not be played must not find an older one. What cannot be written is no news.
-    private func report(_ failure: Failure) {
+    private func tell(_ failure: Failure, _ events: RunEvents?) {
         var report = ReplayReport.empty(seed: seed)
         report.failure = ReplayReport.Failure(exitCode: failure.code, reason: failure.reason)
+        tell(report, failure, events)
+    }
+
+    /// Who reads the report of a run that could not be played must not find an older one. What cannot be written is no news.
+    private func tell(_ report: ReplayReport, _ failure: Failure, _ events: RunEvents?) {
         try? target?.prepare()
         try? write(report)
+        _ = events?.end(Verdict(.failed, failure.code, Log.masked(failure.reason)), at: 0, command: nil)
     }
 
     private func write(_ report: ReplayReport, masked: (String) -> String = Log.masked) throws {
         try target?.write(report, suite: String(path.split(separator: "/").last ?? "replay"), masked: masked)
     }
 
-    private func play() throws -> Int32 {
+    private func play(_ events: RunEvents?) throws -> Int32 {
         try CommandCheck.check(arguments.tail)
         HeapMemory.returnLargeBlocks()
         let upstreams = try LoadedTape.upstreams(path: path)
@@ -89,7 +97,7 @@ package struct ReplayCommand: Command {
             ? try LoadedTape(path: path, ignore: options.ignore, memory: arguments.memory, log: log) : nil
         let make = { (tape: LoadedTape) in
             try listeners.check(tape)
-            return try engine(tape, upstreams)
+            return try engine(tape, upstreams, tellsTape: target?.actualTape != nil || events != nil)
         }
         let waiting = WaitingDriver(
             seed: seed, tapeName: LoadedTape.name(path), allowsUnplayed: options.allowsUnplayed)
@@ -108,7 +116,13 @@ package struct ReplayCommand: Command {
             upstream: upstream.map { upstream in (upstream, { connector(upstream, $0, $1) }) },
             connectTimeout: arguments.duration("connect-timeout") ?? RelayOptions.connectTimeout, access: access,
             limits: ClientLimits(arguments), places: places, memory: memory)
-        if let actual { server.observe = { actual.append($0) } }
+        if actual != nil || events != nil {
+            server.observe = { event in
+                actual?.append(event)
+                events?.passed(event)
+            }
+        }
+        if let events { server.news = { events.happened($0) } }
         server.log = { [log] in log.warning($0) }
         server.ended = { shell.finish() }
         let ready = ReadyLine(
@@ -116,6 +130,7 @@ package struct ReplayCommand: Command {
             seed: seed, trust: doors.environment)
         Listening.limit(places, perClient: upstream == nil ? 1 : 2)
         ready.tell(arguments, log)
+        events?.ready(ready)
         var failure: (any Error)?
         let loading =
             tape == nil
@@ -140,7 +155,11 @@ package struct ReplayCommand: Command {
         if let summary = memory.summary { log.warning(summary) }
         try actual?.finish()
         if let failure { throw failure }
-        return try tell(report ?? server.report(), end) { server.masked($0) }
+        let verdict = try tell(report ?? server.report(), end) { server.masked($0) }
+        if let why = events?.end(verdict, at: server.elapsed, command: end.commandExit) {
+            log.warning("--events: the lines are not complete: \(why)")
+        }
+        return verdict.tell(arguments)
     }
 
     /// - Throws: when the command line does not fit the tape's upstreams.
@@ -161,7 +180,7 @@ package struct ReplayCommand: Command {
         }
     }
 
-    private func engine(_ tape: LoadedTape, _ upstreams: Upstreams) throws -> ReplayEngine {
+    private func engine(_ tape: LoadedTape, _ upstreams: Upstreams, tellsTape: Bool) throws -> ReplayEngine {
         guard !tape.sessions.isEmpty || !tape.exchanges.isEmpty else {
             throw Failure("\(tape.name) has no session that could be played", .missing)
         }
@@ -174,7 +193,7 @@ package struct ReplayCommand: Command {
         var engine = ReplayEngine(
             sessions: tape.sessions, exchanges: tape.exchanges, upstreams: upstreams, tapeName: tape.name,
             options: options, faults: faults.plan, seed: seed)
-        engine.tellsTape = target?.actualTape != nil
+        engine.tellsTape = tellsTape
         return engine
     }
 
@@ -203,7 +222,7 @@ package struct ReplayCommand: Command {
         return made
     }
 
-    private func tell(_ report: ReplayReport, _ end: RunEnd, masked: (String) -> String) throws -> Int32 {
+    private func tell(_ report: ReplayReport, _ end: RunEnd, masked: (String) -> String) throws -> Verdict {
         var told = report
         if case .timeout(let time) = end {
             let reason = "--timeout \(DurationText.describe(time)) is over"
@@ -217,6 +236,6 @@ package struct ReplayCommand: Command {
             case .diverged: .diverged
             case .failed: .failed
             }
-        return end.verdict(Verdict(word, report.exitCode, masked(report.summary))).tell(arguments)
+        return end.verdict(Verdict(word, report.exitCode, masked(report.summary)))
     }
 }

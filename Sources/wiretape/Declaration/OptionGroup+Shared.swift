@@ -6,6 +6,9 @@ extension OptionGroup {
         "Run",
         [
             OptionSpec("timeout", "D", .duration, "End the run after this time, with exit code 124."),
+            OptionSpec(
+                switch: "exit-with-parent",
+                "End the run, as SIGTERM does, when the process that started it has ended, however that came."),
             memory,
             OptionSpec(switch: "json", "Print machine-readable lines on standard output; the first one when ready."),
             OptionSpec(

@@ -34,13 +34,20 @@ package struct JSONFormat: InspectFormat {
     /// `bytes` is the size of the message on the wire, with its own framing; `sha256` is of the payload that carried it,
     /// so messages of one frame have it in common.
     package static func object(_ decoded: DecodedMessage) -> JSONValue {
+        .object(
+            [
+                .init("event", .number(decoded.event)),
+                .init("t_ms", .number(DurationText.milliseconds(decoded.time))),
+                .init("c", .number(decoded.connection)),
+                .init("session", .number(decoded.session)),
+            ] + members(decoded))
+    }
+
+    /// What it says, without when and where.
+    static func members(_ decoded: DecodedMessage) -> [JSONValue.Member] {
         let message = decoded.message
         let hash = hexText(SHA256.hash(decoded.payload.span).prefix(8))
-        return .object([
-            .init("event", .number(decoded.event)),
-            .init("t_ms", .number(DurationText.milliseconds(decoded.time))),
-            .init("c", .number(decoded.connection)),
-            .init("session", .number(decoded.session)),
+        return [
             .init("d", .string(message.direction.mark)),
             .init("transport", .string(decoded.transport.rawValue)),
             .init("protocol", .string(decoded.codec)),
@@ -52,6 +59,6 @@ package struct JSONFormat: InspectFormat {
             .init("bytes", .number(message.bytes.count)),
             .init("sha256", .string(hash)),
             .init("fields", message.content),
-        ])
+        ]
     }
 }

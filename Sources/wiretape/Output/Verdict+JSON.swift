@@ -6,12 +6,12 @@ extension Verdict {
     /// - Returns: the exit code.
     func tell(_ arguments: ParsedArguments) -> Int32 {
         if arguments.has("json") {
-            let value = JSONValue.object([
-                .init("event", .string("end")), .init("verdict", .string(word.rawValue)), .init("exit", .number(code)),
-                .init("reason", .string(reason)),
-            ])
-            Console.output.writeJSON(value.text + "\n")
+            Console.output.writeJSON(JSONValue.object([.init("event", .string("end"))] + members).text + "\n")
         }
         return tell()
+    }
+
+    var members: [JSONValue.Member] {
+        [.init("verdict", .string(word.rawValue)), .init("exit", .number(code)), .init("reason", .string(reason))]
     }
 }

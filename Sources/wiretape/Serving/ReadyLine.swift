@@ -29,14 +29,16 @@ package struct ReadyLine: Sendable {
 
     /// The line of `--json`, with its newline.
     package func json(pid: Int32) -> String {
-        let value = JSONValue.object([
-            .init("event", .string("ready")), .init("url", .string(url)),
-            .init("urls", .object(urls.map { .init($0.name, .string($0.url)) })),
+        JSONValue.object([.init("event", .string("ready"))] + members(pid: pid)).text + "\n"
+    }
+
+    func members(pid: Int32) -> [JSONValue.Member] {
+        [
+            .init("url", .string(url)), .init("urls", .object(urls.map { .init($0.name, .string($0.url)) })),
             .init("endpoint", .string(url + endpointPath)), .init("ws", .string(webSocketURL + endpointPath)),
             .init("control", .null), .init("proxy", .null), .init("pid", .number(pid)),
             .init("seed", seed.map { .number($0) } ?? .null),
-        ])
-        return value.text + "\n"
+        ]
     }
 
     /// What a started command finds in its environment. There is no control API yet: its variable is empty, so that a

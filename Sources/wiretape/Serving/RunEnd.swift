@@ -12,6 +12,9 @@ enum RunEnd: Hashable, Sendable {
     /// `--timeout`, in nanoseconds.
     case timeout(UInt64)
 
+    /// How the command behind `--` ended, when that ended the run.
+    var commandExit: Int32? { if case .command(_, let end) = self { end.exitCode } else { nil } }
+
     /// What the run came to, seen with what ended it.
     /// - Parameter own: the run's own verdict.
     func verdict(_ own: Verdict) -> Verdict {

@@ -11,10 +11,15 @@ final class RunShell {
     private static let kill: Int32 = 9
     /// How long a command may take to end after it was asked to.
     private static let grace: UInt64 = 2_000_000_000
+    /// How often the parent is looked for.
+    private static let look: UInt64 = 200_000_000
 
     let loop: UVLoop
     private let tail: [String]?
     private let timeout: UInt64?
+    /// The process that started this one, when the run ends with it.
+    private let parent: Int32?
+    private var parentWatch: (any LoopTimer)?
     private var watcher: SignalWatcher?
     private var timer: (any LoopTimer)?
     private var child: ChildProcess?
@@ -27,6 +32,7 @@ final class RunShell {
     init(_ arguments: ParsedArguments) throws(NetError) {
         tail = arguments.tail
         timeout = arguments.duration("timeout")
+        parent = arguments.has("exit-with-parent") ? ThisProcess.parent : nil
         ProcessSetup.ignoreSIGPIPE()
         ProcessSetup.raiseDescriptorLimit()
         loop = try UVLoop()
@@ -46,6 +52,11 @@ final class RunShell {
         // Lifetime: the shell closes its timer before it goes.
         timer = loop.timer { [unowned self] in timerFired() }
         if let timeout { timer?.arm(at: loop.now.advanced(by: timeout)) }
+        if parent != nil {
+            // Lifetime: the shell closes its timer before it goes.
+            parentWatch = loop.timer { [unowned self] in lookForParent() }
+            lookForParent()
+        }
         if let tail {
             let words = CommandWords.filled(tail, ready.urls)
             do throws(NetError) {
@@ -66,6 +77,7 @@ final class RunShell {
     func close() {
         watcher?.close()
         timer?.close()
+        parentWatch?.close()
         loop.shutdown()
     }
 
@@ -102,6 +114,12 @@ final class RunShell {
         child?.signal(hasAsked ? Self.kill : Self.terminate)
         hasAsked = true
         timer?.arm(at: loop.now.advanced(by: Self.grace))
+    }
+
+    /// An orphan has another parent: the system's first process, or one that collects orphans.
+    private func lookForParent() {
+        guard ThisProcess.parent == parent else { return ended(.signal(Self.terminate)) }
+        parentWatch?.arm(at: loop.now.advanced(by: Self.look))
     }
 
     private func signalled(_ number: Int32) {
