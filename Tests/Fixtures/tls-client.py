@@ -45,6 +45,7 @@ def older(context):
 DEEDS = {
     "trusting": lambda url: get(url + "/"),
     "stranger": lambda url: get(url + "/", ssl.create_default_context(cadata=open(os.environ["STRANGER"]).read())),
+    "addressed": lambda url: get(url.replace("127.0.0.1", os.environ["ADDRESS"]) + "/"),
     "plain": lambda url: get(url.replace("https:", "http:") + "/"),
     "named": lambda url: shake(url, "chat.example.com", lambda c: c.set_alpn_protocols(["h2", "http/1.1"])),
     "unnamed": lambda url: shake(url, "127.0.0.1", lambda c: None),

@@ -79,6 +79,7 @@ import WiretapeCore
             "/bin/sh",
             "-c", script)
         #expect(run.code == 7)
+        #expect(run.verdict.contains("ended with 7; diverged (exit 2): diverged at client message 2"), "\(run.verdict)")
         let events = try events()
         let text = events.first { $0["event"]?.string == "divergence" }?["text"]?.string ?? ""
         #expect(text.contains("diverged at client message 2 of session 1"))

@@ -49,6 +49,42 @@ import WiretapeCore
         }
     }
 
+    /// A phone connects to an address of the machine, and names no host.
+    @Test func onAllInterfacesTheCertificateHasTheMachinesAddresses() throws {
+        let told = try Binary.run(URL(fileURLWithPath: "/bin/sh"), ["-c", "hostname -I"])
+        let addresses = told.out.split { $0 == " " || $0 == "\n" }.map(String.init).filter { !$0.hasPrefix("fe80:") }
+        let first = addresses.first { !$0.contains(":") }
+        let other = first.map { " && ADDRESS=\($0) python3 \(client) {url} addressed" } ?? ""
+        let run = try record(["--listen", "https://0.0.0.0:0"], "trusting unnamed\(other)")
+        #expect(run.code == 0, "\(run.err)")
+        if first != nil { #expect(run.out.contains("addressed 200 wiretape's sample hub")) }
+        #expect(run.out.contains("DNS:localhost IP Address:127.0.0.1"))
+        for address in addresses where !address.contains(":") {
+            #expect(run.out.contains("IP Address:\(address)"), "\(run.out)")
+            #expect(run.err.contains("https://\(address):"), "\(run.err)")
+        }
+        #expect(run.err.contains("other machines reach it at") == !addresses.isEmpty)
+    }
+
+    /// Wireshark reads both legs.
+    @Test func theKeysOfBothLegsAreLogged() throws {
+        let hub = try Running("sample-hub", ["--listen", "127.0.0.1:0"], in: scratch.url)
+        let server = try Running(
+            "wiretape", ["proxy", "--json", "--tls", "--ca-dir", folder, "--upstream", hub.url], in: scratch.url)
+        let keys = scratch.path("keys")
+        let run = try Binary.run(
+            URL(fileURLWithPath: "/usr/bin/env"),
+            [
+                "SSLKEYLOGFILE=\(keys)", Binary.wiretape.path, "record", "--upstream", server.url, "--upstream-ca",
+                "\(folder)/ca.pem", "--output", tape, "--", "/bin/sh", "-c", "python3 \(client) {url} trusting",
+            ])
+        #expect(run.code == 0, "\(run.err)")
+        _ = try server.stop()
+        _ = try hub.stop()
+        let text = try String(contentsOfFile: keys, encoding: .utf8)
+        #expect(text.contains("CLIENT_TRAFFIC_SECRET_0 "), "\(run.err)")
+    }
+
     /// Who does not trust, speaks no TLS, an old one, or insists on HTTP/2 is refused with a sentence to both.
     @Test func whoIsRefused() throws {
         let made = try Binary.run("ca", "init", "--ca-dir", scratch.path("other"))

@@ -47,9 +47,7 @@ struct TLSDoors {
                         + "'wiretape ca trust-help' says how they come to trust it")
             }
             var names = ["localhost", "127.0.0.1", "::1"]
-            for name in listens.map(\.host) + hosts where !names.contains(name) && !["0.0.0.0", "::"].contains(name) {
-                names.append(name)
-            }
+            for name in listens.flatMap(Listening.hosts) + hosts where !names.contains(name) { names.append(name) }
             let context = try TLSContext(serverIssuing: authority, fallbackNames: names, keyLog: keyLog)
             let path = folder.certificatePath
             var opened = Opened(door: TLSDoor(context) { log.warning(Self.refusal($0, $1, path)) })

@@ -23,7 +23,7 @@ package struct ProxyCommand: Command {
         defer { relay.abandon() }
         let ready = ReadyLine(
             urls: try relay.start(addresses, doors.door), seed: plan.faults.plan.rules.isEmpty ? nil : seed,
-            trust: doors.environment)
+            trust: doors.environment, listens: plan.listens.map(\.origin))
         ready.tell(arguments, log)
         let end = try shell.run(ready) { relay.stop() }
         relay.finish()

@@ -37,7 +37,7 @@ package struct RecordCommand: Command {
         defer { relay.abandon() }
         let ready = ReadyLine(
             urls: try relay.start(addresses, doors.door), seed: plan.faults.plan.rules.isEmpty ? nil : seed,
-            trust: doors.environment)
+            trust: doors.environment, listens: plan.listens.map(\.origin))
         redaction.warn(log, output)
         ready.tell(arguments, log)
         let end: RunEnd

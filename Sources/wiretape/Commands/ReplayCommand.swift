@@ -127,7 +127,7 @@ package struct ReplayCommand: Command {
         server.ended = { shell.finish() }
         let ready = ReadyLine(
             urls: try listeners.open(server, doors.door, on: shell.loop), endpointPath: first?.endpoint ?? "",
-            seed: seed, trust: doors.environment)
+            seed: seed, trust: doors.environment, listens: listeners.origins)
         Listening.limit(places, perClient: upstream == nil ? 1 : 2)
         ready.tell(arguments, log)
         events?.ready(ready)

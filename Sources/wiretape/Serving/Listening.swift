@@ -30,6 +30,23 @@ enum Listening {
         return "\(isTLS ? "https" : "http")://\(address)"
     }
 
+    /// The hosts at which clients reach a listener: one on all interfaces has those of this machine as they are now.
+    static func hosts(_ origin: Origin) -> [String] {
+        isOnAll(origin) ? NetworkInterfaces.addresses() : [origin.host]
+    }
+
+    /// Where other machines reach a listener on all interfaces, which is at `url` on this one; else nothing.
+    static func otherURLs(_ origin: Origin, _ url: String) -> [String] {
+        guard isOnAll(origin), let own = try? Origin.parse(url) else { return [] }
+        return hosts(origin).map { host in
+            var other = own
+            other.host = host
+            return other.text
+        }
+    }
+
+    private static func isOnAll(_ origin: Origin) -> Bool { origin.host == "0.0.0.0" || origin.host == "::" }
+
     /// As many clients as there are descriptors for, when all that is there before the first of them is open.
     /// - Parameter perClient: its own, and the one of its upstream where it may have one.
     static func limit(_ places: ClientPlaces, perClient: Int) {

@@ -10,11 +10,14 @@ package struct ReadyLine: Sendable {
     package var seed: UInt64?
     /// Variables that make a command trust our certificates.
     package var trust: [(name: String, value: String)]
+    /// What was asked for behind `--listen`, for each of `urls`.
+    package var listens: [Origin]
 
     package init(
         urls: [(name: String, url: String)], endpointPath: String = "", seed: UInt64? = nil,
-        trust: [(name: String, value: String)] = []
+        trust: [(name: String, value: String)] = [], listens: [Origin] = []
     ) {
+        self.listens = listens
         self.trust = trust
         self.urls = urls
         self.endpointPath = endpointPath
@@ -54,7 +57,12 @@ package struct ReadyLine: Sendable {
 
     /// Tells people on standard error and, with `--json`, machines on standard output.
     func tell(_ arguments: ParsedArguments, _ log: Log) {
-        for (name, url) in urls { log.info(urls.count > 1 ? "\(name): listening on \(url)" : "listening on \(url)") }
+        for (i, (name, url)) in urls.enumerated() {
+            let title = urls.count > 1 ? "\(name): " : ""
+            log.info("\(title)listening on \(url)")
+            let others = listens.indices.contains(i) ? Listening.otherURLs(listens[i], url) : []
+            if !others.isEmpty { log.info("\(title)other machines reach it at \(others.joined(separator: " "))") }
+        }
         if arguments.has("json") { Console.output.writeJSON(json(pid: ThisProcess.id)) }
     }
 }

@@ -26,7 +26,9 @@ enum RunEnd: Hashable, Sendable {
                 if case .signalled(let number) = end { "was ended by signal \(number)" } else {
                     "ended with \(end.exitCode)"
                 }
-            return Verdict(.failed, end.exitCode, "the command '\(name)' \(how); \(own.reason)")
+            // Both speak: the command's code is the exit code, ours stands in the reason.
+            let ours = own.code == 0 ? own.reason : "\(own.word.rawValue) (exit \(own.code)): \(own.reason)"
+            return Verdict(.failed, end.exitCode, "the command '\(name)' \(how); \(ours)")
         case .timeout(let time):
             return Verdict(.timeout, 124, "--timeout \(DurationText.describe(time)) is over; \(own.reason)")
         case .signal(let number):

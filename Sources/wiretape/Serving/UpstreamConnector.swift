@@ -12,8 +12,14 @@ final class UpstreamConnector: Sendable {
     convenience init(_ plan: RelayPlan) throws { try self.init(plan.upstreams, trust: plan.trust) }
 
     init(_ upstreams: [Upstream], trust: TLSTrust = .system) throws {
+        guard upstreams.contains(where: \.isTLS) else {
+            secure = nil
+            return
+        }
+        let keyLog: TLSKeyLog?
+        do throws(TLSError) { keyLog = try TLSDoors.keyLog() } catch { throw Failure("SSLKEYLOGFILE: \(error)") }
         do {
-            secure = upstreams.contains(where: \.isTLS) ? try TLSContext(client: trust) : nil
+            secure = try TLSContext(client: trust, keyLog: keyLog)
         } catch {
             throw Failure("--upstream-ca: \(error)")
         }
