@@ -27,12 +27,16 @@ class Marked:
     node: str
     tape: Path
     """Where the recording is, or belongs."""
-    is_there: bool
     mode: str
     upstream: str | None
     path: str
     options: Mapping[str, Any]
     """What the marker says for `replay()`."""
+
+    @property
+    def is_there(self) -> bool:
+        """Asked each time: another process may make it meanwhile."""
+        return self.tape.is_file()
 
     @property
     def should_record(self) -> bool:
@@ -69,15 +73,12 @@ def read_marker(item: pytest.Item) -> Marked:
     mode = item.config.getoption("--wiretape-record")
     if mode is None:
         mode = "none" if os.environ.get("CI", "").lower() not in ("", "0", "false") else "once"
-    tape, is_there = _find(Path(marker.args[0]), item.path.parent)
-    return Marked(item.nodeid, tape, is_there, mode, upstream, options.pop("path", ""), options)
+    tape = _find(Path(marker.args[0]), item.path.parent)
+    return Marked(item.nodeid, tape, mode, upstream, options.pop("path", ""), options)
 
 
-def _find(name: Path, folder: Path) -> tuple[Path, bool]:
+def _find(name: Path, folder: Path) -> Path:
     """Beside the test's file, then below WIRETAPE_RECORDINGS; a new one belongs beside the test's file."""
     recordings = os.environ.get("WIRETAPE_RECORDINGS")
     places = [folder / name] + ([Path(recordings) / name] if recordings else [])
-    for place in places:
-        if place.is_file():
-            return place, True
-    return places[0], False
+    return next((place for place in places if place.is_file()), places[0])

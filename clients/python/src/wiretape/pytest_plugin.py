@@ -93,7 +93,7 @@ def _begin(marked: Marked) -> ReplayTest | RecordingTest:
                 return recording
         return ReplayTest(marked.replay())
     except WiretapeError as error:
-        pytest.fail(str(error), pytrace=False)
+        raise _failed(str(error)) from None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -116,6 +116,10 @@ def _finish(item: pytest.Item, error: BaseException | None) -> None:
         running.finish(item, error)
     except WiretapeFailure as failure:
         # A traceback would lead through this plugin only. The whole report is a section of the failure.
-        pytest.fail("\n".join([failure.sentence, *failure.report.divergences]), pytrace=False)
+        raise _failed("\n".join([failure.sentence, *failure.report.divergences])) from None
     except WiretapeError as failure:
-        pytest.fail(str(failure), pytrace=False)
+        raise _failed(str(failure)) from None
+
+
+def _failed(text: str) -> BaseException:
+    return pytest.fail.Exception(text, pytrace=False)

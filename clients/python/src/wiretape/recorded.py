@@ -28,7 +28,7 @@ class RecordingTest:
         try:
             self._lock()
             # Another process may have made it while this one waited.
-            self.is_needed = marked.mode == "all" or not marked.tape.is_file()
+            self.is_needed = marked.should_record
             if self.is_needed:
                 self._begin()
         finally:
