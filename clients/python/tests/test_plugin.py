@@ -121,9 +121,7 @@ def test_a_program_that_refuses_and_a_marker_that_is_wrong(run):
     )
     result = run(text)
     result.assert_outcomes(errors=2)
-    result.stdout.fnmatch_lines(
-        ["*exit code 5 before it was ready*", "*needs a marker with a recording: @pytest*"]
-    )
+    result.stdout.fnmatch_lines(["*exit code 5 before it was ready*", "*needs a marker with a recording: @pytest*"])
 
 
 def test_a_failing_set_up_of_another_fixture_leaves_nothing_behind(run):

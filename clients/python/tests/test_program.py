@@ -12,13 +12,14 @@ import pytest
 
 from wiretape import WiretapeError, find_binary, replay
 
-ORPHAN = """
+RUNNER = """
 import sys
-from wiretape import replay
-with replay(sys.argv[1]) as server:
-    print(server.pid, flush=True)
+from wiretape import record, replay
+with {context} as child:
+    print(child.pid, flush=True)
     sys.stdin.read()
 """
+CONTEXTS = {"replay": "replay(sys.argv[1])", "record": "record('http://127.0.0.1:9', sys.argv[2])"}
 
 
 def wait_for_end(pidfd, seconds):
@@ -28,10 +29,10 @@ def wait_for_end(pidfd, seconds):
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="the end of a grandchild is watched with Linux's pidfd_open")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "terminated"])
-def test_a_killed_runner_leaves_no_orphan(chat_tape, how):
-    with subprocess.Popen(
-        [sys.executable, "-c", ORPHAN, chat_tape], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as runner:
+@pytest.mark.parametrize("what", CONTEXTS)
+def test_a_killed_runner_leaves_no_orphan(chat_tape, tmp_path, what, how):
+    command = [sys.executable, "-c", RUNNER.format(context=CONTEXTS[what]), chat_tape, tmp_path / "new.tape"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as runner:
         child = os.pidfd_open(int(runner.stdout.readline()))
         try:
             assert not wait_for_end(child, 0)
@@ -100,7 +101,7 @@ def test_where_the_program_is_looked_for(monkeypatch, tmp_path):
     for made in (folder, checkout / "Sources" / "wiretape", checkout / ".build" / "debug", tmp_path / "bin"):
         made.mkdir(parents=True)
     (checkout / "Package.swift").touch()
-    monkeypatch.delenv("WIRETAPE_BIN")
+    monkeypatch.delenv("WIRETAPE_BIN", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.chdir(folder)
     monkeypatch.setattr("wiretape.binary.__file__", str(tmp_path / "site-packages" / "wiretape" / "binary.py"))
