@@ -1,5 +1,6 @@
 """The program as a child: where it is found, how it fails to start, and that it does not outlive its parent."""
 
+import asyncio
 import os
 import select
 import signal
@@ -11,6 +12,10 @@ import time
 import pytest
 
 from wiretape import WiretapeError, find_binary, replay
+
+needs_pidfd = pytest.mark.skipif(
+    not hasattr(os, "pidfd_open"), reason="the end of another process is watched with Linux's pidfd_open"
+)
 
 RUNNER = """
 import sys
@@ -27,7 +32,7 @@ def wait_for_end(pidfd, seconds):
     return bool(select.select([pidfd], [], [], seconds)[0])
 
 
-@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="the end of a grandchild is watched with Linux's pidfd_open")
+@needs_pidfd
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "terminated"])
 @pytest.mark.parametrize("what", CONTEXTS)
 def test_a_killed_runner_leaves_no_orphan(chat_tape, tmp_path, what, how):
@@ -43,6 +48,34 @@ def test_a_killed_runner_leaves_no_orphan(chat_tape, tmp_path, what, how):
             assert time.monotonic() - began < 2
         finally:
             os.close(child)
+
+
+@needs_pidfd
+@pytest.mark.parametrize("hangs", [False, True], ids=["in its body", "at its end"])
+async def test_a_cancelled_block_leaves_nothing(chat_tape, hangs):
+    entered = asyncio.get_running_loop().create_future()
+
+    async def block():
+        async with replay(chat_tape, stop_timeout=60) as server:
+            entered.set_result(server.pid)
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(block())
+    pid = await entered
+    child = os.pidfd_open(pid)
+    try:
+        if hangs:
+            os.kill(pid, signal.SIGSTOP)
+            task.cancel()
+            # The end of the block has begun, and waits for a program that does not end.
+            done, _ = await asyncio.wait({task}, timeout=0.2)
+            assert not done
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert wait_for_end(child, 2)
+    finally:
+        os.close(child)
 
 
 def test_it_outlives_the_thread_that_started_it(chat_tape):

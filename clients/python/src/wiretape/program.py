@@ -36,7 +36,7 @@ class Program:
     ) -> None:
         self.log = EventLog()
         self.events_error: str | None = None
-        self._err = bytearray()
+        self._err: list[bytes] = []
         line = [os.fspath(binary), *arguments]
         read = write = None
         if events_option is not None:
@@ -80,11 +80,11 @@ class Program:
         thread.start()
         return thread
 
-    def _drain(self, stream: io.FileIO, into: bytearray | None) -> None:
+    def _drain(self, stream: io.FileIO, into: list[bytes] | None) -> None:
         with stream:
             while piece := os.read(stream.fileno(), 65536):
                 if into is not None:
-                    into += piece
+                    into.append(piece)
 
     def _read_events(self, stream: io.FileIO) -> None:
         """The first line that is no event is kept in `events_error`."""
@@ -114,7 +114,7 @@ class Program:
 
     @property
     def stderr(self) -> str:
-        return self._err.decode(errors="replace")
+        return b"".join(self._err).decode(errors="replace")
 
     def wait(self, timeout: float) -> int:
         """The exit code, negative for a signal. Raises WiretapeError when the program has not ended within `timeout` s."""
