@@ -1,0 +1,99 @@
+"""ada's client against a recorded chat, whose connection is broken in a different way in each test."""
+
+import asyncio
+
+import pytest
+from wiretape import WaitTimeout
+
+from chat_client import Banned, ChatClient
+
+TAPE = "../../../recordings/skip-negotiation.tape.gz"
+ANSWERS = {"hi ada": "hello bob", "how are you?": "fine, thanks", "see you tomorrow": "bye"}
+CHAT = ["hi ada", "hello bob", "how are you?", "fine, thanks", "see you tomorrow", "bye", "bye"]
+
+
+class Ada:
+    """Answers what bob says, through the client under test; `heard` is the whole chat."""
+
+    def __init__(self, url):
+        self.heard = []
+        self._client = ChatClient(url, self._on_message)
+        self._tasks = set()
+
+    def _on_message(self, who, text):
+        self.heard.append(text)
+        if who == "bob" and text in ANSWERS:
+            self._tasks.add(asyncio.create_task(self._client.say("ada", ANSWERS[text])))
+
+    async def __aenter__(self):
+        self.running = asyncio.create_task(self._client.run())
+        return self
+
+    async def __aexit__(self, *_):
+        for task in (self.running, *self._tasks):
+            task.cancel()
+        await asyncio.wait({self.running, *self._tasks})
+
+
+async def chat(wiretape):
+    """The chat from its beginning to its end; what ada heard."""
+    async with Ada(wiretape.ws) as ada:
+        finished = asyncio.create_task(wiretape.finished_async(timeout=15))
+        await asyncio.wait({finished, ada.running}, return_when=asyncio.FIRST_COMPLETED)
+        finished.cancel()
+    return ada.heard
+
+
+@pytest.mark.wiretape(TAPE, speed=10)
+async def test_chat(wiretape):
+    assert await chat(wiretape) == CHAT
+
+
+@pytest.mark.wiretape(TAPE, speed=10, faults=["reset after ReceiveMessage[3]"], expect=["delays(0s)", "single"])
+async def test_comes_back_at_once(wiretape):
+    await chat(wiretape)
+
+
+@pytest.mark.wiretape(
+    TAPE,
+    speed=10,
+    faults=["reset after ReceiveMessage[3]", "respond(503) on connect[retry=1..2]"],
+    expect=["delays(0s, 300ms, 1500ms, late=250ms)"],
+)
+async def test_waits_longer_each_time(wiretape):
+    await chat(wiretape)
+
+
+@pytest.mark.wiretape(TAPE, speed=10, faults=["stall(both) after ReceiveMessage[3]"], expect=["detects(within=3s)"])
+async def test_notices_a_silent_connection(wiretape):
+    await chat(wiretape)
+
+
+@pytest.mark.wiretape(TAPE, speed=10, faults=["disconnect after ReceiveMessage[4]"])
+async def test_hears_everything_once_and_in_order(wiretape):
+    assert await chat(wiretape) == CHAT
+
+
+@pytest.mark.wiretape(TAPE, speed=10, faults=["reset before Completion[2]"], expect=["keeps(SendMessage)"])
+async def test_says_again_what_was_not_acknowledged(wiretape):
+    await chat(wiretape)
+
+
+@pytest.mark.wiretape(TAPE, speed=10, faults=["reset after Completion[1]"], expect=["once(SendMessage)"])
+async def test_says_nothing_twice(wiretape):
+    await chat(wiretape)
+
+
+@pytest.mark.wiretape(TAPE, speed=10, faults=["duplicate on Completion[1]"])
+async def test_bears_a_second_acknowledgement(wiretape):
+    assert await chat(wiretape) == CHAT
+
+
+@pytest.mark.wiretape(TAPE, speed=10, faults=["close(4001) after ReceiveMessage[2]"], expect=["stays-away(after=close(4001))"])
+async def test_stays_away_when_it_is_banned(wiretape):
+    async with Ada(wiretape.ws) as ada:
+        await wiretape.wait_async("disconnected")
+        with pytest.raises(WaitTimeout):
+            await wiretape.wait_async("attempt", attempt=2, timeout=0.7)
+        with pytest.raises(Banned):
+            await ada.running
