@@ -1,0 +1,79 @@
+// A test with a tape, for every runner that has a function `test(name, body)`.
+import { basename, dirname } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { WiretapeError, WiretapeFailure, quoted } from './failure.js';
+import { checkNames, replayOptions, recordOptions } from './options.js';
+import { missingTape, withReplay } from './replay.js';
+import { record } from './record.js';
+import { firstFile, placesOf } from './tapes.js';
+
+const own = new Set(['tape', 'upstream', 'record']);
+const modes = ['once', 'none', 'all'];
+
+/**
+ * Registers a test that plays against a tape, with `test` of node:test, Jest or Vitest (or `test.only`, `test.skip`).
+ *
+ * Without a tape and with an `upstream` it records: the body runs against the real server behind Wiretape, without faults and
+ * expectations, and the test fails with "recorded, run again", since nothing was judged. `record` says when: `once` (where there is no
+ * tape; the default), `none` (never; the default where CI is set), `all` (each time). WIRETAPE_RECORD in the environment goes
+ * before the option.
+ * @param {(name: string, body: (...given: any[]) => Promise<void>) => unknown} test The runner's function.
+ * @param {string} name
+ * @param {import('../index.d.ts').TapeTestOptions} options Those of `replay`, and `tape`, `upstream`, `record`.
+ * @param {(server: import('../index.d.ts').TestServer, context: any) => unknown} body `context` is what the runner gives.
+ * @returns {unknown} What `test` returned.
+ */
+export function tapeTest(test, name, options, body) {
+    checkNames(options, new Set([...replayOptions, ...recordOptions, ...own]), 'tapeTest');
+    // No named parameter: Jest would take one for its `done`, and Vitest for a list of fixtures.
+    return test(name, async function () {
+        await run(options, (server) => body(server, arguments[0]));
+    });
+}
+
+async function run({ tape, upstream, record: wanted, ...options }, body) {
+    const env = { ...process.env, ...options.env };
+    const mode = modeOf(wanted, env);
+    const places = await placesOf(tape, { ...options, env });
+    const found = await firstFile(places);
+    if (found !== undefined && (mode !== 'all' || upstream === undefined)) return withReplay(found, only(options, replayOptions), body);
+    if (mode === 'none' || upstream === undefined) throw new WiretapeError(notRecorded(tape, places, upstream, mode));
+    // The further arguments are those of a replay.
+    return recorded(upstream, found ?? places[0], only({ ...options, args: undefined }, recordOptions), body);
+}
+
+/** What decides: the environment for a whole run, then the test, then whether this is a build machine. */
+function modeOf(wanted, env) {
+    const isCI = Boolean(env.CI) && env.CI !== 'false' && env.CI !== '0';
+    const mode = env.WIRETAPE_RECORD || wanted || (isCI ? 'none' : 'once');
+    if (!modes.includes(mode)) throw new WiretapeError(`the record mode is ${JSON.stringify(mode)}: it is ${modes.map((one) => `'${one}'`).join(', ')}.`);
+    return mode;
+}
+
+function notRecorded(tape, places, upstream, mode) {
+    const urls = typeof upstream === 'object' && !(upstream instanceof URL) ? Object.entries(upstream).map(([name, url]) => `${name}=${url}`) : [upstream ?? 'URL'];
+    const why = mode === 'none' ? "It is not recorded here, since the record mode is 'none' (as it is where CI is set)." : 'The test names no upstream that it could be recorded from.';
+    return `${missingTape(tape, places, urls.map((url) => quoted(String(url))).join(' --upstream '))}\n${why}`;
+}
+
+/** Records what the body does, and fails: nothing was judged. */
+async function recorded(upstream, path, options, body) {
+    await mkdir(dirname(path), { recursive: true });
+    const server = await record(upstream, path, { ...options, force: true });
+    let cause;
+    try {
+        await body(server);
+    } catch (error) {
+        cause = error;
+    }
+    await server.close().catch((error) => { error.cause ??= cause; throw error; });
+    const told = cause === undefined ? '' : `\nWhile it was recorded the test ended with: ${cause?.message ?? cause}\nLook whether the tape is whole: wiretape inspect ${quoted(path)}`;
+    const failure = new WiretapeFailure(`${basename(path)} was recorded from ${JSON.stringify(upstream)}, and nothing was judged: run again.${told}`, null, { expected: 'replayed', actual: 'recorded' });
+    if (cause !== undefined) failure.cause = cause;
+    throw failure;
+}
+
+/** The options that one of the two, replay or record, has. */
+function only(options, known) {
+    return Object.fromEntries(Object.entries(options).filter(([name]) => known.has(name)));
+}
