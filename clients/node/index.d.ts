@@ -175,6 +175,8 @@ export class Replay {
     received(fields?: Partial<Message>): EventOf<'message'>[];
     /** Waits until every session that was begun is played to its end, and at least so many. */
     finished(options?: { timeout?: number; sessions?: number }): Promise<EventOf<'finished'>[]>;
+    /** Waits until nothing has happened for so many milliseconds, or the run has ended; `timeout` is how much longer it may take. */
+    quiet(span: number, options?: { timeout?: number }): Promise<void>;
     /** Ends the run and does not judge it. */
     stop(): Promise<Report>;
     /** Ends the run; rejects with WiretapeFailure unless it passed. */
@@ -201,6 +203,7 @@ export class Recording {
     wait(what: string | ((event: Event) => unknown), fields?: Record<string, unknown>): Promise<any>;
     received(fields?: Partial<Message>): EventOf<'message'>[];
     finished(options?: { timeout?: number; sessions?: number }): Promise<EventOf<'finished'>[]>;
+    quiet(span: number, options?: { timeout?: number }): Promise<void>;
     /** Ends the recording and does not judge it. */
     stop(): Promise<RecordReport>;
     /** Ends the recording; rejects with WiretapeFailure where nothing was recorded that could be replayed. */
@@ -208,11 +211,11 @@ export class Recording {
     dispose(): Promise<void>;
 }
 
-/** What the body of a `tapeTest` gets. */
+/** What the body of an `onTape` gets. */
 export type TestServer = Replay | Recording;
 
-/** Options of a `tapeTest`. */
-export interface TapeTestOptions extends ReplayOptions, Pick<RecordOptions, 'redact' | 'keep'> {
+/** Options of an `onTape`. */
+export interface TapeOptions extends ReplayOptions, Pick<RecordOptions, 'redact' | 'keep'> {
     /** The tape's path. */
     tape: string;
     /** The server that a missing tape is recorded from: a URL, or several by their names. */
@@ -244,10 +247,5 @@ export function withReplay<T>(tape: string, options: ReplayOptions, body: (serve
 /** Records what passes between clients and a server, until it is closed. */
 export function record(upstream: string | URL | Record<string, string>, tape: string, options?: RecordOptions): Promise<Recording>;
 
-/** Registers a test that plays against a tape, with the `test` of node:test, Jest or Vitest. */
-export function tapeTest<Registered>(
-    test: (name: string, body: (...given: any[]) => Promise<void>) => Registered,
-    name: string,
-    options: TapeTestOptions,
-    body: (server: TestServer, context: any) => unknown,
-): Registered;
+/** Makes the body of a test that plays against a tape, for `test` of node:test, Jest or Vitest. `context` is what the runner gives. */
+export function onTape(options: TapeOptions, body: (server: TestServer, context: any) => unknown): (...given: any[]) => Promise<void>;

@@ -74,6 +74,18 @@ export class EventLog {
         });
     }
 
+    /** Waits until nothing was added for `span` milliseconds, or until nothing will be; `timeout` is how much longer it may take. */
+    async quiet(span, timeout) {
+        let isLate = false;
+        const limit = setTimeout(() => { isLate = true; }, span + timeout);
+        for (let count = -1; count !== this.all.length && this.#ended === null;) {
+            if (isLate) throw new WiretapeFailure(`waited ${span + timeout} ms for ${span} ms in which nothing happens\n${this.#soFar()}`);
+            count = this.all.length;
+            await new Promise((resolve) => setTimeout(resolve, span));
+        }
+        clearTimeout(limit);
+    }
+
     /** The last events, one a line. */
     #soFar() {
         const lines = this.all.slice(-12).map(describe);

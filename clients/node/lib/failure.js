@@ -15,7 +15,7 @@ export class WiretapeFailure extends AssertionError {
     constructor(message, report = null, { expected = 'pass', actual = report?.verdict } = {}) {
         super({ message, expected, actual, operator: 'wiretape' });
         this.name = 'WiretapeFailure';
-        this.report = report;
+        hide(this, 'report', report);
     }
 }
 
@@ -45,6 +45,11 @@ export function verdictFailure(tape, report) {
     if (report.stderr.trim()) parts.push(report.stderr.trim());
     parts.push(`repeat it: ${report.command}`);
     return new WiretapeFailure(parts.join('\n\n'), report);
+}
+
+/** Sets a member that runners do not print with the error: a report is long, and the message has what matters of it. */
+export function hide(error, name, value) {
+    Object.defineProperty(error, name, { value, configurable: true, writable: true });
 }
 
 /** A word as a shell takes it, quoted only where it has to be. */

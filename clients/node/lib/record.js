@@ -66,6 +66,8 @@ export class Recording {
     async finished() { return []; }
     /** As `wait`. */
     received() { return []; }
+    /** As `wait`. */
+    async quiet() {}
 
     /**
      * Ends the recording and says what it came to, without judging it.

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { Child } from './child.js';
-import { WiretapeError, WiretapeFailure, verdictFailure } from './failure.js';
+import { WiretapeError, WiretapeFailure, hide, verdictFailure } from './failure.js';
 import { matcher, milliseconds } from './events.js';
 import { checkNames, limits, list, replayArguments, replayOptions } from './options.js';
 import { findProgram } from './program.js';
@@ -48,7 +48,7 @@ export function missingTape(tape, places, upstream = 'URL') {
 
 /** A running replay. `replay` makes it. */
 export class Replay {
-    /** False: what the client talks to is a tape. In a `tapeTest` that records it is a `Recording`, where this is true. */
+    /** False: what the client talks to is a tape. In an `onTape` that records it is a `Recording`, where this is true. */
     recording = false;
     #child;
     #ready;
@@ -121,6 +121,18 @@ export class Replay {
     }
 
     /**
+     * Waits until nothing has happened for so long: policies about a client that stays away (`gives-up`, `stays-away`) are judged only when
+     * it has had the time to come back.
+     * @param {number} span Milliseconds.
+     * @param {{timeout?: number}} [options] Milliseconds beyond the span.
+     * @returns {Promise<void>} Also when the run has ended: then nothing more happens.
+     * @throws {WiretapeFailure} Something happened again and again until the time was over.
+     */
+    quiet(span, { timeout = this.#how.time.wait } = {}) {
+        return this.#child.log.quiet(milliseconds('span', span), milliseconds('timeout', timeout));
+    }
+
+    /**
      * Ends the run and says what it came to, without judging it. A second call gives the same report.
      * @returns {Promise<import('../index.d.ts').Report>}
      */
@@ -170,8 +182,8 @@ function keyOf({ session, run }) {
  * @param {import('../index.d.ts').ReplayOptions} options
  * @param {(server: Replay) => T | Promise<T>} body
  * @returns {Promise<T>} What `body` returned, when the run passed.
- * @throws What `body` threw, with the run's report as its `wiretape` and, unless the run passed, its failure as the `cause`;
- *     else the WiretapeFailure of a run that did not pass.
+ * @throws What `body` threw, with the run's report as its `wiretape` and, unless the run passed, its failure as the `cause` (before
+ *     a cause that it had); else the WiretapeFailure of a run that did not pass.
  */
 export async function withReplay(tape, options, body) {
     const server = await replay(tape, options);
@@ -185,10 +197,14 @@ export async function withReplay(tape, options, body) {
     return result;
 }
 
-/** The error of a test's body, with what the replay has to say about it. */
+/** The error of a test's body, with what the replay has to say about it before the cause that the error had. */
 function explained(error, tape, report) {
     const told = error instanceof Error && Object.isExtensible(error) ? error : new Error(`the test threw ${String(error)}`, { cause: error });
-    told.wiretape = report;
-    if (!report.passed) told.cause ??= verdictFailure(tape, report);
+    hide(told, 'wiretape', report);
+    if (!report.passed) {
+        const failure = verdictFailure(tape, report);
+        if (told.cause !== undefined) failure.cause = told.cause;
+        told.cause = failure;
+    }
     return told;
 }

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { record, replay, tapeTest, withReplay, WiretapeError, WiretapeFailure } from 'wiretape';
+import { onTape, record, replay, withReplay, WiretapeError, WiretapeFailure } from 'wiretape';
 import { clock, ticks } from './server.js';
 
 let folder;
@@ -22,12 +22,11 @@ const at = (name) => join(folder, name);
 // Each run says for itself what the machine's own environment would decide.
 const here = (settings = {}) => ({ CI: '', WIRETAPE_RECORD: '', ...settings });
 
-/** Runs what `tapeTest` registers, as a runner would. */
+/** Runs what `onTape` makes, as a runner would. */
 function run(options, body) {
-    return tapeTest((name, registered) => {
-        assert.equal(registered.length, 0, 'Jest would wait for `done` otherwise');
-        return registered({ name });
-    }, 'a test', options, body);
+    const made = onTape(options, body);
+    assert.equal(made.length, 0, 'Jest would wait for `done` otherwise');
+    return made({ name: 'a test' });
 }
 
 test('records what passes, and replays it', async () => {

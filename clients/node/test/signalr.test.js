@@ -92,7 +92,8 @@ clientTest('ends the wait for a session that has diverged at once', async () => 
 });
 
 clientTest('lets an error of the test go on, with the verdict as its cause', async () => {
-    const mine = new Error('the heading is not red');
+    const reason = new Error('no paint');
+    const mine = new Error('the heading is not red', { cause: reason });
     const broken = withReplay(tape, { speed: 'instant' }, async (server) => {
         await ada(server.endpoint, { says: [] }).start();
         await server.wait('connected');
@@ -102,6 +103,7 @@ clientTest('lets an error of the test go on, with the verdict as its cause', asy
         assert.equal(error, mine);
         assert.equal(error.wiretape.verdict, 'unfinished');
         assert.match(error.cause.message, /in the middle of session 1/);
+        assert.equal(error.cause.cause, reason);
         return true;
     });
 });

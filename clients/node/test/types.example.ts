@@ -1,5 +1,5 @@
 // Uses every type as a test would. It is compiled, never run: types.test.js.
-import { record, replay, tapeTest, withReplay, Replay, Report, WiretapeFailure } from 'wiretape';
+import { onTape, record, replay, withReplay, Replay, Report, WiretapeFailure } from 'wiretape';
 
 async function uses(): Promise<void> {
     const server: Replay = await replay('chat.tape.gz', { faults: ['reset after ReceiveMessage[2]'], expect: 'delays(0s, 2s)', speed: 'instant', seed: 42 });
@@ -13,10 +13,12 @@ async function uses(): Promise<void> {
     const length: number = await withReplay('chat.tape.gz', {}, async ({ url }) => url.length);
     const recording = await record({ chat: 'http://127.0.0.1:5000' }, 'chat.tape.gz', { force: true });
     await recording.close();
-    tapeTest((name, body) => body(name), 'chats', { tape: 'chat.tape.gz', from: new URL('file:///'), upstream: 'http://127.0.0.1:5000', record: 'once' }, async (either) => {
+    const body: () => Promise<void> = onTape({ tape: 'chat.tape.gz', from: new URL('file:///'), upstream: 'http://127.0.0.1:5000', record: 'once' }, async (either) => {
         if (either.recording) return;
         await either.wait('fault');
+        await either.quiet(500);
     });
+    await body();
     try {
         await server.close();
     } catch (error) {

@@ -1,5 +1,5 @@
 // Run by Jest, not by node:test: jest.test.js.
-import { tapeTest, withReplay } from 'wiretape';
+import { onTape, withReplay } from 'wiretape';
 import { jest } from '@jest/globals';
 import { ticks } from '../server.js';
 
@@ -10,12 +10,12 @@ test('plays a tape', () => withReplay(tape, {}, async (server) => {
     await server.finished();
 }));
 
-tapeTest(test, 'plays a tape that tapeTest found', { tape }, async (server) => {
+test('plays a tape as onTape does', onTape({ tape }, async (server) => {
     expect(await ticks(server.url)).toEqual([1, 2, 3]);
     await server.finished();
-});
+}));
 
-tapeTest(test, 'fails where nobody comes', { tape }, () => {});
+test('fails where nobody comes', onTape({ tape }, () => {}));
 
 jest.useFakeTimers({ advanceTimers: false });
 test('waits in real time whatever clock the test has', () => withReplay(tape, {}, async (server) => {

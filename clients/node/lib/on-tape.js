@@ -1,4 +1,4 @@
-// A test with a tape, for every runner that has a function `test(name, body)`.
+// The body of a test that plays against a tape, for every runner.
 import { basename, dirname } from 'node:path';
 import { mkdir } from 'node:fs/promises';
 import { WiretapeError, WiretapeFailure, quoted } from './failure.js';
@@ -11,24 +11,24 @@ const own = new Set(['tape', 'upstream', 'record']);
 const modes = ['once', 'none', 'all'];
 
 /**
- * Registers a test that plays against a tape, with `test` of node:test, Jest or Vitest (or `test.only`, `test.skip`).
+ * Makes the body of a test that plays against a tape, for `test` of node:test, Jest or Vitest:
+ *
+ *     test('comes back after a reset', onTape({ tape: 'chat.tape.gz', from: import.meta.url, faults: '…' }, async (server) => { … }));
  *
  * Without a tape and with an `upstream` it records: the body runs against the real server behind Wiretape, without faults and
  * expectations, and the test fails with "recorded, run again", since nothing was judged. `record` says when: `once` (where there is no
  * tape; the default), `none` (never; the default where CI is set), `all` (each time). WIRETAPE_RECORD in the environment goes
  * before the option.
- * @param {(name: string, body: (...given: any[]) => Promise<void>) => unknown} test The runner's function.
- * @param {string} name
- * @param {import('../index.d.ts').TapeTestOptions} options Those of `replay`, and `tape`, `upstream`, `record`.
+ * @param {import('../index.d.ts').TapeOptions} options Those of `replay`, and `tape`, `upstream`, `record`.
  * @param {(server: import('../index.d.ts').TestServer, context: any) => unknown} body `context` is what the runner gives.
- * @returns {unknown} What `test` returned.
+ * @returns {(...given: any[]) => Promise<void>}
  */
-export function tapeTest(test, name, options, body) {
-    checkNames(options, new Set([...replayOptions, ...recordOptions, ...own]), 'tapeTest');
+export function onTape(options, body) {
+    checkNames(options, new Set([...replayOptions, ...recordOptions, ...own]), 'onTape');
     // No named parameter: Jest would take one for its `done`, and Vitest for a list of fixtures.
-    return test(name, async function () {
+    return async function () {
         await run(options, (server) => body(server, arguments[0]));
-    });
+    };
 }
 
 async function run({ tape, upstream, record: wanted, ...options }, body) {
