@@ -75,15 +75,23 @@ export class EventLog {
     }
 
     /** Waits until nothing was added for `span` milliseconds, or until nothing will be; `timeout` is how much longer it may take. */
-    async quiet(span, timeout) {
-        let isLate = false;
-        const limit = setTimeout(() => { isLate = true; }, span + timeout);
-        for (let count = -1; count !== this.all.length && this.#ended === null;) {
-            if (isLate) throw new WiretapeFailure(`waited ${span + timeout} ms for ${span} ms in which nothing happens\n${this.#soFar()}`);
-            count = this.all.length;
-            await new Promise((resolve) => setTimeout(resolve, span));
-        }
-        clearTimeout(limit);
+    quiet(span, timeout) {
+        return new Promise((resolve, reject) => {
+            const over = (settle, value) => {
+                clearTimeout(still);
+                clearTimeout(limit);
+                this.#waiting.delete(waiter);
+                settle(value);
+            };
+            const waiter = { look: () => this.#ended === null ? still.refresh() : over(resolve) };
+            const still = setTimeout(() => over(resolve), span);
+            const limit = setTimeout(
+                () => over(reject, new WiretapeFailure(`waited ${span + timeout} ms for ${span} ms in which nothing happens\n${this.#soFar()}`)),
+                span + timeout,
+            );
+            this.#waiting.add(waiter);
+            waiter.look();
+        });
     }
 
     /** The last events, one a line. */

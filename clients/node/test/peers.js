@@ -11,6 +11,7 @@ export const recordings = join(checkout, 'recordings');
 
 const folder = process.env.WIRETAPE_PEERS || join(checkout, '../shared/peers');
 const isThere = existsSync(join(folder, 'npm/unpack'));
+if (process.env.WIRETAPE_PEERS && !isThere) throw new Error(`WIRETAPE_PEERS=${folder} is not the folder of peers: it has no npm/unpack`);
 const modules = isThere ? execFileSync(join(folder, 'npm/unpack'), { encoding: 'utf8' }).trim() : null;
 
 /** One of the packages: `client('@microsoft/signalr')`. */

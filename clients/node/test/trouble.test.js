@@ -127,6 +127,14 @@ test('ends every wait when the program dies', async () => {
     await assert.rejects(server.close(), /failed \(killed\): wiretape was ended by SIGKILL/);
 });
 
+test('waits for quiet, but not for ever', async () => {
+    const busy = await program('busy', 'trap "exit 0" INT; while :; do echo \'{"v":1,"event":"ready","url":"http://127.0.0.1:1"}\' >&3; sleep 0.05; done');
+    const server = await replay(tape, { bin: busy });
+    await assert.rejects(server.quiet(1_000, { timeout: 100 }), /waited 1100 ms for 1000 ms in which nothing happens/);
+    await Promise.all([server.quiet(60_000), server.stop()]);
+    await server.quiet(60_000);
+});
+
 test('leaves nothing behind', async () => {
     const usual = process.env.TMPDIR;
     process.env.TMPDIR = await mkdtemp(join(folder, 'tmp-'));
