@@ -44,6 +44,17 @@ test('records what passes, and replays it', async () => {
     assert.deepEqual(heard, [1, 2, 3]);
 });
 
+test('takes a plan from beside the test, and keeps its reports where they are asked for', async () => {
+    await writeFile(at('plan.json'), '{"rules":[{"name":"cut","fault":"reset after tick[2]"}]}');
+    const options = { from: folder, cwd: folder, plans: 'plan.json', report: 'kept' };
+    const report = await withReplay('first.tape', options, async (server) => {
+        await assert.rejects(ticks(server.url), /terminated/);
+        return server.stop();
+    });
+    assert.deepEqual(report.faults.map(({ rule }) => rule), ['cut']);
+    assert.ok(existsSync(at('kept/report.txt')) && existsSync(at('kept/actual.tape')));
+});
+
 test('fails a recording of nothing', async () => {
     const recording = await record(upstream.url, at('nothing.tape'));
     await assert.rejects(recording.close(), (error) => error instanceof WiretapeFailure && /nothing\.tape was not recorded: .*no client came/.test(error.message));
