@@ -29,7 +29,8 @@ export class Child {
     constructor(program, args, reporting, { cwd, env, events, what }) {
         this.command = ['wiretape', ...args].map(quoted).join(' ');
         this.what = what;
-        this.#process = spawn(program, [...args, '--exit-with-parent', ...reporting], { cwd, env, stdio: ['ignore', 'pipe', 'pipe', events === 3 ? 'pipe' : 'ignore'] });
+        const stdio = ['ignore', 'pipe', 'pipe', events === 3 ? 'pipe' : 'ignore'];
+        this.#process = spawn(program, [...args, '--exit-with-parent', ...reporting], { cwd, env, stdio });
         this.#process.unref();
         this.exited = new Promise((resolve) => {
             this.#process.once('error', (error) => this.#over(resolve, null, null, `${program} cannot be started: ${error.message}`));
@@ -62,8 +63,8 @@ export class Child {
             if (isSlow) this.signal('SIGKILL');
             const { code } = await this.#gone();
             const why = isSlow ? `did not listen within ${timeout} ms and was killed` : this.#how();
-            const said = this.stderr.trim();
-            throw new WiretapeError(`${this.what}: wiretape ${why}${said ? `\n\n${said}` : ''}\n\nit was: ${this.command}`, { exitCode: code, stderr: this.stderr });
+            const parts = [`${this.what}: wiretape ${why}`, this.stderr.trim(), `it was: ${this.command}`];
+            throw new WiretapeError(parts.filter(Boolean).join('\n\n'), { exitCode: code, stderr: this.stderr });
         }
     }
 

@@ -2,7 +2,7 @@
 import { basename, dirname } from 'node:path';
 import { mkdir } from 'node:fs/promises';
 import { WiretapeError, WiretapeFailure, quoted } from './failure.js';
-import { checkNames, replayOptions, recordOptions } from './options.js';
+import { checkNames, replayOptions, recordOptions, upstreamsOf } from './options.js';
 import { missingTape, withReplay } from './replay.js';
 import { record } from './record.js';
 import { firstFile, placesOf } from './tapes.js';
@@ -46,14 +46,16 @@ async function run({ tape, upstream, record: wanted, ...options }, body) {
 function modeOf(wanted, env) {
     const isCI = Boolean(env.CI) && env.CI !== 'false' && env.CI !== '0';
     const mode = env.WIRETAPE_RECORD || wanted || (isCI ? 'none' : 'once');
-    if (!modes.includes(mode)) throw new WiretapeError(`the record mode is ${JSON.stringify(mode)}: it is ${modes.map((one) => `'${one}'`).join(', ')}.`);
-    return mode;
+    if (modes.includes(mode)) return mode;
+    throw new WiretapeError(`the record mode is ${JSON.stringify(mode)}: it is ${modes.map((one) => `'${one}'`).join(', ')}.`);
 }
 
 function notRecorded(tape, places, upstream, mode) {
-    const urls = typeof upstream === 'object' && !(upstream instanceof URL) ? Object.entries(upstream).map(([name, url]) => `${name}=${url}`) : [upstream ?? 'URL'];
-    const why = mode === 'none' ? "It is not recorded here, since the record mode is 'none' (as it is where CI is set)." : 'The test names no upstream that it could be recorded from.';
-    return `${missingTape(tape, places, urls.map((url) => quoted(String(url))).join(' --upstream '))}\n${why}`;
+    const urls = upstreamsOf(upstream ?? 'URL').map(quoted).join(' --upstream ');
+    const why = upstream === undefined
+        ? 'The test names no upstream that it could be recorded from.'
+        : `It is not recorded here, since the record mode is '${mode}' (as it is where CI is set).`;
+    return `${missingTape(tape, places, urls)}\n${why}`;
 }
 
 /** Records what the body does, and fails: nothing was judged. */
@@ -67,8 +69,12 @@ async function recorded(upstream, path, options, body) {
         cause = error;
     }
     await server.close().catch((error) => { error.cause ??= cause; throw error; });
-    const told = cause === undefined ? '' : `\nWhile it was recorded the test ended with: ${cause?.message ?? cause}\nLook whether the tape is whole: wiretape inspect ${quoted(path)}`;
-    const failure = new WiretapeFailure(`${basename(path)} was recorded from ${JSON.stringify(upstream)}, and nothing was judged: run again.${told}`, null, { expected: 'replayed', actual: 'recorded' });
+    const lines = [`${basename(path)} was recorded from ${upstreamsOf(upstream).join(', ')}, and nothing was judged: run again.`];
+    if (cause !== undefined) {
+        lines.push(`While it was recorded the test ended with: ${cause?.message ?? cause}`);
+        lines.push(`Look whether the tape is whole: wiretape inspect ${quoted(path)}`);
+    }
+    const failure = new WiretapeFailure(lines.join('\n'), null, { expected: 'replayed', actual: 'recorded' });
     if (cause !== undefined) failure.cause = cause;
     throw failure;
 }

@@ -8,7 +8,7 @@ export function list(value) {
     return Array.isArray(value) ? value : [value];
 }
 
-// Each option of the program that has a name here, and how often it may be given.
+// The program's options that have a name here, and those of them that may be given several times.
 const replayWords = {
     faults: '--fault', plans: '--faults', expect: '--expect', ignore: '--ignore', routes: '--route',
     speed: '--speed', seed: '--seed', patience: '--patience', onDivergence: '--on-divergence', onReconnect: '--on-reconnect',
@@ -51,11 +51,16 @@ export function replayArguments(tape, options) {
     return ['replay', tape, ...spelled(options, replayWords), ...(options.allowUnplayed ? ['--allow-unplayed'] : []), ...further(options)];
 }
 
+/** Upstreams as `--upstream` takes them, from a URL or from an object of URLs by their names. */
+export function upstreamsOf(upstream) {
+    if (typeof upstream !== 'object' || upstream instanceof URL) return [String(upstream)];
+    return Object.entries(upstream).map(([name, url]) => `${name}=${url}`);
+}
+
 /** The arguments of `wiretape record`, as one would type them. `upstream` is a URL, or an object of URLs by their names. */
 export function recordArguments(upstream, tape, options) {
-    const upstreams = typeof upstream === 'object' ? Object.entries(upstream).map(([name, url]) => `${name}=${url}`) : [String(upstream)];
     return [
-        'record', '--output', tape, ...upstreams.flatMap((url) => ['--upstream', url]),
+        'record', '--output', tape, ...upstreamsOf(upstream).flatMap((url) => ['--upstream', url]),
         ...(options.force ? ['--force'] : []), ...spelled(options, recordWords), ...further(options),
     ];
 }

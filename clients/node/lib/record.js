@@ -87,8 +87,8 @@ export class Recording {
         this.#isJudged = true;
         const report = await this.stop();
         if (!report.passed) {
-            const said = report.stderr.trim();
-            throw new WiretapeFailure(`${basename(this.tape)} was not recorded: ${report.reason}${said ? `\n\n${said}` : ''}`, null, { actual: report.exitCode, expected: 0 });
+            const parts = [`${basename(this.tape)} was not recorded: ${report.reason}`, report.stderr.trim()];
+            throw new WiretapeFailure(parts.filter(Boolean).join('\n\n'), null, { actual: report.exitCode, expected: 0 });
         }
         return report;
     }
@@ -96,8 +96,17 @@ export class Recording {
     async #end() {
         const { code, signal, killed } = await this.#child.end(this.#time.stop);
         const last = this.#child.log.all.findLast(({ event }) => event === 'end');
-        const reason = killed ? `wiretape did not end within ${this.#time.stop} ms of SIGINT and was killed` : last?.reason ?? `wiretape ended with ${signal ?? `exit code ${code}`}`;
-        return { passed: code === 0 && last !== undefined, exitCode: code, reason, tape: this.tape, stderr: this.#child.stderr, command: this.#child.command };
+        const ending = killed
+            ? `wiretape did not end within ${this.#time.stop} ms of SIGINT and was killed`
+            : `wiretape ended with ${signal ?? `exit code ${code}`}`;
+        return {
+            passed: code === 0 && last !== undefined,
+            exitCode: code,
+            reason: last?.reason ?? ending,
+            tape: this.tape,
+            stderr: this.#child.stderr,
+            command: this.#child.command,
+        };
     }
 
     /** For `await using`: closes, unless the test has closed or stopped it itself. */
@@ -112,5 +121,6 @@ if (Symbol.asyncDispose) {
 
 /** The sentence about an address whose path nobody knows yet. */
 function noPath(name, change) {
-    return `while recording there is no server.${name}, since the path is the client's to choose: write \`\${server.url${change}}/path\`, which is right in a replay, too.`;
+    return `while recording there is no server.${name}, since the path is the client's to choose: `
+        + `write \`\${server.url${change}}/path\`, which is right in a replay, too.`;
 }

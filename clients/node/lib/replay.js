@@ -110,8 +110,11 @@ export class Replay {
      */
     finished({ timeout = this.#how.time.wait, sessions = 1 } = {}) {
         const find = (events) => {
-            const stuck = events.find(({ event, by }) => event === 'disconnected' && by === 'replay') && events.find(({ event }) => event === 'divergence');
-            if (stuck) throw new WiretapeFailure(`the session cannot finish any more: ${stuck.text}`, null, { expected: 'finished', actual: 'diverged' });
+            const divergence = events.find(({ event }) => event === 'divergence');
+            if (divergence && events.some(({ event, by }) => event === 'disconnected' && by === 'replay')) {
+                const values = { expected: 'finished', actual: 'diverged' };
+                throw new WiretapeFailure(`the session cannot finish any more: ${divergence.text}`, null, values);
+            }
             const begun = new Set(events.filter(({ event }) => event === 'attempt').map(keyOf));
             const done = events.filter(({ event }) => event === 'finished');
             const finished = new Set(done.map(keyOf));

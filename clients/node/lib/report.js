@@ -46,7 +46,8 @@ function isUnderWay({ finished, attempts }) {
 
 function unfinishedReason(sessions) {
     const names = sessions.map(({ session, matched }) => `session ${session} (${matched} client messages matched)`).join(', ');
-    return `the test ended while a client was in the middle of ${names}. Await server.finished() before, or permit it with { allowUnfinished: true }.`;
+    return `the test ended while a client was in the middle of ${names}. `
+        + 'Await server.finished() before, or permit it with { allowUnfinished: true }.';
 }
 
 /** Why a run has no verdict of its own, or null. */
