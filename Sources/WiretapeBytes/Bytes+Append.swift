@@ -1,6 +1,8 @@
 extension Array where Element == UInt8 {
     /// Appends all of `span`. One bulk copy: a loop of `append` is thirty times slower.
     @inlinable package mutating func append(copying span: Span<UInt8>) {
+        // Without it the count of an empty array would be written, which all empty arrays have in one place.
+        guard !span.isEmpty else { return }
         append(addingCapacity: span.count) { out in
             for i in span.indices { out.append(span[i]) }
         }

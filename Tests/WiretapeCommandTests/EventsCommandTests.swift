@@ -88,7 +88,9 @@ import WiretapeCore
 
     @Test func aRunThatCannotBeginTellsWhy() throws {
         let run = try Binary.run("replay", scratch.path("none.tape"), "--events", scratch.path("events.jsonl"))
-        #expect(run.code != 0)
+        #expect(run.code == 6)
+        #expect(
+            run.verdict.contains("make it with: wiretape record --upstream URL --output \(scratch.path("none.tape"))"))
         let events = try events()
         #expect(names(events) == ["end"])
         #expect(events.first?["exit"]?.int == Int(run.code) && events.first?["verdict"]?.string == "failed")

@@ -44,7 +44,7 @@ import wiretape
 
     static let replays: [Row] = [
         Row(words: "chat.tape.gz", shell: "CLIENT", code: 0, word: "pass", reason: "1 of 1 sessions", reasons: []),
-        Row(words: "absent.tape", code: 1, word: "failed", reason: "absent.tape", reasons: ["absent.tape"]),
+        Row(words: "absent.tape", code: 6, word: "failed", reason: "absent.tape", reasons: ["absent.tape"]),
         Row(
             words: "chat.tape.gz --listen 127.0.0.1:PORT", shell: "true", code: 1, word: "failed",
             reason: "address already in use", reasons: [""]),

@@ -59,7 +59,7 @@ import WiretapeCore
     @Test func theCommandsOwnCodeGoesFirst() throws {
         let run = try replay(tape, [], shell("exit 3"))
         #expect(run.code == 3)
-        #expect(run.verdict.contains("ended with 3; nobody came to two.tape"), "\(run.verdict)")
+        #expect(run.verdict.contains("ended with 3; diverged (exit 2): nobody came to two.tape"), "\(run.verdict)")
     }
 
     @Test func anInterruptedReplayThatNobodyPlayedDiverges() throws {

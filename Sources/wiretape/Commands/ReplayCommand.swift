@@ -85,6 +85,7 @@ package struct ReplayCommand: Command {
 
     private func play(_ events: RunEvents?) throws -> Int32 {
         try CommandCheck.check(arguments.tail)
+        try LoadedTape.require(path)
         HeapMemory.returnLargeBlocks()
         let upstreams = try LoadedTape.upstreams(path: path)
         let listeners = try listeners(upstreams)

@@ -36,6 +36,7 @@ package struct SweepCommand: Command {
 
     package func run() throws -> Int32 {
         try CommandCheck.check(command)
+        try LoadedTape.require(path)
         let tape = try LoadedTape(path: path, ignore: [], memory: arguments.memory, log: log)
         do throws(RefusedRules) {
             try plan.check(against: tape, options, log)

@@ -1,5 +1,6 @@
 internal import WiretapeCodecs
 internal import WiretapeCore
+internal import WiretapeSystem
 internal import WiretapeTape
 
 /// A tape as a replay needs it: its sessions and ordinary exchanges, decoded.
@@ -51,6 +52,13 @@ struct LoadedTape {
     /// The hosts of the recorded upstreams.
     static func hosts(path: String) throws -> [String] {
         try TapeReader(path: path).header.upstreams.compactMap { try? Origin.parse($0.url).host }
+    }
+
+    /// - Throws: with the command that makes it, when there is no recording at `path`.
+    static func require(_ path: String) throws(Failure) {
+        guard !SystemFiles().exists(path) else { return }
+        throw Failure(
+            "there is no recording \(path); make it with: wiretape record --upstream URL --output \(path)", .missing)
     }
 
     static func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
