@@ -111,6 +111,11 @@ extension Expectation {
             return .pings(every: every)
         },
         Form(
+            name: "finished", example: "finished",
+            summary:
+                "Every recorded session that a client began is played to its end: a run that is ended before is no pass."
+        ) { (_) throws(OptionError) in .finished },
+        Form(
             name: "client", example: "client(signalr-js)",
             summary: "What a named real client does: " + ClientPreset.all.map(\.name).joined(separator: ", ") + ".",
             names: ClientPreset.allParameters, parse: client),

@@ -52,9 +52,21 @@ extension Judge {
             case .givesUp(let count): last.outcome != .connected && last.retry >= count
             case .delays, .exponential, .polynomial, .constant, .client:
                 if case .none = following(state, expectation.policy) { true } else { false }
-            case .rate, .honoursRetryAfter, .transports, .detects, .resubscribes, .once, .keeps, .single, .pings: false
+            case .rate, .honoursRetryAfter, .transports, .detects, .resubscribes, .once, .keeps, .single, .pings,
+                .finished:
+                false
             }
         }
+    }
+
+    static func finished(_ session: JudgedSession) -> Finding {
+        guard let finished = session.finished else {
+            return .unjudged("live traffic has no script that could be played to its end")
+        }
+        return Finding(
+            problem: finished ? nil : "session \(session.session) was not played to its end",
+            expected: "played to its end",
+            actual: finished ? "played to its end" : "not finished")
     }
 
     static func single(_ session: JudgedSession) -> Finding {

@@ -18,7 +18,8 @@ extension Judge {
                 }
                 continue
             }
-            guard let end = state.last.ended, end.by != "client", !session.finished, !state.last.isOwnRefusal else {
+            guard let end = state.last.ended, end.by != "client", session.finished != true, !state.last.isOwnRefusal
+            else {
                 continue
             }
             switch due {
@@ -62,7 +63,7 @@ extension Judge {
         case .constant(let delay): .after(delay)
         case .client(let preset): preset.next(state)
         case .givesUp, .rate, .honoursRetryAfter, .transports, .detects, .resubscribes, .once, .keeps, .single,
-            .staysAway, .pings:
+            .staysAway, .pings, .finished:
             .free
         }
     }

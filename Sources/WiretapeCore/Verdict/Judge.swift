@@ -75,7 +75,7 @@ package enum Judge {
         case .once(let labels): labels.map { .once([$0]) }
         case .keeps(let labels): labels.map { .keeps([$0]) }
         case .delays, .exponential, .polynomial, .constant, .givesUp, .rate, .honoursRetryAfter, .transports, .detects,
-            .resubscribes, .single, .staysAway, .pings, .client:
+            .resubscribes, .single, .staysAway, .pings, .finished, .client:
             [policy]
         }
     }
@@ -125,6 +125,7 @@ package enum Judge {
         case .single: single(session)
         case .staysAway(let ends): staysAway(session, ends, tolerance)
         case .pings(let every): pings(session, every, tolerance)
+        case .finished: finished(session)
         }
     }
 
@@ -149,6 +150,7 @@ package enum Judge {
         case .keeps(let labels):
             "a rule ends a connection in place of its answer: --fault 'reset on \(labels.first ?? "")'"
         case .single: ""
+        case .finished: "it is for replays"
         case .pings: "the client has to be connected for longer with nothing else to say (polls do not count)"
         case .staysAway(let ends):
             "a rule ends a connection so, and the run has to last: --fault '\(ends.first?.example ?? "")'"

@@ -4,8 +4,8 @@ package struct JudgedSession: Hashable, Sendable {
     package var session: Int
     package var run: Int
     package var attempts: [Attempt]
-    /// Nothing more is owed: the script has come to its end.
-    package var finished: Bool
+    /// Nothing more is owed: the script has come to its end. Nil of live traffic, which has none.
+    package var finished: Bool?
     /// What the client said, and what of it again.
     package var speech: ClientSpeech
     /// Requests for a connection while the client had one.
@@ -48,7 +48,7 @@ package struct JudgedSession: Hashable, Sendable {
     }
 
     package init(
-        session: Int, run: Int, attempts: [Attempt], finished: Bool = false,
+        session: Int, run: Int, attempts: [Attempt], finished: Bool? = nil,
         speech: ClientSpeech = ClientSpeech(), overlaps: [Overlap] = [], silences: [Silence] = [],
         signs: LifeSigns = LifeSigns(), elapsed: UInt64, isGone: Bool = false
     ) {

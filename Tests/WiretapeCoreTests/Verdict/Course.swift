@@ -55,7 +55,7 @@ struct Course {
 
     /// - Parameter seconds: how long the run goes on behind the last end.
     func judged(
-        by text: String, running seconds: UInt64 = 0, finished: Bool = false, speech: ClientSpeech = ClientSpeech(),
+        by text: String, running seconds: UInt64 = 0, finished: Bool? = nil, speech: ClientSpeech = ClientSpeech(),
         overlaps: [JudgedSession.Overlap] = [], silences: [JudgedSession.Silence] = [], isGone: Bool = false
     ) throws -> [Judgement] {
         let session = JudgedSession(

@@ -51,6 +51,8 @@ struct EndPolicyTests {
 
     @Test func oneConnectionAtATime() throws {
         #expect(try lost("reset").judged(by: "single").map(\.word) == ["met"])
+        // It is made of live traffic.
+        #expect(try lost("reset").judged(by: "finished").map(\.word) == ["not judged"])
         let second = JudgedSession.Overlap(time: 300 * Course.ms, attempt: 1, request: "upgrade")
         let judged = try lost("reset").judged(by: "single", overlaps: [second])
         #expect(

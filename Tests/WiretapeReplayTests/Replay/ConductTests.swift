@@ -145,6 +145,20 @@ import WiretapeCore
         #expect(report.expectations[0].reason.contains("asked for a second connection (upgrade)"), "\(report.text)")
     }
 
+    /// A run that ends while its client is in the middle is no pass for whoever asks for the end.
+    @Test func aSessionThatIsNotPlayedToItsEnd() throws {
+        let play = try play(["finished"], [])
+        let c = try play.start()
+        play.send(c, call("1", "JoinGroup", #""a""#))
+        play.pass(ms: 1)
+        let report = play.finish()
+        #expect(report.expectations.map(\.word) == ["not met"])
+        #expect(report.expectations[0].reason == "wiretape: finished is not met: session 1 was not played to its end")
+        #expect(report.exitCode == 5)
+        let idle = try self.play(["finished"], [])
+        #expect(idle.finish().expectations.map(\.word) == ["not judged"])
+    }
+
     /// Who closes one connection and opens the next has had one at a time, in whichever order both are heard.
     @Test func aConnectionThatFollowsAnother() throws {
         let play = try play(["single"], [])
