@@ -4,6 +4,8 @@
 package enum Base64 {
     /// Appends the text of `bytes`.
     package static func append(_ bytes: Span<UInt8>, into out: inout [UInt8]) {
+        // Else the count of an empty array would be written, which all empty arrays have in one place.
+        guard !bytes.isEmpty else { return }
         let letters = alphabet.span
         out.append(addingCapacity: (bytes.count + 2) / 3 * 4) { o in
             var i = 0

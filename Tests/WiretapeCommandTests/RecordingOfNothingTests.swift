@@ -96,7 +96,7 @@ import WiretapeTape
     @Test func theCommandsOwnCodeGoesFirst() throws {
         let run = try record(try deadPort(), "curl -s {url}/ -m 5; exit 7")
         #expect(run.code == 7)
-        #expect(run.verdict.contains("ended with 7; no request was answered by an upstream: cannot reach "))
+        #expect(run.verdict.contains("ended with 7; failed (exit 1): no request was answered by an upstream: cannot reach "))
     }
 
     /// A proxy records nothing, and says what it could not reach.
