@@ -81,11 +81,9 @@ struct UVListenerTests {
     /// 80 clients, which need 160 descriptors, and room for about 100: those that find none wait and are served when others end.
     @Test func outOfDescriptorsClientsWait() throws {
         try onLoop { loop in
-            // What other tests give back meanwhile is room, too.
-            let ceiling = (ProcessSetup.nextDescriptor ?? 0) + 100
-            let limit = (ceiling...).first { ProcessSetup.descriptorCeiling($0) >= ceiling } ?? ceiling
-            loop.descriptorLimit = { limit }
             var serving: [Peer] = []
+            // The numbers of real descriptors hang on what other tests of this process hold and give back.
+            loop.descriptorLimit = { serving.count < 20 ? 1 << 20 : 0 }
             var served = 0, most = 0
             let listener = try loop.listen(on: UVLoop.anyPort, reusePort: false) { stream in
                 let peer = Peer()
@@ -107,7 +105,6 @@ struct UVListenerTests {
                 clients.append(client)
             }
             func serveSome() {
-                if most < 80, served == 0 { #expect(serving.count < 80) }
                 for peer in serving {
                     served += 1
                     peer.call { $0.reset() }
@@ -116,8 +113,7 @@ struct UVListenerTests {
                 if served < 80 { loop.after(20, serveSome) }
             }
             loop.after(300) {
-                #expect(most < 80, "some had to wait")
-                #expect(most > 0)
+                #expect(most == 20, "the others have to wait")
                 #expect(clients.allSatisfy { $0.end == nil }, "nobody was turned away")
                 serveSome()
             }
