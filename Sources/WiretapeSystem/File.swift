@@ -34,7 +34,7 @@ package struct File: ~Copyable, Sendable {
     }
 
     /// What another process has opened for this one to write: the end of a pipe or socket, or a file.
-    /// - Parameter descriptor: its number, 3 or more; it is this object's from then on.
+    /// - Parameter descriptor: its number; it is this object's from then on.
     package static func inherited(_ descriptor: Int32) throws(FileError) -> File {
         File("fd:\(descriptor)", opened: try SystemFile(inherited: descriptor))
     }

@@ -149,8 +149,7 @@ package enum Judge {
             "a rule ends a connection behind its answer: --fault 'reset after message[6]' (not 'reset after \(labels.first ?? "")')"
         case .keeps(let labels):
             "a rule ends a connection in place of its answer: --fault 'reset on \(labels.first ?? "")'"
-        case .single: ""
-        case .finished: "it is for replays"
+        case .single, .finished: ""
         case .pings: "the client has to be connected for longer with nothing else to say (polls do not count)"
         case .staysAway(let ends):
             "a rule ends a connection so, and the run has to last: --fault '\(ends.first?.example ?? "")'"

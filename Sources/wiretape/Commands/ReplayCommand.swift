@@ -108,23 +108,11 @@ package struct ReplayCommand: Command {
         let actual = try target?.actualTape.map { try ActualTape(path: $0, of: LoadedTape.name(path), upstreams) }
         let shell = try RunShell(arguments)
         defer { shell.close() }
-        let connector = try UpstreamConnector(upstream.map { [$0] } ?? []).connect(on: shell.loop)
         let memory = MemoryBudget(memory: arguments.memory)
         memory.log = { [log] in log.warning($0) }
         let places = ClientPlaces { [log] in log.warning($0) }
-        let server = ReplayServer(
-            shell.loop, driver: driver, timeScale: options.timeScale,
-            upstream: upstream.map { upstream in (upstream, { connector(upstream, $0, $1) }) },
-            connectTimeout: arguments.duration("connect-timeout") ?? RelayOptions.connectTimeout, access: access,
-            limits: ClientLimits(arguments), places: places, memory: memory)
-        if actual != nil || events != nil {
-            server.observe = { event in
-                actual?.append(event)
-                events?.passed(event)
-            }
-        }
-        if let events { server.news = { events.happened($0) } }
-        server.log = { [log] in log.warning($0) }
+        let server = try server(driver, places, memory, on: shell.loop)
+        follow(server, actual, events)
         server.ended = { shell.finish() }
         let ready = ReadyLine(
             urls: try listeners.open(server, doors.door, on: shell.loop), endpointPath: first?.endpoint ?? "",
@@ -161,6 +149,29 @@ package struct ReplayCommand: Command {
             log.warning("--events: the lines are not complete: \(why)")
         }
         return verdict.tell(arguments)
+    }
+
+    private func server(
+        _ driver: any ReplayDriver, _ places: ClientPlaces, _ memory: MemoryBudget, on loop: UVLoop
+    ) throws -> ReplayServer {
+        let connector = try UpstreamConnector(upstream.map { [$0] } ?? []).connect(on: loop)
+        let server = ReplayServer(
+            loop, driver: driver, timeScale: options.timeScale,
+            upstream: upstream.map { upstream in (upstream, { connector(upstream, $0, $1) }) },
+            connectTimeout: arguments.duration("connect-timeout") ?? RelayOptions.connectTimeout, access: access,
+            limits: ClientLimits(arguments), places: places, memory: memory)
+        server.log = { [log] in log.warning($0) }
+        return server
+    }
+
+    /// Lets the tape of the run and `--events` hear what passes.
+    private func follow(_ server: ReplayServer, _ actual: ActualTape?, _ events: RunEvents?) {
+        guard actual != nil || events != nil else { return }
+        server.observe = { event in
+            actual?.append(event)
+            events?.passed(event)
+        }
+        if let events { server.news = { events.happened($0) } }
     }
 
     /// - Throws: when the command line does not fit the tape's upstreams.
