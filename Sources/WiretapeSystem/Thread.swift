@@ -58,6 +58,22 @@ package final class Thread: Sendable {
     }
 
     #if !canImport(Darwin)
+        /// Lets other threads go first from now on, where processors are short; the calling thread's. On macOS nothing happens.
+        /// - Parameter steps: 0 to 19, as `nice` counts them.
+        package static func giveWay(by steps: Int32) {
+            // Linux gives each thread a niceness of its own, and 0 names the calling one.
+            #if canImport(Glibc)
+                let which = __priority_which_t(PRIO_PROCESS.rawValue)
+            #else
+                let which = PRIO_PROCESS
+            #endif
+            _ = setpriority(which, 0, getpriority(which, 0) + steps)
+        }
+    #else
+        package static func giveWay(by steps: Int32) {}
+    #endif
+
+    #if !canImport(Darwin)
         /// `pthread_setname_np` is hidden from Swift; the kernel takes the name of the calling thread as a file too.
         private static func setName(_ name: String) {
             let file = unsafe open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)

@@ -11,7 +11,7 @@ struct ExchangeBook: Sendable {
     /// Answers that were given from the tape.
     var played = 0
     /// What came and is not on the tape, for the report.
-    var unexpected: [String] = []
+    var unexpected = KeptTexts()
 
     init(_ recorded: [RecordedExchange], _ codecs: [CodecEntry] = [], _ upstreams: Upstreams = Upstreams()) {
         self.recorded = recorded

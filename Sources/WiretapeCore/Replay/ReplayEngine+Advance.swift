@@ -7,7 +7,7 @@ extension ReplayEngine {
 
     mutating func advanceAlone(_ r: Int, into out: inout [ReplayAction]) {
         if finishSettling(r, into: &out) { return }
-        guard runs[r].link != nil, !endPatience(r, into: &out) else { return }
+        guard runs[r].isConnected, !endPatience(r, into: &out) else { return }
         release(r, into: &out)
         answerPoll(of: r, into: &out)
     }
@@ -157,7 +157,7 @@ extension ReplayEngine {
         if let message, !faults.rules.isEmpty { context.subscribes = run.session.codec.type.subscribes(message) }
         return FaultMoment(
             session: run.session.number, run: run.run, attempt: attempt, retry: retry,
-            connection: Swift.max(1, run.generation + (run.link == nil ? 1 : 0)), context: context,
+            connection: Swift.max(1, run.generation + (!run.isConnected ? 1 : 0)), context: context,
             sinceRun: origin.map { now.since($0) }, sinceConnect: run.link.map { now.since($0.openedAt) },
             sinceHandshake: run.link?.readyAt.map { now.since($0) })
     }

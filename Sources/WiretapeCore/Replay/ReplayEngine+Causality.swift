@@ -18,7 +18,7 @@ extension ReplayEngine {
     /// What one session did may be what others wait for.
     mutating func advanceOthers(than r: Int, into out: inout [ReplayAction]) {
         guard options.causality == .tape else { return }
-        for other in runs.indices where other != r && runs[other].link != nil { advanceAlone(other, into: &out) }
+        for other in runs.indices where other != r && runs[other].isConnected { advanceAlone(other, into: &out) }
     }
 
     /// Other sessions' clients did not speak in time: they hold this session's next message back no longer.

@@ -131,7 +131,7 @@ extension ReplayEngine {
             peers[c]?.trails = nil
             return
         }
-        guard let r = peers[c]?.run ?? peers[c]?.carried, runs[r].link != nil else { return }
+        guard let r = peers[c]?.run ?? peers[c]?.carried, runs[r].isConnected else { return }
         let wasFull = runs[r].link?.isFull ?? false
         runs[r].link?.handedOver(ticket)
         if runs[r].link?.transport == .lp { runs[r].link?.polls.handedOver(ticket) }

@@ -180,7 +180,8 @@ extension ReplayEngine {
         var report = ReplayReport.Exchanges()
         report.recorded = exchanges.recorded.count
         report.played = exchanges.played
-        report.unexpected = exchanges.unexpected
+        report.unexpected = exchanges.unexpected.texts
+        report.unexpectedBeyond = exchanges.unexpected.beyond
         report.unplayed = unplayed.prefix(1_000).map { i in
             let exchange = exchanges.recorded[i]
             let at = exchanges.upstream(of: exchange).map { " at \($0)" } ?? ""
@@ -200,7 +201,7 @@ extension ReplayEngine {
     private mutating func unexpected(
         _ c: ConnectionID, _ head: RequestHead, _ text: String, into out: inout [ReplayAction]
     ) {
-        if exchanges.unexpected.count < 1_000 { exchanges.unexpected.append("\(head.method) \(head.target)") }
+        exchanges.unexpected.append("\(head.method) \(head.target)")
         unanswered(c, head, 409, String(text.dropFirst("wiretape: ".count)), into: &out)
     }
 

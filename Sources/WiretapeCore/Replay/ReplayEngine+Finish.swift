@@ -25,7 +25,8 @@ extension ReplayEngine {
         return ReplayReport(
             digest: digest.text, seed: seed, sessions: reports, unclaimed: unclaimed.map { sessions[$0].number },
             faults: firings.map(numbers.renumbered), unfired: unfired, expectations: judgements(reports, reported),
-            divergences: divergences, ownRefusals: ownRefusals, outsideDigest: outsideDigest,
+            divergences: divergences.texts, divergencesBeyond: divergences.beyond, ownRefusals: ownRefusals,
+            outsideDigest: outsideDigest,
             onDivergence: options.onDivergence,
             exchanges: exchangeReport, nobody: nobody)
     }
@@ -56,7 +57,7 @@ extension ReplayEngine {
     private func report(_ r: Int) -> ReplayReport.Session {
         let run = runs[r]
         // A client without a connection left for good while it was its turn, or before it.
-        var (missing, unreached) = run.neverCame(isGone: run.link == nil && !run.isOver)
+        var (missing, unreached) = run.neverCame(isGone: !run.isConnected && !run.isOver)
         if options.match == .off { (missing, unreached) = ([], 0) }
         var attempts = run.attempts
         if let last = attempts.indices.last, attempts[last].outcome == nil { attempts[last].outcome = .abandoned }
@@ -66,7 +67,8 @@ extension ReplayEngine {
             finished: run.failure == nil && !run.isStalled && isComplete(run), attempts: Attempt.joined(attempts),
             matched: run.matched,
             missing: missing.map { DivergenceText.describe(run, $0, tape: tapeName) } + run.missingElsewhere,
-            unexpected: run.unexpected, late: run.late.map { DivergenceText.describe(run, $0, tape: tapeName) },
+            unexpected: run.unexpected.texts, unexpectedBeyond: run.unexpected.beyond,
+            late: run.late.map { DivergenceText.describe(run, $0, tape: tapeName) },
             reordered: run.reordered,
             abandoned: run.state.indices.count {
                 run.state[$0] == .abandoned && run.script.steps[$0].direction == .toClient

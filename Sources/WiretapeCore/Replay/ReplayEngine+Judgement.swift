@@ -14,7 +14,7 @@ extension ReplayEngine {
 
     /// A client that stays away as a policy wants it has left nothing out: what it would have said is not reached.
     func relieved(_ report: ReplayReport.Session, _ run: SessionRun) -> ReplayReport.Session {
-        guard !report.missing.isEmpty, !options.expectations.isEmpty, run.link == nil, !run.isOver,
+        guard !report.missing.isEmpty, !options.expectations.isEmpty, !run.isConnected, !run.isOver,
             Judge.mayStayAway(judged(report, run), by: options.expectations)
         else { return report }
         let own = run.neverCame(isGone: false).missing

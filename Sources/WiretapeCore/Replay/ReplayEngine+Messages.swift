@@ -112,7 +112,7 @@ extension ReplayEngine {
         divergences.append(text)
         out.append(.log(text))
         runs[r].failure = reason
-        guard runs[r].link != nil else { return }
+        guard runs[r].isConnected else { return }
         let isTold = shut(r, .close(code: 1011, reason: ReplayEngine.closeReason(reason)), into: &out)
         leave(r, by: "replay", how: "close 1011", isTold ? .gone : .over)
     }

@@ -49,7 +49,7 @@ extension ReplayEngine {
         let kind = codec.type.kind(head)
         let known = roster.clients[identity]?.claims ?? []
         var isOwn = true
-        if let r = known.last(where: { runs[$0].link == nil }) {
+        if let r = known.last(where: { !runs[$0].isConnected }) {
             let opensAttempt = runs[r].beginAttempt(negotiates: kind == .negotiate, at: now, origin: origin ?? now)
             if let hit = judge(head, kind, opensAttempt: opensAttempt, of: r), hit.place != .after {
                 return carryOut(hit, on: c, head, kind, of: r, into: &out)
@@ -77,7 +77,7 @@ extension ReplayEngine {
     private var allRuns: String { options.clients == 1 ? "" : " in all \(options.clients) runs" }
 
     mutating func diverged(_ text: String, into out: inout [ReplayAction]) {
-        if divergences.count < 1_000 { divergences.append(text) }
+        divergences.append(text)
         out.append(.log(text))
     }
 

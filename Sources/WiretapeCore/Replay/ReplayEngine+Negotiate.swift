@@ -80,7 +80,7 @@ extension ReplayEngine {
         guard table.hasRedirects else { return nil }
         let route = mapped(codec.type.route(head))
         let waiting = runs.indices.filter { r in
-            guard runs[r].redirects > 0, runs[r].link == nil, isServed(r, on: c) else { return false }
+            guard runs[r].redirects > 0, !runs[r].isConnected, isServed(r, on: c) else { return false }
             let run = runs[r]
             guard run.session.codec.id == codec.id else { return false }
             let next =

@@ -4,9 +4,9 @@ extension ReplayEngine {
     mutating func refusedByReplay(_ reason: String, into out: inout [ReplayAction]) {
         let text = "wiretape: \(reason)"
         out.append(.log(text))
-        guard ownRefusals.count < ReplayEngine.mostDivergences, !ownRefusals.contains(text) else { return }
+        guard ownRefusals.count < KeptTexts.most, !ownRefusals.contains(text) else { return }
         ownRefusals.append(text)
-        if divergences.count < ReplayEngine.mostDivergences { divergences.append(text) }
+        divergences.append(text)
     }
 
     /// Whether `--on-reconnect refuse` or `next` took the session away from its client, which is what was asked for.

@@ -54,7 +54,7 @@ extension ReplayEngine {
         runs[r] = mine
         runs[holder] = theirs
         roster.exchange(r, holder)
-        if runs[holder].link != nil { advance(holder, into: &out) }
+        if runs[holder].isConnected { advance(holder, into: &out) }
         return true
     }
 

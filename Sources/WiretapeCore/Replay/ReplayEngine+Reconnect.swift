@@ -73,7 +73,7 @@ extension ReplayEngine {
 
     /// The connection stays as silent as it is until the client ends it.
     private mutating func forsake(_ r: Int) {
-        guard runs[r].link != nil, isSilent(r) || mayReturn(to: r) else { return }
+        guard runs[r].isConnected, isSilent(r) || mayReturn(to: r) else { return }
         recordCut(of: r)
         if let c = runs[r].link?.connection {
             peers[c]?.isOver = true
@@ -87,7 +87,7 @@ extension ReplayEngine {
         guard name == nil, head.credential != nil else { return nil }
         let place = addressAndAgent(head, c)
         return roster.claims.indices.first { r in
-            let isLost = isSilent(r) || runs[r].link == nil && isInterrupted(r) || mayReturn(to: r)
+            let isLost = isSilent(r) || !runs[r].isConnected && isInterrupted(r) || mayReturn(to: r)
             return routes.contains(roster.claims[r].route) && isLost && runs[r].failure == nil
                 && runs[r].identities.contains { places[$0] == place }
         }

@@ -77,7 +77,7 @@ extension ReplayEngine {
 
     /// Whether the client goes on with a connection that was taken from it: an attempt, though not one that succeeds.
     private func tries(_ kind: ExchangeKind, of r: Int) -> Bool {
-        guard kind == .poll || kind == .stream, runs[r].link == nil, !runs[r].isOver else { return false }
+        guard kind == .poll || kind == .stream, !runs[r].isConnected, !runs[r].isOver else { return false }
         return runs[r].attempts.last?.ended.map { $0.by.hasPrefix("fault:") } ?? false
     }
 

@@ -14,7 +14,7 @@ extension ReplayEngine {
         }
         let identity = identity(head, c)
         let known = (roster.clients[identity]?.claims ?? []).filter { routes.contains(roster.claims[$0].route) }
-        let mine = known.filter { runs[$0].link == nil }
+        let mine = known.filter { !runs[$0].isConnected }
         // Where many clients are expected they may all look like one: a new one must not get what another one has.
         let silent = options.clients == 1 ? known.first(where: isSilent) : nil
         if let r = mine.first(where: { isUnderWay($0, on: c) }) ?? mine.first(where: isInterrupted) ?? silent {

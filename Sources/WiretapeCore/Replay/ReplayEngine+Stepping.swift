@@ -27,7 +27,7 @@ extension ReplayEngine {
         self.now = max(self.now, now)
         for r in runs.indices where session == nil || runs[r].session.number == session {
             change(runs[r])
-            if runs[r].link != nil { advance(r, into: &out) }
+            if runs[r].isConnected { advance(r, into: &out) }
         }
     }
 }

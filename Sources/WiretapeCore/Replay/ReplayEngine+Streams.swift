@@ -31,7 +31,7 @@ extension ReplayEngine {
         let payload = codec.type.payload(of: StreamOpening(request: head, requestBody: body))
         guard let link = runs[r].link, link.token == key else {
             if let failure = runs[r].failure { return refuse(c, head, 409, failure, into: &out) }
-            guard runs[r].link == nil, tokens[key]?.isUsed == false || codec.type.hasTrackingIDs,
+            guard !runs[r].isConnected, tokens[key]?.isUsed == false || codec.type.hasTrackingIDs,
                 runs[r].early.reduce(payload.count, { $0 + $1.body.count }) <= EarlySend.limit
             else { return refuse(c, head, .unknownID, codec, into: &out) }
             let hit = judge(head, .send, opensAttempt: false, of: r)

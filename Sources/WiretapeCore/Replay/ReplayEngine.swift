@@ -69,7 +69,7 @@ package struct ReplayEngine {
     /// The request that is being answered, and what rules want before its answer.
     var asking: ConnectionID?
     var prepared: [ReplayAction] = []
-    var divergences: [String] = []
+    var divergences = KeptTexts()
     /// Those of the divergences that are no client's: the replay had nothing to answer an attempt with.
     var ownRefusals: [String] = []
     var visitors = Visitors()
@@ -169,7 +169,7 @@ package struct ReplayEngine {
         finishExchanges(into: &out)
         // What one session did may be what others wait for.
         let due = options.causality == .tape ? Array(runs.indices) : runs.due(at: self.now)
-        for r in due where runs[r].link != nil || runs[r].parked != nil {
+        for r in due where runs[r].isConnected || runs[r].parked != nil {
             timeOutPoll(r, into: &out)
             acknowledgeMemory(r, into: &out)
             tendFaults(r, into: &out)

@@ -64,10 +64,10 @@ extension ReplayEngine {
                         attempt: firing.attempt, rule: firing.rule, action: firing.action, counted: firing.counted)))
         }
         told.firings = firings.count
-        for text in divergences[told.divergences...] {
+        for text in divergences.texts[told.divergences...] {
             out.append(ReplayNews(time: elapsed, session: 0, run: 0, what: .divergence(text)))
         }
-        told.divergences = divergences.count
+        told.divergences = divergences.texts.count
         self.told = told
         return out + ends
     }
@@ -106,6 +106,6 @@ extension ReplayEngine {
 
     /// Whether all of the session is played, or what is left of it is nobody's.
     func isComplete(_ run: SessionRun) -> Bool {
-        (run.isPlayed || run.link == nil && run.owesOnlyCancelled) && run.trailing == nil
+        (run.isPlayed || !run.isConnected && run.owesOnlyCancelled) && run.trailing == nil
     }
 }

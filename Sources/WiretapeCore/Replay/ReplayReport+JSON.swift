@@ -14,7 +14,8 @@ extension ReplayReport {
                 .init("expectations", .array(expectations.map(\.json))),
             ] + (isLive ? [] : tape)
                 + (ownRefusals.isEmpty ? [] : [.init("refused_by_replay", .strings(ownRefusals))])
-                + (faultsLeftOut == 0 ? [] : [.init("faults_left_out", .number(faultsLeftOut))]))
+                + (faultsLeftOut == 0 ? [] : [.init("faults_left_out", .number(faultsLeftOut))])
+                + (divergencesBeyond == 0 ? [] : [.init("divergences_left_out", .number(divergencesBeyond))]))
     }
 }
 
@@ -51,7 +52,7 @@ extension ReplayReport.Session {
             .init("finished", .bool(finished)), .init("matched", .number(matched)), .init("missing", .strings(missing)),
             .init("unexpected", .strings(unexpected)), .init("late", .strings(late)),
             .init("reordered", .number(reordered)),
-        ]
+        ] + (unexpectedBeyond == 0 ? [] : [.init("unexpected_left_out", .number(unexpectedBeyond))])
     }
 }
 
@@ -63,10 +64,11 @@ extension ReplayReport.Traffic {
 
 extension ReplayReport.Exchanges {
     fileprivate var json: JSONValue {
-        .object([
-            .init("recorded", .number(recorded)), .init("played", .number(played)),
-            .init("unplayed", .strings(unplayed)), .init("unexpected", .strings(unexpected)),
-        ])
+        .object(
+            [
+                .init("recorded", .number(recorded)), .init("played", .number(played)),
+                .init("unplayed", .strings(unplayed)), .init("unexpected", .strings(unexpected)),
+            ] + (unexpectedBeyond == 0 ? [] : [.init("unexpected_left_out", .number(unexpectedBeyond))]))
     }
 }
 

@@ -50,6 +50,7 @@ extension ReplayReport {
         var problems: [String] = []
         if !session.missing.isEmpty { problems += ["missing:"] + session.missing }
         if !session.unexpected.isEmpty { problems += ["unexpected:"] + session.unexpected }
+        if session.unexpectedBeyond > 0 { problems.append("and \(session.unexpectedBeyond) more") }
         if !session.late.isEmpty { problems += ["late:"] + session.late }
         return Case(
             group: "sessions", name: "session \(session.session)\(suffix(session.run)) (\(session.carried))",

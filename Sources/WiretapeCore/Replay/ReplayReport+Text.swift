@@ -24,7 +24,9 @@ extension ReplayReport {
             )
         }
         if exchanges.recorded > 0 {
-            let unexpected = exchanges.unexpected.isEmpty ? "" : ", \(exchanges.unexpected.count) unexpected"
+            let unexpected =
+                exchanges.unexpected.isEmpty
+                ? "" : ", \(exchanges.unexpected.count + exchanges.unexpectedBeyond) unexpected"
             lines.append(
                 "\(exchanges.answered); \(exchanges.unplayed.count) of the \(exchanges.recorded) on the tape not asked for"
                     + unexpected)
@@ -36,7 +38,8 @@ extension ReplayReport {
         }
         lines += reasons
         if onDivergence == .ignore, !divergences.isEmpty {
-            lines.append("\(divergences.count) \(divergences.count == 1 ? "divergence" : "divergences") ignored")
+            let count = divergences.count + divergencesBeyond
+            lines.append("\(count) \(count == 1 ? "divergence" : "divergences") ignored")
         }
         lines.append(isLive ? "seed \(seed)" : "digest \(digest), seed \(seed)")
         if !outsideDigest.isEmpty { lines.append("not in the digest: \(outsideDigest.joined(separator: "; "))") }
@@ -147,7 +150,7 @@ extension ReplayReport.Session {
         if abandoned > 0 { state += ", \(abandoned) server messages abandoned" }
         if !missing.isEmpty { state += ", \(missing.count) client messages missing" }
         if unreached > 0 { state += ", \(unreached) not reached" }
-        if !unexpected.isEmpty { state += ", \(unexpected.count) unexpected" }
+        if !unexpected.isEmpty { state += ", \(unexpected.count + unexpectedBeyond) unexpected" }
         if !late.isEmpty { state += ", \(late.count) late" }
         if reordered > 0 { state += ", \(reordered) reordered" }
         return state + saidAgain

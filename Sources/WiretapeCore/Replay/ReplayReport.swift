@@ -16,6 +16,8 @@ package struct ReplayReport: Hashable, Sendable {
     package var expectations: [Judgement]
     /// The golden texts of all divergences, in the order in which they happened.
     package var divergences: [String]
+    /// How many more there were than are kept.
+    package var divergencesBeyond = 0
     /// Those of them that are no client's: the replay had nothing to answer an attempt with.
     package var ownRefusals: [String] = []
     /// What the digest does not cover, because it depends on real time.
@@ -48,6 +50,7 @@ package struct ReplayReport: Hashable, Sendable {
         package var unplayed: [String] = []
         /// Requests with a counterpart of other content, or beyond those recorded: method and target.
         package var unexpected: [String] = []
+        package var unexpectedBeyond = 0
 
         package init() {}
     }
@@ -81,6 +84,8 @@ package struct ReplayReport: Hashable, Sendable {
         /// Recorded ones that the client left out, and the one at which it stopped.
         package var missing: [String]
         package var unexpected: [String]
+        /// How many more there were than are kept.
+        package var unexpectedBeyond = 0
         package var late: [String]
         package var reordered: Int
         /// Server messages that were never sent because their request was not repeated after a reconnect.

@@ -87,7 +87,7 @@ extension SessionRun {
 
     /// When anything of the session or of its connection is due.
     fileprivate var nextWake: WireInstant? {
-        let own = link == nil ? nil : wakeAt
+        let own = isConnected ? wakeAt : nil
         guard let carrier = carrierWake else { return own }
         return own.map { Swift.min($0, carrier) } ?? carrier
     }

@@ -3,7 +3,7 @@
 
 extension SessionRun {
     /// Whether the client had a connection that was interrupted, and the session is not over.
-    var wasInterrupted: Bool { generation > 0 && link == nil && !isOver && !endedByScript }
+    var wasInterrupted: Bool { generation > 0 && !isConnected && !isOver && !endedByScript }
 
     /// The client is back, on a connection of its own or one that goes on: what the policy takes away or gives again.
     /// - Parameter remembered: the protocol itself resends what was under way.

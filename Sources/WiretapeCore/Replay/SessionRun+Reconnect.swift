@@ -2,7 +2,7 @@ extension SessionRun {
     /// The client has a connection. What an earlier one left open is given up until its request comes again; a request of
     /// the server that was not answered is asked again.
     func attach(_ link: Link, at now: WireInstant, _ options: ReplayOptions) {
-        self.link = link
+        connect(link)
         self.link?.writer = session.writer.serving(link.opening)
         generation += 1
         departure = .lost
@@ -89,7 +89,7 @@ extension SessionRun {
         // What a rule let others pass was never sent; a protocol that remembers sends it again itself.
         let passed = link.memory == nil ? link.faults.passed.compactMap(\.step) : []
         restore(link.stepsUnderWay + passed)
-        self.link = nil
+        connect(nil)
         speech.lost()
         mutedUntil = nil
         lastEnd = now
@@ -162,7 +162,7 @@ extension SessionRun {
         let isLoss = !endedByScript && hasLost
         endedByScript = false
         departure = .lost
-        self.link = link
+        connect(link)
         speech.resumed()
         if link.readyAt != nil { self.link?.readyAt = now }
         awaitsUpgrade = false

@@ -10,6 +10,8 @@ final class SessionRun: CountsAttempts {
 
     /// The client's connection; nil while there is none.
     var link: Link? { didSet { noteChange() } }
+    /// Whether there is one. Asked of every session when a client comes: looking at `link` itself copies it.
+    private(set) var isConnected = false
     /// What a client may come back to without a new handshake.
     var parked: ParkedLink? { didSet { noteChange() } }
     /// Connections so far.
@@ -121,7 +123,7 @@ final class SessionRun: CountsAttempts {
     var pingsSinceProgress = 0
     /// Other messages of the client since then that the script does not have.
     var strangersSinceProgress = 0
-    var unexpected: [String] = []
+    var unexpected = KeptTexts()
     var late: [Int] = []
     var reordered = 0
     /// What other sessions' clients did not say in time (`--causality tape`).
@@ -142,6 +144,12 @@ final class SessionRun: CountsAttempts {
         gateAnchor = serverAnchor
         clientAnchor = serverAnchor
         skipSettled()
+    }
+
+    /// The client has a connection, or has none any more.
+    func connect(_ link: Link?) {
+        self.link = link
+        isConnected = link != nil
     }
 
     enum StepState: UInt8, Sendable {

@@ -34,6 +34,8 @@ package final class TapeWriter: TapSink, Sendable {
         countEvents = { Consumer.countEvents(in: $0) }
         do {
             thread = try Thread(name: "tape-writer") {
+                // Where processors are short, those who wait for answers go first: what is written waits in a bounded queue.
+                Thread.giveWay(by: 5)
                 WriterRun(shared, consumer(), fileBytes: started).run()
             }
         } catch {

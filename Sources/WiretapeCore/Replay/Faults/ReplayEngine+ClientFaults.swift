@@ -66,7 +66,7 @@ extension ReplayEngine {
             return runs[r].drop(message, options)
         }
         hearNow(message, of: r, into: &out)
-        guard let ending, runs[r].link != nil else { return }
+        guard let ending, runs[r].isConnected else { return }
         cut(r, ending, following: true, into: &out)
     }
 }

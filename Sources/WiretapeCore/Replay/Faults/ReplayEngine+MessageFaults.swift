@@ -130,7 +130,7 @@ extension ReplayEngine {
     mutating func inject(
         _ edit: MessageEdit, by hits: [FaultHit], to r: Int, into out: inout [ReplayAction]
     ) {
-        guard runs[r].link != nil else { return }
+        guard runs[r].isConnected else { return }
         var opcode = Opcode.text
         let bytes = edit.apply(to: [], &opcode, runs[r].session.codec.type, like: nil)
         pass(bytes, opcode, to: r, into: &out)

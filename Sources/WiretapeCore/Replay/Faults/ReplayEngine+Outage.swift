@@ -14,7 +14,7 @@ extension ReplayEngine {
         self.outage = OutageState(
             until: now.advanced(by: outage.duration), answer: outage.answer, hit: hit)
         guard let verdict = outage.cut.verdict else { return }
-        let linked = runs.indices.filter { runs[$0].link != nil }.sorted {
+        let linked = runs.indices.filter { runs[$0].isConnected }.sorted {
             (runs[$0].session.number, runs[$0].run) < (runs[$1].session.number, runs[$1].run)
         }
         for r in linked {
@@ -82,7 +82,7 @@ extension ReplayEngine {
     }
 
     /// Something of the session is left, and its client has no connection.
-    private func isAwaited(_ r: Int) -> Bool { runs[r].link == nil && !runs[r].isOver }
+    private func isAwaited(_ r: Int) -> Bool { !runs[r].isConnected && !runs[r].isOver }
 
     private mutating func note(_ step: Attempt.Step, failed name: String, of r: Int) {
         settleParked(of: r)

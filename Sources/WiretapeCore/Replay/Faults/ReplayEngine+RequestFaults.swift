@@ -63,7 +63,7 @@ extension ReplayEngine {
             if case .respond(let answer) = end.verdict { step.retryAfter = Attempt.Step.retryAfter(answer.headers) }
             if step.status == 401 { noteExpired(head, c) }
         }
-        if kind != .negotiate, runs[r].link == nil {
+        if kind != .negotiate, !runs[r].isConnected {
             // What the client negotiates next is a second try, not a second client.
             runs[r].awaitsUpgrade = false
         }

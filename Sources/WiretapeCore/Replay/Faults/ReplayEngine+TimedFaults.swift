@@ -34,7 +34,7 @@ extension ReplayEngine {
     }
 
     private mutating func fireForAll(_ since: RuleFilters.Since, into out: inout [ReplayAction]) {
-        let linked = runs.indices.filter { runs[$0].link != nil }.sorted {
+        let linked = runs.indices.filter { runs[$0].isConnected }.sorted {
             (runs[$0].session.number, runs[$0].run) < (runs[$1].session.number, runs[$1].run)
         }
         guard !linked.isEmpty else {
@@ -48,13 +48,13 @@ extension ReplayEngine {
             }
             return
         }
-        for r in linked where runs[r].link != nil {
+        for r in linked where runs[r].isConnected {
             carryOut(faultEngine.time(since, moment(of: r)), of: r, into: &out)
         }
     }
 
     private mutating func carryOut(_ hits: [FaultHit], of r: Int, into out: inout [ReplayAction]) {
-        guard let fate = MessageFate(hits), runs[r].link != nil else { return }
+        guard let fate = MessageFate(hits), runs[r].isConnected else { return }
         for hit in fate.hits where hit != fate.end?.hit { record(hit, moment(of: r), cut: false) }
         for edit in fate.injectedBefore + fate.injectedAfter { inject(edit, by: fate.hits, to: r, into: &out) }
         let effects = fate.effectsBefore + fate.effectsAfter

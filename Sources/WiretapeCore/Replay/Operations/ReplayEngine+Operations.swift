@@ -117,7 +117,7 @@ extension ReplayEngine {
     /// The client's run of one of those sessions that lost its connection.
     private func interrupted(_ identity: String, _ sessions: [Int], behind last: String?) -> Int? {
         let mine = (roster.clients[identity]?.claims ?? []).filter { r in
-            guard runs[r].session.isOperation, runs[r].link == nil, sessions.contains(roster.claims[r].session) else {
+            guard runs[r].session.isOperation, !runs[r].isConnected, sessions.contains(roster.claims[r].session) else {
                 return false
             }
             if runs[r].failure != nil { return true }

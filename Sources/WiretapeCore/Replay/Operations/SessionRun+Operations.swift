@@ -1,10 +1,10 @@
 extension SessionRun {
     /// The client has left its operation before the end. Where the recorded one did so, too, that was its cancel.
     func cancelOperation(at now: WireInstant) {
+        guard session.isOperation else { return }
         let cancel = script.steps.indices.first { i in
             script.steps[i].role == .cancel && (state[i] == .waiting || state[i] == .deferred)
         }
-        guard session.isOperation else { return }
         if let cancel {
             settle(cancel, at: now)
             giveUpRest { _ in true }
