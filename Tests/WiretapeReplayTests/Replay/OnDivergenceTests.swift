@@ -63,6 +63,20 @@ import WiretapeCore
                 """)
     }
 
+    /// A client may say as much as it likes: the report keeps the first thousand of each list, and counts all.
+    @Test func aFloodIsCountedAndNotKept() throws {
+        let play = try Playbook([tape], speed: .instant) { $0.onDivergence = .ignore }
+        let c = try play.start()
+        for n in 0..<1_500 { play.send(c, call("\(n + 10)", "Erase")) }
+        let report = play.finish()
+        #expect(report.sessions[0].unexpected.count == 1_000 && report.divergences.count == 1_000)
+        let left = report.sessions[0].unexpectedBeyond
+        #expect(left == 500 && report.divergencesBeyond == left)
+        #expect(report.text.contains("1500 unexpected") && report.text.contains("1500 divergences ignored"))
+        let json = report.json.text
+        #expect(json.contains(#""unexpected_left_out":500"#) && json.contains(#""divergences_left_out":500"#))
+    }
+
     @Test func stallKeepsSilentAndOpen() throws {
         let play = try Playbook([tape], speed: .instant) { $0.onDivergence = .stall }
         let c = try play.start()
