@@ -56,6 +56,17 @@ package enum JSONEscape {
         }
     }
 
+    /// Whether more than a third of the bytes are control characters, line ends and tabs not counted: each is six bytes in a
+    /// JSON string.
+    package static func isMadeOfControls(_ bytes: Span<UInt8>) -> Bool {
+        var controls = 0
+        for i in bytes.indices {
+            let byte = bytes[i]
+            controls += byte < 0x20 && byte != 9 && byte != 10 && byte != 13 ? 1 : 0
+        }
+        return controls > bytes.count / 3
+    }
+
     private static let block = 4096
 
     /// Escapes `b[at..<end]` (a last sequence may go beyond `end`) to `to` and returns its end; nil when not UTF-8.

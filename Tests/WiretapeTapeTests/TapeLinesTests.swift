@@ -113,6 +113,23 @@ struct TapeLinesTests {
         #expect((try? JSONValue(parsing: line)) != nil)
     }
 
+    /// Control characters would be six bytes each: base64 is shorter, and what is read back is the same.
+    @Test func textOfControlCharactersIsBase64WhereThatIsShorter() throws {
+        let zeros = [UInt8](repeating: 0, count: 1_025)
+        let lines = Array(String(repeating: "a\n\tb\r\n", count: 1_000).utf8)
+        let records = Array(String(repeating: "{\"type\":6}\u{1e}", count: 1_000).utf8)
+        for (payload, isText) in [(zeros, false), (Array(zeros.dropLast()), true), (lines, true), (records, true)] {
+            var line: [UInt8] = []
+            let event = TapeEvent(
+                time: 5, connection: 1, .message(.toClient, .text, payload, deflated: false, fragments: []))
+            TapeLines.append(event, into: &line)
+            let text = String(decoding: line, as: UTF8.self)
+            #expect(
+                text.contains(isText ? #""text":"# : #""b64":"#) && !text.contains(isText ? #""b64":"# : #""text":"#))
+            #expect(isText || line.count < payload.count * 4 / 3 + 100)
+        }
+    }
+
     @Test func theHeaderHasItsLine() {
         let header = TapeHeader(
             started: "2026-11-20T17:28:00.123456Z", tool: "wiretape/0.1.0", mode: "reverse",

@@ -65,19 +65,9 @@ package final class ContentDecoder: Sendable {
     package static func whole(
         _ body: [UInt8], _ codings: ContentCodings, limit: Int
     ) throws(Fault) -> [UInt8] {
-        guard !body.isEmpty, !codings.isEmpty else { return body }
-        guard let decoder = ContentDecoder(codings) else { throw .unknown(codings.text) }
-        var out: [UInt8] = []
-        var used = 0
+        var reading = try WholeBody(body, codings, limit: limit)
         while true {
-            switch decoder.feed(body.span, used: &used, limit: min(limit + 1 - out.count, 1 << 20), into: &out) {
-            case .more:
-                guard decoder.isAtEnd else { throw .truncated }
-                guard out.count <= limit else { throw .tooLong(limit: limit) }
-                return out
-            case .full: if out.count > limit { throw .tooLong(limit: limit) }
-            case .bad(let fault): throw fault
-            }
+            if let plain = try reading.next(1 << 20) { return plain }
         }
     }
 

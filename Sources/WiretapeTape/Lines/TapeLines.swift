@@ -77,18 +77,24 @@ package enum TapeLines {
         out.append(literal: kind)
     }
 
+    /// Bytes up to which UTF-8 stands as text whatever it is.
+    private static let readable = 1024
+
     static func end(_ out: inout [UInt8]) { out.append(literal: "}\n") }
 
     static func direction(_ direction: Direction, _ out: inout [UInt8]) {
         out.append(literal: direction == .toServer ? #","d":">""# : #","d":"<""#)
     }
 
-    /// `,"text":"…"` when valid UTF-8, else `,"b64":"…"`.
+    /// `,"text":"…"` when valid UTF-8, else `,"b64":"…"`. Of more than 1 KiB, text of which more than a third are
+    /// control characters is `b64`, too: each takes six bytes in JSON, and nobody reads a page of them.
     static func bytes(_ payload: Span<UInt8>, _ out: inout [UInt8]) {
         let start = out.count
-        out.append(literal: #","text":"#)
-        if JSONEscape.appendString(payload, into: &out) { return }
-        out.removeLast(out.count - start)
+        if payload.count <= readable || !JSONEscape.isMadeOfControls(payload) {
+            out.append(literal: #","text":"#)
+            if JSONEscape.appendString(payload, into: &out) { return }
+            out.removeLast(out.count - start)
+        }
         out.append(literal: #","b64":""#)
         Base64.append(payload, into: &out)
         out.append(UInt8(ascii: "\""))

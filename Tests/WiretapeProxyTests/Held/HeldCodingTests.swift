@@ -82,6 +82,46 @@ import WiretapeSimulation
         _ = stage.finish()
     }
 
+    /// A body is decoded a slice a turn. What the client sent behind it, and its end, keep their places meanwhile.
+    @Test(arguments: [6_000, 40_000], [true, false])
+    func aLongBodyIsDecodedByTurns(_ count: Int, endsAtOnce: Bool) throws {
+        let (stage, script) = try stage("gzip", ["drop on Send[3]", "drop on Late[7]"])
+        func message(_ name: String, _ n: Int) -> String {
+            #"{"type":1,"target":"\#(name)","arguments":[\#(n)]}"# + Self.rs
+        }
+        _ = open(stage)
+        let poll = ask(stage, "GET", "/chat?id=t1")
+        ask(stage, "POST", "/chat?id=t1", [], Array((#"{"protocol":"json","version":1}"# + Self.rs).utf8)).shut()
+        // The second is more than is put together: it goes on as it came.
+        let plain = (1...count).map { message("Send", $0) }.joined()
+        let coded = script.encode(Array(plain.utf8), isWhole: true)
+        let late = Array(message("Late", 1).utf8)
+        let before = script.bodies.count
+        let peer = ScriptedPeer()
+        peer.onConnect = { peer in
+            let head = "POST /chat?id=t1 HTTP/1.1\r\nHost: p\r\n"
+            peer.send(Array("\(head)Content-Encoding: gzip\r\nContent-Length: \(coded.count)\r\n\r\n".utf8) + coded)
+            peer.send(Array("\(head)Content-Length: \(late.count)\r\n\r\n".utf8) + late)
+            if endsAtOnce { peer.shut() }
+        }
+        peer.stream = stage.connect(peer)
+        stage.run(2_000)
+        if !endsAtOnce { peer.shut() }
+        stage.run(1_000)
+        let bodies = Array(script.bodies[before...])
+        let isWhole = plain.utf8.count <= 1 << 20
+        #expect(isWhole == (count == 6_000) && bodies.count == 2 && bodies.last == late)
+        if isWhole {
+            let sent = numbers(String(decoding: bodies[0], as: UTF8.self))
+            #expect(sent == (1...count).filter { $0 != 3 }.map(String.init))
+        } else {
+            #expect(bodies[0] == coded)
+        }
+        #expect(peer.text.split(separator: "HTTP/1.1 200").count == 2 && peer.end == .closed)
+        poll.shut()
+        _ = stage.finish()
+    }
+
     @Test(arguments: ["gzip", "br"]) func eventsOfAnEncodedStream(_ coding: String) throws {
         let (stage, script) = try stage(
             coding, ["drop on ReceiveMessage[2]", "replace(/arguments/0=9) on ReceiveMessage[4]"])

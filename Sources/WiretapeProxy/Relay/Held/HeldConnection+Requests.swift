@@ -174,14 +174,34 @@ extension HeldConnection {
             if !awaited.effects.isEmpty { tellEnd(of: end.hit.name, at: now) }
             return mark(.end(end, live), .toClient, delay: awaited.lingering, at: now)
         }
-        if http.requestKind == .collect { sendMessages(live, at: now) }
+        guard http.requestKind == .collect else { return }
+        do throws(ContentDecoder.Fault) {
+            http.decoding = try WholeBody(
+                http.requestBody, live.head.headers.contentCodings, limit: HeldExchange.bodyLimit)
+            decodeBody(at: now)
+        } catch {
+            sendMessages(nil, live, at: now)
+        }
+    }
+
+    /// Decodes a slice of the request's body, and sends its messages on when it is whole.
+    func decodeBody(at now: WireInstant) {
+        guard let live = http.live else { return http.decoding = nil }
+        do throws(ContentDecoder.Fault) {
+            spend(HeldFrames.sliceLimit >> 7)
+            guard let plain = try http.decoding?.next(HeldFrames.sliceLimit) else { return }
+            http.decoding = nil
+            sendMessages(plain, live, at: now)
+        } catch {
+            http.decoding = nil
+            sendMessages(nil, live, at: now)
+        }
     }
 
     /// A whole request that carries messages.
-    private func sendMessages(_ live: LiveExchange, at now: WireInstant) {
+    /// - Parameter plain: its body as it is meant; nil: what cannot be decoded cannot be judged.
+    private func sendMessages(_ plain: [UInt8]?, _ live: LiveExchange, at now: WireInstant) {
         guard let info = http.requestInfo else { return }
-        // What cannot be decoded cannot be judged.
-        let plain = HeldBody.plain(http.requestBody, live.head.headers)
         let opening = StreamOpening(request: live.head, requestBody: plain ?? http.requestBody)
         let codec = faults.codec(of: live)
         faults.carries(opening.requestBody, live)

@@ -292,7 +292,7 @@ extension HeldConnection {
         let early = http.early
         http.early = []
         connection.client?.unblock(.pipeline)
-        if !early.isEmpty { fromClient(early.span, at: now) }
+        if !early.isEmpty { take(early.span, .toServer, at: now) }
     }
 
     private func follow(_ live: LiveExchange, at now: WireInstant) {

@@ -102,12 +102,12 @@ final class HeldConnection {
     /// Looks at bytes until the connection has had its share. The rest waits for the next turn, and the peer is not read.
     func take(_ bytes: Span<UInt8>, _ direction: Direction, at now: WireInstant) {
         var at = 0
-        while at < bytes.count || socket?.owes(direction) == true, !isOver {
+        while at < bytes.count || owes(direction), !isOver {
             let next = min(bytes.count, at + Self.slice)
             at += look(bytes.extracting(at..<next), direction, at: now)
             // What stood behind the answer to an upgrade may wait already.
             let waits = late[direction] != nil
-            guard waits || hasHadItsShare && (at < bytes.count || socket?.owes(direction) == true), !isOver else {
+            guard waits || hasHadItsShare && (at < bytes.count || owes(direction)), !isOver else {
                 continue
             }
             late[direction, default: []].append(copying: bytes.extracting(at..<bytes.count))
@@ -116,8 +116,14 @@ final class HeldConnection {
         }
     }
 
+    /// What was taken is not wholly looked at: a message or a body is being inflated.
+    private func owes(_ direction: Direction) -> Bool {
+        socket?.owes(direction) ?? (direction == .toServer && http.decoding != nil)
+    }
+
     /// - Returns: how many of the bytes were looked at; not all when the connection has had its share.
     private func look(_ bytes: Span<UInt8>, _ direction: Direction, at now: WireInstant) -> Int {
+        if direction == .toServer, http.decoding != nil { decodeBody(at: now) }
         if socket != nil { return heard(bytes, direction, at: now) }
         if isTunnel {
             tunnel(bytes, direction, at: now)
@@ -219,7 +225,7 @@ final class HeldConnection {
         restore(at: now)
         peek(at: now)
         release(at: now)
-        if endsToServer, http.early.isEmpty {
+        if endsToServer, http.early.isEmpty, late[.toServer] == nil {
             passRequest(at: now)
             endToServer(at: now)
         }

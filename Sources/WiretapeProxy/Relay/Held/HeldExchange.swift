@@ -1,3 +1,4 @@
+internal import WiretapeBytes
 internal import WiretapeCore
 
 /// The HTTP part of a held connection: the exchange that is under way, and what the client has sent ahead.
@@ -41,6 +42,8 @@ struct HeldExchange: ~Copyable {
     var requestInfo: HTTPHeadInfo?
     var requestKind = Body.pass
     var requestBody: [UInt8] = []
+    /// The body of a request that is whole and is being decoded, a slice a turn of the loop.
+    var decoding: WholeBody?
     /// The server's 100 is ours already.
     var swallowsContinue = false
     var responseHead: ResponseHead?
@@ -67,6 +70,7 @@ struct HeldExchange: ~Copyable {
     /// Bytes of bodies and messages that are put together, and of what was sent ahead.
     var heldCount: Int {
         early.count + requestBody.count + responseBody.count + (stream?.heldCount ?? 0) + (live?.heldCount ?? 0)
+            + (decoding?.heldCount ?? 0)
     }
 
     /// The exchange is over.
@@ -75,6 +79,7 @@ struct HeldExchange: ~Copyable {
         live = nil
         requestInfo = nil
         requestBody = []
+        decoding = nil
         requestKind = .pass
         responseHead = nil
         partialResponse = []
