@@ -5,7 +5,8 @@ package import WiretapeCore
 /// allocates per record.
 ///
 /// When the sink is full, or the oldest event that the kernel does not have yet is older than 400 ms, ``isHeld`` says so
-/// and the loop's relays stop reading until ``onRelease`` is called.
+/// and the loop's relays stop reading until ``onRelease`` is called: one pause until the writer has caught up to 200 ms, and not
+/// one every few milliseconds.
 package final class Tap {
     /// Bytes at which a batch is handed over without waiting.
     package static let batchSize = 256 * 1024
@@ -13,6 +14,8 @@ package final class Tap {
     package static let batchAge: UInt64 = 10_000_000
     /// Nanoseconds that an event may be unwritten before forwarding stops.
     package static let oldestAllowed: UInt64 = 400_000_000
+    /// Nanoseconds that the oldest unwritten event may have when forwarding goes on.
+    package static let oldestAtRelease: UInt64 = 200_000_000
 
     private let loop: any Loop
     private let index: Int
@@ -55,7 +58,7 @@ package final class Tap {
         } else if !isArmed {
             arm(time)
         }
-        if !isHeld, sink.waits, isStale(time) { hold() }
+        if !isHeld, sink.waits, isOlder(than: Tap.oldestAllowed, at: time) { hold() }
     }
 
     private func append(
@@ -78,10 +81,11 @@ package final class Tap {
         }
     }
 
+    /// Whether the oldest event that the kernel does not have yet is older than so many nanoseconds.
     @inline(__always)
-    private func isStale(_ now: WireInstant) -> Bool {
+    private func isOlder(than limit: UInt64, at now: WireInstant) -> Bool {
         let first = min(sink.oldestUnwritten, oldest)
-        return now.nanoseconds > first && now.nanoseconds - first > Tap.oldestAllowed
+        return now.nanoseconds > first && now.nanoseconds - first > limit
     }
 
     private func arm(_ now: WireInstant) {
@@ -100,7 +104,7 @@ package final class Tap {
             owesTick = hadRecords
             handOver()
         }
-        if isHeld, !isStale(now), !hasFailed { release() }
+        if isHeld, !isOlder(than: Tap.oldestAtRelease, at: now), !hasFailed { release() }
         if isHeld || owesTick, !isArmed { arm(now) }
     }
 
