@@ -6,7 +6,7 @@ enum ExchangeDiff {
         var differences: [(line: Int, difference: TapeDifference)] = []
         for (i, j) in alignment.kept + alignment.moved
         where answer(a[i]) != answer(b[j]) && !run.lines.contains(a[i].line) {
-            let pointers = DivergenceText.differences(body(a[i].responseBody), body(b[j].responseBody))
+            let pointers = body(a[i].responseBody).differences(from: body(b[j].responseBody))
             differences.append(
                 (
                     a[i].line,

@@ -99,7 +99,7 @@ struct SessionDiff {
         if kind == .changed, let left = i.flatMap({ a.steps[$0].message }),
             let right = j.flatMap({ b.steps[$0].message })
         {
-            difference.pointers = DivergenceText.differences(meaning(left), meaning(right))
+            difference.pointers = meaning(left).differences(from: meaning(right))
             difference.ignore = difference.pointers.filter { !$0.isEmpty }.prefix(TapeDifference.most).map {
                 IgnoreRule(label: left.label ?? left.type, pointer: $0)
             }

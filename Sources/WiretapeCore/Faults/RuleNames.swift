@@ -33,15 +33,6 @@ package struct RuleNames: Sendable {
         return onTape.first { $0.name == name }
     }
 
-    /// What a rule could name a message by.
-    static func count(
-        _ role: Role, _ type: String, _ label: String?, _ channel: String?, into counts: inout [String: Int]
-    ) {
-        guard ![.keepalive, .ack, .opaque].contains(role) else { return }
-        let brought = [.reply, .part, .cancel].contains(role) ? [] : [label, channel].compactMap(\.self)
-        for name in Set(brought + [type]) { counts[name, default: 0] += 1 }
-    }
-
     static func times(_ count: Int) -> String {
         switch count {
         case 0: "never"
@@ -69,7 +60,7 @@ extension FaultRule {
             if let script = session.compiled { script.count(into: &counts) }
             for (name, count) in session.names { counts[name, default: 0] += count }
             for case .message(let message) in session.entries.lazy.map(\.what) {
-                RuleNames.count(message.role, message.type, message.label, message.channel, into: &counts)
+                MessageNames.count(message.role, message.type, message.label, message.channel, into: &counts)
             }
         }
         return RuleNames(label: label, onTape: counts.keys.sorted().map { ($0, counts[$0] ?? 0) })

@@ -20,7 +20,7 @@ enum DivergenceText {
             return text + "    recorded  \(recorded.title), once\n    received  \(received), again"
         }
         text += "    recorded  \(recorded.title)\n"
-        let pointers = recorded.kind == message.kind ? differences(recorded.meaning, message.meaning) : []
+        let pointers = recorded.kind == message.kind ? recorded.meaning.differences(from: message.meaning) : []
         guard let first = pointers.first else { return text + "    received  \(received)" }
         let padding = String(repeating: " ", count: max(4, 41 - received.count))
         let shown = Summary.part(
@@ -70,25 +70,5 @@ enum DivergenceText {
     static func describe(_ run: SessionRun, _ step: Int, tape: String) -> String {
         let recorded = run.script.steps[step]
         return "client message \(recorded.ordinal) (\(tape):\(recorded.line), \(run.script.name(step)?.text ?? "end"))"
-    }
-
-    /// The JSON Pointers of the places that differ, each the deepest that holds its difference, in order; `""` alone when
-    /// the values have nothing in common.
-    static func differences(_ a: JSONValue, _ b: JSONValue) -> [String] {
-        guard a.canonicalText != b.canonicalText else { return [] }
-        switch (a, b) {
-        case (.object(let left), .object(let right)):
-            let names = left.map(\.name) + right.map(\.name).filter { name in !left.contains { $0.name == name } }
-            return names.flatMap { name -> [String] in
-                let escaped = name.replacing("~", with: "~0").replacing("/", with: "~1")
-                guard let x = a[name], let y = b[name] else { return ["/\(escaped)"] }
-                return differences(x, y).map { "/\(escaped)\($0)" }
-            }
-        case (.array(let left), .array(let right)) where left.count == right.count:
-            return zip(left, right).enumerated().flatMap { i, pair in
-                differences(pair.0, pair.1).map { "/\(i)\($0)" }
-            }
-        default: return [""]
-        }
     }
 }

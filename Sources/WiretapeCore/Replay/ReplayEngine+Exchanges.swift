@@ -243,7 +243,7 @@ extension ReplayEngine {
         }
         let left = ExchangeBody(recorded.requestBody, recorded.request.headers, ignoring: rules).value
         let right = ExchangeBody(body, head.headers, ignoring: rules).value
-        let pointer = DivergenceText.differences(left, right).first
+        let pointer = left.differences(from: right).first
         let received = Summary.line(right.text)
         text += "    recorded  \(Summary.line(left.text))\n    received  \(received)"
         guard let pointer else { return text + "    (out of turn)" }

@@ -14,17 +14,18 @@ extension ReplayEngine {
             (runs[$0].session.number, runs[$0].session.part ?? 0, runs[$0].run)
                 < (runs[$1].session.number, runs[$1].session.part ?? 0, runs[$1].run)
         }) {
-            played[runs[r].session.number, default: []].append(Digest.value(of: runs[r], timed: isTimed(r)))
+            played[runs[r].session.number, default: []].append(runs[r].digest(timed: isTimed(r)))
             reports.append(relieved(report(r), runs[r]))
             reported.append(runs[r])
             numbers.add(runs[r].attempts, of: runs[r].session.number, run: runs[r].run)
         }
         for number in played.keys.sorted() { digest.add(number, played[number, default: []]) }
-        digest.add(roster)
+        digest.add(exchanges: roster.exchangeCounts)
         digest.add(firings)
         return ReplayReport(
             digest: digest.text, seed: seed, sessions: reports, unclaimed: unclaimed.map { sessions[$0].number },
-            faults: firings.map(numbers.renumbered), unfired: unfired, expectations: judgements(reports, reported),
+            faults: firings.map { $0.renumbered(by: numbers) }, unfired: unfired,
+            expectations: judgements(reports, reported),
             divergences: divergences.texts, divergencesBeyond: divergences.beyond, ownRefusals: ownRefusals,
             outsideDigest: outsideDigest,
             onDivergence: options.onDivergence,

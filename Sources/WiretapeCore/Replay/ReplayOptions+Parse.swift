@@ -23,7 +23,7 @@ extension ReplayOptions.Match {
     }
 }
 
-extension ReplayOptions.OnDivergence {
+extension OnDivergence {
     package init(parsing text: String) throws(OptionError) {
         self = try choose(
             text, "--on-divergence", [("fail", .fail), ("warn", .warn), ("ignore", .ignore), ("stall", .stall)])

@@ -62,8 +62,6 @@ package struct ReplayOptions: Hashable, Sendable {
 
     package enum Match: Hashable, Sendable { case relaxed, strict, off }
 
-    package enum OnDivergence: Hashable, Sendable { case fail, warn, ignore, stall }
-
     package enum OnReconnect: Hashable, Sendable {
         case resume
         /// As `resume`, but the next n pushes are gone.

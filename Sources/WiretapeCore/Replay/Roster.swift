@@ -35,6 +35,15 @@ struct Roster: Sendable {
         var claims: [Int] = []
     }
 
+    /// How often each list of equal exchanges was played, run of the tape by run of the tape.
+    var exchangeCounts: [Int: [Int]] {
+        var counts: [Int: [Int]] = [:]
+        for tapeRun in tapeRuns {
+            for (list, count) in tapeRun.exchanges { counts[list, default: []].append(count) }
+        }
+        return counts
+    }
+
     private(set) var claims: [Claim] = []
     private(set) var tapeRuns: [TapeRun] = []
     private(set) var clients: [String: Client] = [:]

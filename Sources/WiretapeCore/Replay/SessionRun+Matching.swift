@@ -1,7 +1,4 @@
 extension SessionRun {
-    /// How far ahead of the first unmatched client message a counterpart may stand.
-    static let window = 4_096
-
     /// What a client message is to the script.
     enum Match: Hashable, Sendable {
         /// The counterpart of this step.
@@ -154,7 +151,7 @@ extension SessionRun {
         guard firstAwaited < script.steps.count else { return true }
         let first = Int(script.steps[firstAwaited].ordinal)
         let matchedBeyond = max(0, matched - matchedBefore - (first - 1))
-        return Int(script.steps[step].ordinal) - first - matchedBeyond < SessionRun.window
+        return Int(script.steps[step].ordinal) - first - matchedBeyond < Script.window
     }
 
     /// Recorded ⇄ live ids of the message and of what it opens.

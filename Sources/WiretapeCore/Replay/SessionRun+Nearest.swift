@@ -10,7 +10,7 @@ extension SessionRun {
         var compared = 0
         var index = firstAwaited
         var seen = 0
-        while index < script.steps.count, seen < SessionRun.window {
+        while index < script.steps.count, seen < Script.window {
             defer { index += 1 }
             guard isAwaited(index), isTurn(index) else { continue }
             seen += 1
@@ -25,7 +25,7 @@ extension SessionRun {
             if let best, index > head || compared == SessionRun.mostCompared { return best.step }
             compared += 1
             let recorded = script.message(index)?.meaning ?? .null
-            let places = DivergenceText.differences(recorded, message.meaning).count
+            let places = recorded.differences(from: message.meaning).count
             if places < best?.places ?? .max { best = (index, places) }
         }
         return best?.step ?? second

@@ -54,7 +54,7 @@ extension SessionRun {
     }
 
     /// At most 4,096 are listed at once: what is behind them gets its own time.
-    func awaited(before end: Int, most: Int = SessionRun.window) -> [Int] {
+    func awaited(before end: Int, most: Int = Script.window) -> [Int] {
         var found: [Int] = []
         var index = firstAwaited
         while index < end, found.count < most {
@@ -84,7 +84,7 @@ extension SessionRun {
     /// take the client's chance to speak.
     private var heldPush: Int? {
         var index = head
-        let end = min(script.steps.count, head + SessionRun.window)
+        let end = min(script.steps.count, head + Script.window)
         while index < end {
             let step = script.steps[index]
             if step.direction == .toClient, state[index] == .waiting {

@@ -1,6 +1,6 @@
 /// Which attempt of a report the attempts of a session have become: rules count requests as they come, before it is known
 /// that some of them are steps of one attempt.
-struct AttemptNumbers {
+package struct AttemptNumbers {
     private struct Key: Hashable {
         var session: Int
         var run: Int
@@ -15,14 +15,13 @@ struct AttemptNumbers {
         if numbers.updateValue(Attempt.joining(attempts).numbers, forKey: key) != nil { shared.insert(key) }
     }
 
-    /// The firing with the attempt as the report counts it.
-    func renumbered(_ firing: ReplayReport.Firing) -> ReplayReport.Firing {
-        let key = Key(session: firing.session, run: firing.run)
-        guard !shared.contains(key), let known = numbers[key], known.indices.contains(firing.attempt - 1) else {
-            return firing
+    /// An attempt's number as the report counts it.
+    /// - Parameter attempt: as it was counted when it came.
+    func reported(_ attempt: Int, of session: Int, run: Int) -> Int {
+        let key = Key(session: session, run: run)
+        guard !shared.contains(key), let known = numbers[key], known.indices.contains(attempt - 1) else {
+            return attempt
         }
-        var firing = firing
-        firing.attempt = known[firing.attempt - 1]
-        return firing
+        return known[attempt - 1]
     }
 }

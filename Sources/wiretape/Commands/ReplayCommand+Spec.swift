@@ -140,7 +140,7 @@ extension ReplayCommand {
                 "How long a quiet client is waited for when only the held push could move it."),
             OptionSpec(
                 "on-divergence", "HOW",
-                checked(["fail", "warn", "ignore", "stall"]) { _ = try ReplayOptions.OnDivergence(parsing: $0) },
+                checked(["fail", "warn", "ignore", "stall"]) { _ = try OnDivergence(parsing: $0) },
                 default: "fail",
                 "When a client does not do what is on the tape: fail ends its session, warn goes on, ignore goes on and "
                     + "passes, stall leaves it without an answer."),

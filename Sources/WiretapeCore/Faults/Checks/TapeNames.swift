@@ -31,13 +31,13 @@ struct TapeNames {
     private mutating func add(
         _ direction: Direction, _ role: Role, _ name: Script.Name, _ toClient: inout [String: Int]
     ) {
-        RuleNames.count(role, name.type, name.label, name.channel, into: &counts)
+        MessageNames.count(role, name.type, name.label, name.channel, into: &counts)
         let words = [name.type, name.label, name.channel].compactMap(\.self)
         if direction == .toServer {
             saidByClients.formUnion(words)
         } else {
             if role == .handshake { openings.formUnion(words) }
-            RuleNames.count(role, name.type, name.label, name.channel, into: &toClient)
+            MessageNames.count(role, name.type, name.label, name.channel, into: &toClient)
         }
     }
 

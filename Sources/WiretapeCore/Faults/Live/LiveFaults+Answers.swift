@@ -4,7 +4,7 @@ extension LiveFaults {
         var answer: HTTPAnswer
         switch verdict {
         case .respond(let given): answer = given
-        case .redirectLoop: answer = ReplayEngine.redirect(head)
+        case .redirectLoop: answer = RedirectLoop.answer(head)
         case .malformed(let part):
             guard part ?? (kind == .upgrade ? .head : .body) == .body else { return nil }
             answer = HTTPAnswer(status: 200, headers: [HeaderField("Content-Type", "application/json")])

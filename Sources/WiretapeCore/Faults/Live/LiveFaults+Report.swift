@@ -19,7 +19,7 @@ extension LiveFaults {
                 repeated: session.speech.repeated,
                 traffic: .init(toServer: session.toServer, toClient: session.toClient))
         }
-        report.faults = firings.map(numbers.renumbered)
+        report.faults = firings.map { $0.renumbered(by: numbers) }
         report.faultsLeftOut = firingsLeftOut
         report.unfired = plan.rules.enumerated().filter { !fired.contains($0.offset) }.map { _, rule in
             ReplayReport.Unfired(rule: rule.name, text: unfired(rule), optional: rule.optional)

@@ -49,9 +49,9 @@ extension LiveFaults {
 
     /// A client that follows a redirect of ours goes on in its circle.
     private func redirects(_ head: RequestHead) -> (answer: HTTPAnswer?, by: String)? {
-        guard ReplayEngine.follows(head) else { return nil }
+        guard RedirectLoop.follows(head) else { return nil }
         let rule = plan.rules.first { $0.actions.contains { $0.verdict == .redirectLoop } }
-        return rule.map { (ReplayEngine.redirect(head), $0.name) }
+        return rule.map { (RedirectLoop.answer(head), $0.name) }
     }
 
     func find(_ exchange: LiveExchange, _ entry: CodecEntry, on c: UInt32, at now: WireInstant) {

@@ -93,7 +93,7 @@ extension ReplayEngine {
             out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
             return answer.status
         case .redirectLoop:
-            out.append(.respond(c, withCORS(ReplayEngine.redirect(head), for: head), thenClose: false))
+            out.append(.respond(c, withCORS(RedirectLoop.answer(head), for: head), thenClose: false))
             return 307
         case .malformed(let part):
             if part ?? (kind == .upgrade ? .head : .body) == .body {
@@ -202,31 +202,14 @@ extension ReplayEngine {
 
     // MARK: Redirects that lead nowhere
 
-    private static let mark = "wiretape-redirect="
-
-    /// 307 to the same place; the target tells that the client came from there.
-    static func redirect(_ head: RequestHead) -> HTTPAnswer {
-        var target = head.target
-        if let at = target.firstRange(of: mark) {
-            let count = Int(target[at.upperBound...].prefix { $0.isNumber }.prefix(9)) ?? 0
-            target = String(target[..<at.upperBound]) + "\(count + 1)"
-        } else {
-            target += (target.contains("?") ? "&" : "?") + mark + "1"
-        }
-        return HTTPAnswer(status: 307, headers: [HeaderField("Location", target)])
-    }
-
-    /// Whether the client came from such an answer.
-    static func follows(_ head: RequestHead) -> Bool { head.target.contains(mark) }
-
     /// A client that follows goes on in its circle.
     mutating func redirectAgain(
         _ c: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
     ) -> Bool {
-        guard !faults.rules.isEmpty, ReplayEngine.follows(head),
+        guard !faults.rules.isEmpty, RedirectLoop.follows(head),
             faults.rules.contains(where: { $0.actions.contains { $0.verdict == .redirectLoop } })
         else { return false }
-        out.append(.respond(c, withCORS(ReplayEngine.redirect(head), for: head), thenClose: false))
+        out.append(.respond(c, withCORS(RedirectLoop.answer(head), for: head), thenClose: false))
         return true
     }
 }

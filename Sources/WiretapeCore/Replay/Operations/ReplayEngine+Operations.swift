@@ -186,7 +186,7 @@ extension ReplayEngine {
         var best: (one: OperationBook.Operation, places: Int)?
         var compared = 0
         for one in alike where isLeft(one) {
-            let places = DivergenceText.differences(one.request.meaning, message.meaning).count
+            let places = one.request.meaning.differences(from: message.meaning).count
             if places < best?.places ?? .max { best = (one, places) }
             compared += 1
             if compared == SessionRun.mostCompared { break }

@@ -23,7 +23,7 @@ package struct ReplayReport: Hashable, Sendable {
     /// What the digest does not cover, because it depends on real time.
     package var outsideDigest: [String] = []
     /// Under `ignore` no divergence speaks against a pass.
-    package var onDivergence = ReplayOptions.OnDivergence.fail
+    package var onDivergence = OnDivergence.fail
     package var exchanges = Exchanges()
     /// Nobody played the tape, which is no pass: what was listened for, and what came instead.
     package var nobody: String?
@@ -152,6 +152,13 @@ package struct ReplayReport: Hashable, Sendable {
         package var action: String
         /// The peer did not acknowledge what the fault should follow: it may have been lost.
         package var cut: Bool
+
+        /// The same with the attempt as the report counts it.
+        package func renumbered(by numbers: AttemptNumbers) -> Firing {
+            var firing = self
+            firing.attempt = numbers.reported(attempt, of: session, run: run)
+            return firing
+        }
     }
 
     /// A rule that never acted, and why, as a golden text.

@@ -65,6 +65,10 @@ struct Script: Sendable {
         }
     }
 
+    /// How many steps ahead of the first unmatched client message a counterpart may stand, and how many ended chains are
+    /// remembered.
+    static let window = 4_096
+
     private(set) var steps: [Step] = []
     private(set) var groups: [Group] = []
     private(set) var names: [Name] = []
@@ -127,7 +131,7 @@ struct Script: Sendable {
     func count(into counts: inout [String: Int]) {
         for (index, step) in steps.enumerated() {
             guard let role = step.role, let name = name(index) else { continue }
-            RuleNames.count(role, name.type, name.label, name.channel, into: &counts)
+            MessageNames.count(role, name.type, name.label, name.channel, into: &counts)
         }
     }
 
@@ -216,12 +220,12 @@ extension Script {
         mutating func close(_ chain: Chain) {
             closed.append((chain, open[chain]?.group ?? -1))
             if let group = open[chain]?.group { over.insert(group) }
-            guard closed.count - forgotten > SessionRun.window else { return }
+            guard closed.count - forgotten > Script.window else { return }
             let oldest = closed[forgotten]
             if open[oldest.chain]?.group == oldest.group { open[oldest.chain] = nil }
             over.remove(oldest.group)
             forgotten += 1
-            guard forgotten > SessionRun.window else { return }
+            guard forgotten > Script.window else { return }
             closed.removeFirst(forgotten)
             forgotten = 0
         }
