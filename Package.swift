@@ -16,6 +16,15 @@ func system(_ name: String, _ pkgConfig: String, apt: String, brew: String) -> T
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
 }
 
+/// What sessions and their messages are, and what they are made of.
+let protocols: [Target.Dependency] = [
+    "WiretapeProtocol", "WiretapeRedaction", "WiretapeWire", "WiretapeRuntime", "WiretapeBytes",
+]
+/// What runs are made of: replays, and live traffic under rules.
+let runs: [Target.Dependency] =
+    ["WiretapeReplay", "WiretapeIntercept", "WiretapePlayback", "WiretapeReport", "WiretapeFaults", "WiretapeAttempts"]
+    + protocols
+
 // What each target may import is stated in docs/architecture.md and checked by tools/check-layers.
 let package = Package(
     name: "wiretape",
@@ -38,94 +47,120 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(name: "WiretapeSystem", dependencies: ["WiretapeBytes"], swiftSettings: settings),
+        .target(name: "WiretapeRuntime", dependencies: ["WiretapeBytes"], swiftSettings: settings),
         .target(
-            name: "WiretapeCore", dependencies: ["WiretapeBytes"], swiftSettings: settings,
-            // Nothing in Core imports Glibc, and conversions between Double and integers need libm.
+            name: "WiretapeWire", dependencies: ["WiretapeBytes"], swiftSettings: settings,
+            // Nothing here imports Glibc, and conversions between Double and integers need libm.
             linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
         .target(
-            name: "WiretapeNet", dependencies: ["WiretapeCore", "WiretapeBytes", "WiretapeSystem", "CWiretapeUV"],
+            name: "WiretapeRedaction", dependencies: ["WiretapeWire", "WiretapeBytes"], swiftSettings: settings),
+        .target(
+            name: "WiretapeProtocol", dependencies: ["WiretapeRedaction", "WiretapeWire", "WiretapeBytes"],
             swiftSettings: settings),
         .target(
-            name: "WiretapeTLS", dependencies: ["WiretapeCore", "WiretapeBytes", "WiretapeSystem", "CWiretapeOpenSSL"],
+            name: "WiretapeAttempts", dependencies: ["WiretapeProtocol", "WiretapeWire", "WiretapeBytes"],
             swiftSettings: settings),
         .target(
-            name: "WiretapeSettings", dependencies: ["WiretapeCore", "WiretapeBytes", "CWiretapeYAML"],
+            name: "WiretapeFaults", dependencies: ["WiretapeProtocol", "WiretapeWire", "WiretapeBytes"],
             swiftSettings: settings),
         .target(
-            name: "WiretapeTape", dependencies: ["WiretapeCore", "WiretapeBytes", "WiretapeSystem"],
+            name: "WiretapePlayback",
+            dependencies: ["WiretapeFaults", "WiretapeProtocol", "WiretapeWire", "WiretapeBytes"],
             swiftSettings: settings),
-        .target(name: "WiretapeCodecs", dependencies: ["WiretapeCore", "WiretapeBytes"], swiftSettings: settings),
+        .target(
+            name: "WiretapeReport", dependencies: ["WiretapeAttempts", "WiretapeWire", "WiretapeBytes"],
+            swiftSettings: settings),
+        .target(
+            name: "WiretapeReplay",
+            dependencies: ["WiretapePlayback", "WiretapeReport", "WiretapeFaults", "WiretapeAttempts"] + protocols,
+            swiftSettings: settings),
+        .target(
+            name: "WiretapeIntercept",
+            dependencies: ["WiretapePlayback", "WiretapeReport", "WiretapeFaults", "WiretapeAttempts"] + protocols,
+            swiftSettings: settings),
+        .target(
+            name: "WiretapeTapeTools", dependencies: ["WiretapeProtocol", "WiretapeWire", "WiretapeBytes"],
+            swiftSettings: settings),
+        .target(
+            name: "WiretapeNet", dependencies: ["WiretapeRuntime", "WiretapeBytes", "WiretapeSystem", "CWiretapeUV"],
+            swiftSettings: settings),
+        .target(
+            name: "WiretapeTLS", dependencies: ["WiretapeBytes", "WiretapeSystem", "CWiretapeOpenSSL"],
+            swiftSettings: settings),
+        .target(
+            name: "WiretapeSettings",
+            dependencies: ["WiretapeFaults", "WiretapeRedaction", "WiretapeBytes", "CWiretapeYAML"],
+            swiftSettings: settings),
+        .target(
+            name: "WiretapeTape", dependencies: ["WiretapeFaults", "WiretapeSystem"] + protocols, swiftSettings: settings),
+        .target(
+            name: "WiretapeCodecs", dependencies: ["WiretapeProtocol", "WiretapeWire", "WiretapeBytes"],
+            swiftSettings: settings),
         .target(
             name: "WiretapeProxy",
-            dependencies: [
-                "WiretapeTLS", "WiretapeCodecs", "WiretapeTape", "WiretapeCore", "WiretapeBytes", "WiretapeSystem",
-            ],
+            dependencies: ["WiretapeTLS", "WiretapeCodecs", "WiretapeTape", "WiretapeSystem"] + runs,
             swiftSettings: settings),
         .target(
             name: "WiretapeSamples",
-            dependencies: [
-                "WiretapeNet", "WiretapeProxy", "WiretapeCodecs", "WiretapeTape", "WiretapeCore", "WiretapeBytes",
-                "WiretapeSystem",
-            ],
+            dependencies: ["WiretapeNet", "WiretapeProxy", "WiretapeCodecs", "WiretapeTape", "WiretapeSystem"] + runs,
             swiftSettings: settings),
-        .target(name: "WiretapeSimulation", dependencies: ["WiretapeCore", "WiretapeBytes"], swiftSettings: settings),
+        .target(name: "WiretapeSimulation", dependencies: runs, swiftSettings: settings),
         .executableTarget(
             name: "wiretape",
             dependencies: [
                 "WiretapeProxy", "WiretapeNet", "WiretapeTLS", "WiretapeSettings", "WiretapeCodecs", "WiretapeTape",
-                "WiretapeCore", "WiretapeBytes", "WiretapeSystem",
-            ],
+                "WiretapeTapeTools", "WiretapeSystem",
+            ] + runs,
             swiftSettings: settings),
         .executableTarget(
             name: "simulate",
-            dependencies: ["WiretapeSimulation", "WiretapeCodecs", "WiretapeCore", "WiretapeSystem"],
+            dependencies: ["WiretapeSimulation", "WiretapeCodecs", "WiretapeSystem"] + runs,
             swiftSettings: settings),
         .target(
             name: "WiretapeFuzz",
             dependencies: [
                 "WiretapeProxy", "WiretapeSettings", "WiretapeSimulation", "WiretapeCodecs", "WiretapeTape",
-                "WiretapeCore", "WiretapeBytes",
-            ],
+            ] + runs,
             swiftSettings: settings),
         .executableTarget(name: "sample-hub", dependencies: ["WiretapeSamples"], swiftSettings: settings),
         .executableTarget(name: "sample-client", dependencies: ["WiretapeSamples"], swiftSettings: settings),
+        .testTarget(name: "WiretapeBytesTests", dependencies: ["WiretapeBytes"], swiftSettings: settings),
         .testTarget(
-            name: "WiretapeBytesTests", dependencies: ["WiretapeBytes"], swiftSettings: settings),
-        .testTarget(
-            name: "WiretapeCoreTests", dependencies: ["WiretapeCore", "WiretapeBytes"], swiftSettings: settings),
+            name: "WiretapeRuntimeTests", dependencies: ["WiretapeRuntime", "WiretapeBytes"], swiftSettings: settings),
+        .testTarget(name: "WiretapeWireTests", dependencies: ["WiretapeIntercept"] + protocols, swiftSettings: settings),
+        .testTarget(name: "WiretapeRedactionTests", dependencies: protocols, swiftSettings: settings),
+        .testTarget(name: "WiretapeAttemptsTests", dependencies: runs, swiftSettings: settings),
         .testTarget(
             name: "WiretapeNetTests",
-            dependencies: ["WiretapeNet", "WiretapeTLS", "WiretapeCore", "WiretapeBytes", "WiretapeSystem"],
+            dependencies: ["WiretapeNet", "WiretapeTLS", "WiretapeRuntime", "WiretapeBytes", "WiretapeSystem"],
             swiftSettings: settings),
         .testTarget(
             name: "WiretapeTapeTests",
-            dependencies: ["WiretapeCodecs", "WiretapeTape", "WiretapeCore", "WiretapeBytes", "WiretapeSystem"],
+            dependencies: ["WiretapeCodecs", "WiretapeTape", "WiretapeFaults", "WiretapeSystem"] + protocols,
             swiftSettings: settings),
         .testTarget(
             name: "WiretapeCodecsTests",
-            dependencies: ["WiretapeCodecs", "WiretapeTape", "WiretapeCore", "WiretapeBytes", "WiretapeSystem"],
+            dependencies: ["WiretapeCodecs", "WiretapeTape", "WiretapeSystem"] + runs,
             swiftSettings: settings),
         .testTarget(
             name: "WiretapeReplayTests",
             dependencies: [
-                "WiretapeSimulation", "WiretapeCodecs", "WiretapeSettings", "WiretapeTape", "WiretapeCore",
-                "WiretapeBytes", "WiretapeSystem",
-            ],
+                "WiretapeSimulation", "WiretapeCodecs", "WiretapeSettings", "WiretapeTape", "WiretapeTapeTools",
+                "WiretapeSystem",
+            ] + runs,
             swiftSettings: settings),
         .testTarget(
             name: "WiretapeProxyTests",
             dependencies: [
                 "WiretapeProxy", "WiretapeSimulation", "WiretapeSamples", "WiretapeNet", "WiretapeTLS",
-                "WiretapeCodecs", "WiretapeTape", "WiretapeCore", "WiretapeBytes", "WiretapeSystem",
-            ],
+                "WiretapeCodecs", "WiretapeTape", "WiretapeSystem",
+            ] + runs,
             swiftSettings: settings),
         .testTarget(
             name: "WiretapeFuzzTests", dependencies: ["WiretapeFuzz"], swiftSettings: settings),
         .testTarget(
             name: "WiretapeCommandTests",
-            dependencies: [
-                "wiretape", "WiretapeTape", "WiretapeCore", "WiretapeBytes", "WiretapeSystem",
-            ],
+            dependencies: ["wiretape", "WiretapeTape", "WiretapeSystem"] + runs,
             swiftSettings: settings),
     ]
 )

@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeProtocol
 
 /// The list of protocols. Command line, filters, documentation and the contract tests are made from it.
 package enum Codecs {

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// The `n`th variation of an id. Counts in its letters and digits, the first character fastest: digits stay digits,
 /// hexadecimal letters stay hexadecimal, everything else stays. Two values of `n` differ as long as there are ids left.

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeBytes
 
 /// What a target makes of an input: its first byte decides how the rest is given.
 struct FuzzInput {

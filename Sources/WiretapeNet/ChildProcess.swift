@@ -1,5 +1,5 @@
 internal import CWiretapeUV
-package import WiretapeCore
+package import WiretapeRuntime
 internal import WiretapeSystem
 
 // Lifetime: the words, variables and streams are lent to `uv_spawn`, which copies them into the new process before it

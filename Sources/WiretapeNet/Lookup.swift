@@ -1,5 +1,5 @@
 internal import CWiretapeUV
-internal import WiretapeCore
+internal import WiretapeRuntime
 
 // Lifetime: a lookup is retained while libuv works on it and released by its only callback, which frees the list of
 // addresses as well. The request's memory belongs to the lookup.

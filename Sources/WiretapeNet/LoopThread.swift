@@ -1,5 +1,5 @@
 internal import CWiretapeUV
-package import WiretapeCore
+package import WiretapeRuntime
 internal import WiretapeSystem
 
 // Lifetime: the thread's object outlives its thread, which keeps it; the async handle is closed by the loop that it

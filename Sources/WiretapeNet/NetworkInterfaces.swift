@@ -1,5 +1,5 @@
 internal import CWiretapeUV
-internal import WiretapeCore
+internal import WiretapeRuntime
 
 // Lifetime: libuv's list is read and freed within one call.
 

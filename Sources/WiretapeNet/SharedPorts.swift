@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeRuntime
 internal import WiretapeSystem
 
 /// The addresses on which this process listens with SO_REUSEPORT: the second loop on one must not take the first for a

@@ -1,5 +1,5 @@
 internal import CWiretapeUV
-internal import WiretapeCore
+internal import WiretapeRuntime
 
 // Lifetime: pointers to addresses are good within the closure that gets them; the system copies what it is given.
 
@@ -41,7 +41,7 @@ struct SocketAddress {
         }
     }
 
-    /// The address in Core's words; an IPv4 address mapped into IPv6 is told as IPv4. Nil for other families.
+    /// The address as an ``Address``; an IPv4 address mapped into IPv6 is told as IPv4. Nil for other families.
     var address: Address? {
         withPointer { unsafe Address(sockaddr: $0) }
     }

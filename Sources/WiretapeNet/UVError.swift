@@ -1,5 +1,5 @@
 internal import CWiretapeUV
-internal import WiretapeCore
+internal import WiretapeRuntime
 
 // Lifetime: libuv's error texts are constants; they are copied.
 

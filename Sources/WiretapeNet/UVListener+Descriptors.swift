@@ -1,6 +1,6 @@
 internal import CWiretapeUV
 internal import Synchronization
-internal import WiretapeCore
+internal import WiretapeBytes
 
 // Lifetime: a number is asked of the loop, which outlives its listeners.
 

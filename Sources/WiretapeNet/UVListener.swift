@@ -1,5 +1,5 @@
 internal import CWiretapeUV
-internal import WiretapeCore
+internal import WiretapeRuntime
 
 // Lifetime: the handle lives as every `Handle` does; a pointer to it is used within the call that makes it.
 

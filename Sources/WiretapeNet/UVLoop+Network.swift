@@ -1,5 +1,6 @@
 internal import CWiretapeUV
-package import WiretapeCore
+internal import WiretapeBytes
+package import WiretapeRuntime
 
 extension UVLoop {
     package func connect(to address: Address, _ handler: any StreamHandler) -> any ByteStream {

@@ -1,5 +1,5 @@
 internal import CWiretapeUV
-internal import WiretapeCore
+internal import WiretapeBytes
 
 // Lifetime: the list that `poll` fills is a local of the call.
 

@@ -1,11 +1,12 @@
 internal import CWiretapeUV
-package import WiretapeCore
+package import WiretapeBytes
+package import WiretapeRuntime
 
 // Lifetime: the loop's memory and its read buffer are freed in `deinit`, when `uv_loop_close` says that no handle is
 // left; else they are leaked on purpose. Handles find the loop through a pointer that does not retain it: whoever runs
 // it keeps it.
 
-/// Core's ``Loop`` on libuv. Belongs to the thread that runs it: not Sendable, no lock. Other threads reach it through
+/// The ``Loop`` on libuv. Belongs to the thread that runs it: not Sendable, no lock. Other threads reach it through
 /// ``LoopThread``.
 ///
 /// ``shutdown()`` must be called before the last reference goes; ``LoopThread`` does that.

@@ -1,5 +1,5 @@
 internal import CWiretapeUV
-internal import WiretapeCore
+internal import WiretapeRuntime
 
 // Lifetime: the read buffer is the loop's, and what was read is used up within the callback. The stream is retained
 // until its close callback.

@@ -1,6 +1,6 @@
 internal import CWiretapeUV
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeRuntime
 
 // Lifetime: bytes that the kernel did not take are copied into one block with their request, which the write's only
 // callback frees; what is tried at once is lent for the call.

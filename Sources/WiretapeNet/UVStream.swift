@@ -1,5 +1,5 @@
 internal import CWiretapeUV
-internal import WiretapeCore
+internal import WiretapeRuntime
 
 // Lifetime: a connect request is freed by its only callback, or at once when there is none. The stream lives as every
 // `Handle` does.

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeRuntime
 
 /// One deadline in the loop's heap. Costs no descriptor and no libuv handle.
 final class UVTimer: LoopTimer {

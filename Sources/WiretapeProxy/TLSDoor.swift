@@ -1,4 +1,5 @@
-package import WiretapeCore
+internal import WiretapeBytes
+package import WiretapeRuntime
 package import WiretapeTLS
 
 /// The TLS of a listener. Clients are accepted once their handshake is done.

@@ -1,4 +1,5 @@
-package import WiretapeCore
+internal import WiretapeBytes
+package import WiretapeRuntime
 package import WiretapeTLS
 
 extension TLSStream {

@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeRuntime
 internal import WiretapeTLS
 
 /// What the inner stream tells. All of it comes from the loop.

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+internal import WiretapeProtocol
+package import WiretapeRuntime
 internal import WiretapeTLS
 
 /// TLS over any stream of any loop, as a stream itself. ``StreamHandler/connected()`` comes after the handshake, and the

@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// The hub protocol in JSON: records that each end with 0x1E.
 extension HubMessage {

@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeWire
 
 /// A message of SignalR's hub protocol, as the samples need it.
 package enum HubMessage: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeFaults
 
 /// A plan of faults in YAML, or in JSON when its name ends so: `seed`, `rules`, `include`. `docs/faults.md` has examples.
 package enum PlanFile {

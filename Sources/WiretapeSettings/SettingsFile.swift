@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeFaults
 
 /// Settings in YAML: `wiretape.yaml`, or `x.tape.yaml` beside a tape. `docs/guide.md` has an example,
 /// `docs/wiretape.schema.json` the schema.

@@ -1,5 +1,5 @@
 internal import CWiretapeYAML
-internal import WiretapeCore
+internal import WiretapeFaults
 
 // Lifetime: the parser reads the copy of the input that is allocated with it; both are freed in `deinit`, and each
 // event in the function that reads it.

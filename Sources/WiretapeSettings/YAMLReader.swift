@@ -1,4 +1,5 @@
-package import WiretapeCore
+internal import WiretapeBytes
+package import WiretapeFaults
 
 /// Reads a document as a tree, within limits: bombs are refused by size, depth and, since aliases are not read, not grown.
 package struct YAMLReader {

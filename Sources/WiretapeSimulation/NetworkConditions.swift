@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeBytes
 
 /// What a simulated network is like. Each connection draws its own buffers and rates from these ranges.
 package struct NetworkConditions: Sendable {

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeRuntime
 
 /// One connection: two ends and a pipe each way.
 final class SimulatedLink {

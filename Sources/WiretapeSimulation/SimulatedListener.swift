@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeRuntime
 
 package final class SimulatedListener: Listener {
     package let address: Address

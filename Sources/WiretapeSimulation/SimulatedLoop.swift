@@ -1,6 +1,7 @@
-package import WiretapeCore
+package import WiretapeBytes
+package import WiretapeRuntime
 
-/// Core's network in virtual time: one thread, no sockets, every draw from one seed. The same seed and the same program
+/// The network of `WiretapeRuntime` in virtual time: one thread, no sockets, every draw from one seed. The same seed and the same program
 /// above it give the same run, step by step.
 ///
 /// What an owner does wrong (a timer used after its close, a write after a half-close …) is noted in ``violations``; what

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeRuntime
 
 /// One direction of a connection: what the sender queued, what its kernel took, what the receiver's kernel holds.
 final class SimulatedPipe {

@@ -1,4 +1,5 @@
-package import WiretapeCore
+internal import WiretapeBytes
+package import WiretapeRuntime
 
 /// One end of a simulated connection.
 package final class SimulatedStream: ByteStream, CustomStringConvertible {

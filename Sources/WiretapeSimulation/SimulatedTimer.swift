@@ -1,4 +1,5 @@
-package import WiretapeCore
+package import WiretapeBytes
+internal import WiretapeRuntime
 
 package final class SimulatedTimer: LoopTimer {
     // Lifetime: the test keeps the loop until all is over.

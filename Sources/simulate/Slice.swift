@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
 internal import WiretapeSimulation
 
 /// A range of seeds, side by side on all cores.

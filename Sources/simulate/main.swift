@@ -1,7 +1,8 @@
 // simulate [COUNT] [--from N] [--seed N] [--kinds LIST]: the replay engine's simulation, as many seeds as wanted; or one, with everything
 // that happens. Exit 1 when a seed breaks a rule, 64 for unknown arguments.
+
 internal import WiretapeCodecs
-internal import WiretapeCore
+internal import WiretapeProtocol
 internal import WiretapeSimulation
 internal import WiretapeSystem
 

@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import WiretapeCore
+import WiretapeWire
 
 /// `--events` and `--exit-with-parent`: what a test library builds on.
 @Suite(.timeLimit(.minutes(5))) struct EventsCommandTests {

@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import WiretapeCore
+import WiretapeWire
 import wiretape
 
 /// Every exit code of every command that has it, held to `ExitCode`: the code, the word and a piece of the reason in the

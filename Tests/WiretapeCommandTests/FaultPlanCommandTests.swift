@@ -1,6 +1,5 @@
 import Foundation
 import Testing
-import WiretapeCore
 
 /// Plans that cannot be meant end with exit 64 and say where, and what was meant.
 @Suite struct FaultPlanCommandTests {

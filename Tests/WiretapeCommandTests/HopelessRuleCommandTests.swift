@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import WiretapeCore
+import WiretapeWire
 
 /// A run whose rules cannot fire on its tape is refused before `ready` is said and before anybody is answered.
 @Suite struct HopelessRuleCommandTests {

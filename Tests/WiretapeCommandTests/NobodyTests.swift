@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import WiretapeCore
+import WiretapeWire
 
 /// A replay that no client played is no pass.
 @Suite struct NobodyTests {

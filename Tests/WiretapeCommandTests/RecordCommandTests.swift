@@ -1,7 +1,8 @@
 import Foundation
 import Testing
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeTape
+import WiretapeWire
 
 /// `record` and `proxy` as processes, between the sample hub and the sample client.
 @Suite struct RecordCommandTests {

@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeTape
 
 /// A recording on which no server has answered is no success, and says why.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
-import WiretapeCore
 import WiretapeTape
+import WiretapeWire
 
 /// `record`, `scan`, `redact`, `inspect` and `replay` with secrets, as processes.
 @Suite struct RedactionCommandTests {

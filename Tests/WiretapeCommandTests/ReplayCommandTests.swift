@@ -1,7 +1,7 @@
 import Foundation
 import Testing
-import WiretapeCore
 import WiretapeTape
+import WiretapeWire
 
 /// `replay` as a process, with the sample client, from a tape that `record` has just made of the sample hub.
 @Suite struct ReplayCommandTests {

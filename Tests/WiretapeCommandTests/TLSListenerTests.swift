@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import WiretapeCore
+import WiretapeWire
 
 /// Listeners with TLS as processes, with Python's TLS as the client.
 @Suite struct TLSListenerTests {

@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import WiretapeCore
+import WiretapeWire
 
 /// Two hubs behind one recorder, and the replay of both, whose clients find them by name.
 @Suite struct UpstreamCommandTests {

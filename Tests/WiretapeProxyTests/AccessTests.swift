@@ -1,9 +1,11 @@
 import Foundation
 import Testing
 import WiretapeBytes
-import WiretapeCore
 import WiretapeProxy
+import WiretapeReplay
+import WiretapeRuntime
 import WiretapeSimulation
+import WiretapeWire
 
 /// Hosts and pages that are not let in, at each listener that a command can open.
 struct AccessTests {

@@ -1,8 +1,8 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
 import WiretapeNet
 import WiretapeProxy
+import WiretapeRuntime
 import WiretapeSimulation
 import WiretapeTLS
 

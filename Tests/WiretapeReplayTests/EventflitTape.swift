@@ -1,5 +1,7 @@
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// Recorded Eventflit sessions for tests, written as a conversation: milliseconds, direction, and the event in short, with
 /// `P:` and `P_internal:` for the connection's prefix:

@@ -1,5 +1,11 @@
 import Testing
-import WiretapeCore
+import WiretapeBytes
+import WiretapeFaults
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeRuntime
+import WiretapeWire
 
 /// A replay as a conversation in virtual time: clients say something, time passes, and what the engine did is compared.
 final class Playbook {

@@ -1,6 +1,6 @@
 import Foundation
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeTape
 
 /// Sessions of the tapes in `recordings/`.

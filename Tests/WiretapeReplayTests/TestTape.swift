@@ -1,5 +1,7 @@
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// Recorded sessions for tests, written as a conversation: `5 < {"type":6}`. Milliseconds, direction, JSON records of one
 /// frame separated by ` | `; or `< close 1000 bye`, `< reset`, `< disconnect`.

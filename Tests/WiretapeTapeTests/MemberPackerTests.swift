@@ -1,7 +1,8 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeTape
+import WiretapeWire
 
 /// The members that are cut, each with its field and its lines.
 private func take(_ packer: inout MemberPacker) -> [(info: MemberInfo, lines: String)] {

@@ -1,7 +1,8 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeTape
+import WiretapeWire
 
 /// One batch that becomes far more lines than a tape may keep in memory.
 @Suite struct MemberReliefTests {

@@ -1,7 +1,8 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeTape
+import WiretapeWire
 
 /// Acceptance 4: cut at every byte of the last two members, each byte of one member changed. Always a clear result, and
 /// a repair that reads cleanly.

@@ -1,6 +1,6 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeTape
 
 struct TapeLimitsTests {

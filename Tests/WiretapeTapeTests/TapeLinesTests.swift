@@ -1,7 +1,8 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeTape
+import WiretapeWire
 
 /// Every kind with its line, as `docs/tape-format.md` has it.
 let goldenLines: [(event: TapeEvent, line: String)] = [

@@ -1,6 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeBytes
+import WiretapeProtocol
 import WiretapeTape
+import WiretapeWire
 
 /// Events read again by their numbers, in any order.
 struct TapeLookupTests {

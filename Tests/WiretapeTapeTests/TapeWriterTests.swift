@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeSystem
 import WiretapeTape
 

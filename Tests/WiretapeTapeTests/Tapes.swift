@@ -1,6 +1,7 @@
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeTape
+import WiretapeWire
 
 /// Tapes for tests, and what is on them.
 enum Tapes {

@@ -1,7 +1,8 @@
 import Synchronization
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeTape
+import WiretapeWire
 
 /// Records of a test: each a time (u64) and a text after its length (u32). Every one becomes a message.
 struct TestConsumer: RecordConsumer {

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 /// The HTTP side, as servers from 2.0.5 to 2.7.16 were seen to answer.
 extension AtmosphereCodec {

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 extension AtmosphereCodec {
     /// A message: JSON is compared as JSON, anything else byte for byte. Its length is none of its meaning.

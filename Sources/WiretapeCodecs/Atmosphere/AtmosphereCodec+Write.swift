@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 extension AtmosphereCodec {
     /// The same session for a client whose request this is: what that asks for decides about lengths.

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 /// Atmosphere 2.x and 3.x, with the handshake of 2.0, over long polling, streaming, event streams, WebSockets and JSONP.
 /// `docs/protocols/atmosphere.md` is the reference.

@@ -1,5 +1,4 @@
 internal import WiretapeBytes
-internal import WiretapeCore
 
 /// The first message of a server to a client without an id, in the form of its generation.
 struct AtmosphereHandshake: Hashable, Sendable {

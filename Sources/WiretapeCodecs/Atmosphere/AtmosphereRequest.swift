@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// What a request says in the protocol's parameters. Servers make a header of every query item before they look at
 /// anything, so that either counts; names are compared without case.

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// A request to an application's own server for the right to a channel.
 struct EventflitAuthRequest {

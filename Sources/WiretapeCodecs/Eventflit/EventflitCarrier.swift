@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// What a request's path says: the application's key, and over HTTP the client's session and the kind of call, as in
 /// `/eventflit/app/KEY/123/abcdefgh/xhr_streaming`.

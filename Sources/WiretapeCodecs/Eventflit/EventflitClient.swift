@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// What a client says of itself when it connects: `?protocol=7&client=js&version=8.6.0`. The server speaks first, so that
 /// nothing else tells which prefix the client wants.

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+internal import WiretapeWire
 
 /// Authorisations: strings `KEY:HEX` that an application's own server makes for a socket and a channel.
 extension EventflitCodec {

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 /// The HTTP fallbacks of the JavaScript clients: SockJS frames, a line each. To the client `o` (open), `a["…","…"]` and
 /// `m"…"` (messages), `h` (heartbeat), `c[4200,"bye"]` (close); to the server an array of messages.

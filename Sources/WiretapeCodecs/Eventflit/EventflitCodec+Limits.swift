@@ -1,4 +1,5 @@
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 extension EventflitCodec {
     /// After the announced time without anything from the client the server pings, and wants a sign of life within 30 s.

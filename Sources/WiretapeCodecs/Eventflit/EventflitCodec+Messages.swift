@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 extension EventflitCodec {
     mutating func read(_ frame: EventflitFrame) throws(EventflitFault) -> Message {

@@ -1,4 +1,5 @@
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 extension EventflitCodec {
     package static let volatileQuery: Set<String> = ["protocol", "client", "version", "flash", "t", "n"]

@@ -1,4 +1,5 @@
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 /// Over HTTP every request names the session that its client made up.
 extension EventflitCodec {

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 extension EventflitCodec {
     /// The recorded bytes with the live socket id and the live names of channels; every other byte stays. Over HTTP a

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 /// Eventflit and Pusher Channels, protocol 5 to 7: one protocol whose own events begin with `eventflit:` or `pusher:`. Over
 /// WebSockets and over the HTTP fallbacks of the JavaScript clients. `docs/protocols/eventflit.md` is the reference.

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// A block of a `text/event-stream` as it came: lines of fields and comments, and the empty line that ends them. A text that
 /// is none is taken as the data of one.

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// What bytes of a stream, or of the request for one, say.
 enum EventsBody {

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 /// Streams of no known protocol: server-sent events, JSON lines, and bodies in pieces. Every exchange is a session: the request is one message
 /// of the client, and each event, line or piece of the answer one of the server, whose bytes are kept as they came.

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// What the units of a streamed body are.
 enum EventsForm: Hashable, Sendable {

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 extension GraphQLCodec {
     /// A message of the subprotocol `graphql-ws`, of its predecessor, or of AppSync.

@@ -1,4 +1,5 @@
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 extension GraphQLCodec {
     /// graphql-ws's server waits for `connection_init` and for nothing else; the legacy one does not wait.

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 extension GraphQLCodec {
     /// What opens the connection. What clients and servers tell each other with it (tokens, session data) is never compared.

@@ -1,4 +1,5 @@
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 extension GraphQLCodec {
     /// What AppSync signs anew for each connection, tokens, and the operation of a GET.

@@ -1,4 +1,5 @@
-package import WiretapeCore
+package import WiretapeProtocol
+internal import WiretapeWire
 
 /// A session of one subprotocol for a client of another one. What both have is said in the client's words
 /// (``rewrite(_:id:on:into:)``), keepalives and errors of the replay's own are the client's dialect's anyway.

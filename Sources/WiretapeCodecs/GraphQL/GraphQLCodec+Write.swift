@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 extension GraphQLCodec {
     /// The recorded bytes with the client's own id, where the client's carrier and dialect have them so: every other byte

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 /// GraphQL operations over WebSockets in their three subprotocols. `docs/protocols/graphql.md` is the reference.
 ///

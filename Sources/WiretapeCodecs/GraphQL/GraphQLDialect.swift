@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// The three subprotocols for GraphQL over a WebSocket. `docs/protocols/graphql.md` tells their differences.
 ///

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// The ids of operations as texts: strings are themselves, and the numbers that lenient servers take keep apart from them.
 enum GraphQLID {

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// What a client asks for, whatever carries it: the request of a WebSocket message, of a POST body, of a query string.
 struct GraphQLOperation: Hashable, Sendable {

@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// What servers of `graphql-transport-ws` insist on. The reasons are those of graphql-ws's server.
 struct GraphQLRules: ConnectionRules {

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 /// Any WebSocket whose protocol is not known: one message a frame, without chains.
 ///

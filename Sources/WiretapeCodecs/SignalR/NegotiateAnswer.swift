@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// The body of a server's answer to negotiate.
 struct NegotiateAnswer {

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 /// The HTTP side of SignalR, as ASP.NET Core 10 was seen to answer it.
 extension SignalRCodec {

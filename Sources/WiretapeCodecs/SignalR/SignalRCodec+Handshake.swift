@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 extension SignalRCodec {
     /// The record without a type. It opens the hub connection, so what was known of an earlier one is forgotten.

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 /// As an ASP.NET Core server has them by default: ClientTimeoutInterval, HandshakeTimeout, MaximumReceiveMessageSize.
 extension SignalRCodec {

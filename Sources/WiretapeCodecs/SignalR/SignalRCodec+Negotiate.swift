@@ -1,4 +1,6 @@
-package import WiretapeCore
+internal import WiretapeBytes
+package import WiretapeProtocol
+package import WiretapeWire
 
 extension SignalRCodec {
     /// The newest version of the negotiation that servers have.

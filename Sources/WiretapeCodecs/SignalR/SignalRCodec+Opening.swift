@@ -1,4 +1,6 @@
-package import WiretapeCore
+internal import WiretapeBytes
+package import WiretapeProtocol
+package import WiretapeWire
 
 extension SignalRCodec {
     package static let volatileQuery: Set<String> = [

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 extension SignalRCodec {
     /// The recorded bytes with live ids: every byte but the ids stays. To a client an

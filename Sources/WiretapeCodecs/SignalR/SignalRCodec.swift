@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 /// ASP.NET Core SignalR: both hub protocols over all transports. `docs/protocols/signalr.md` is the reference.
 ///

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// The message numbers of a stateful reconnect: each side counts what it sends, and after a reconnect says with a
 /// Sequence from which number on it sends again.

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// One record of the hub protocol before its meaning is known.
 struct SignalRFrame {

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// Stateful reconnect, the server's part (SignalR protocol, "Stateful reconnect"; ASP.NET Core 8 and later).
 ///

@@ -1,4 +1,5 @@
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 extension SignalRPack {
     /// The frame of a message with the members that ``object(of:)`` gives; nil when they are none.

@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeWire
 
 extension SignalRPack {
     /// Appends the frame with other ids; every other byte of the array stays as it is. Without ids in it the frame stays.

@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// The MessagePack hub protocol: frames of a length and one array. ``SignalRPack/object(of:)`` gives a message the members
 /// that it has in JSON, so that everything above reads both alike.

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeFaults
 internal import WiretapeSettings
 
 /// Rules and settings as people write them: refused with a place, or read; a rule's own text reads as the same rule.

@@ -1,6 +1,6 @@
 internal import WiretapeBytes
 internal import WiretapeCodecs
-internal import WiretapeCore
+internal import WiretapeProtocol
 internal import WiretapeTape
 
 /// Tapes of strangers, damaged ones, and those that our recorder writes.

@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeRuntime
 
 /// One end of a connection: says its turns one after the other as time passes, and keeps what it hears.
 final class FuzzPeer: StreamHandler {

@@ -1,6 +1,10 @@
+internal import WiretapeBytes
 internal import WiretapeCodecs
-internal import WiretapeCore
+internal import WiretapeFaults
+internal import WiretapeIntercept
+internal import WiretapeProtocol
 internal import WiretapeProxy
+internal import WiretapeRuntime
 internal import WiretapeSimulation
 internal import WiretapeTape
 

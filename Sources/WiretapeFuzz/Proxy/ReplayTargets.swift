@@ -1,8 +1,14 @@
+internal import WiretapeBytes
 internal import WiretapeCodecs
-internal import WiretapeCore
+internal import WiretapeFaults
+internal import WiretapeProtocol
 internal import WiretapeProxy
+internal import WiretapeReplay
+internal import WiretapeReport
+internal import WiretapeRuntime
 internal import WiretapeSimulation
 internal import WiretapeTape
+internal import WiretapeWire
 
 /// A replay of a small tape to a client that says anything: no trap, no write after an end, everything ends, and the verdict is a
 /// pass only for a client that said all that the tape has of it.

@@ -1,5 +1,6 @@
 internal import WiretapeCodecs
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// What peers say, as each protocol reads it: no byte is lost between messages, and every message can be written again and refused.
 enum CodecTargets {

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// Heads, bodies and their framing: cut anywhere, they are read as when whole, and a head with another `Host` is the same head.
 enum HTTPTargets {

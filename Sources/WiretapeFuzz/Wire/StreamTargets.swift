@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// Events and parts of a body: cut anywhere they are read as when whole.
 enum StreamTargets {

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// JSON and MessagePack: what was read and written again reads as the same.
 enum TextTargets {

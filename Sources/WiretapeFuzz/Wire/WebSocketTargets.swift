@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// Frames and compressed data: cut anywhere they are read as when whole, and what was packed unpacks to what it was.
 enum WebSocketTargets {

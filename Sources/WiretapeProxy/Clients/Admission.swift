@@ -1,4 +1,5 @@
-package import WiretapeCore
+internal import WiretapeBytes
+package import WiretapeRuntime
 
 /// Who is let in on one loop, and for how long it may keep us waiting. All client connections of the loop have a seat here;
 /// those that something is awaited from stand in one queue for each phase, and one timer looks at the first of each. A

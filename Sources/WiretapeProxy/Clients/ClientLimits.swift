@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeBytes
 
 /// How long a client may keep us waiting, in nanoseconds; nil: for ever. None of it is about a client that awaits an answer,
 /// or about what passes after an upgrade: those may be silent for as long as they like.

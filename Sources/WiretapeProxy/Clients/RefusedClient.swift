@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeRuntime
 
 /// A client that there is no place for: it is answered without having been heard, and read until it ends, so that it
 /// finds the answer. One that does not read, does not end or talks on is reset.

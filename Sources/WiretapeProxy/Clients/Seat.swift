@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeBytes
 
 /// Whoever has a seat: a client connection of the relay or of the replay.
 protocol SeatedClient: AnyObject {

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeWire
 
 /// The HTTP part of a relayed connection. It goes away when the connection is upgraded: an idle WebSocket pays nothing
 /// for it.

@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// Answers that the relay makes itself.
 enum OwnAnswer {

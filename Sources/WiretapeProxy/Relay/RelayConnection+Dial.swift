@@ -1,6 +1,7 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeRuntime
 internal import WiretapeTape
+internal import WiretapeWire
 
 extension RelayConnection {
     /// Finds the upstream and tries its addresses in order.

@@ -1,6 +1,8 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeRuntime
 internal import WiretapeTape
+internal import WiretapeWire
 
 /// What is awaited from the client, and what becomes of one that keeps us waiting.
 extension RelayConnection: SeatedClient {

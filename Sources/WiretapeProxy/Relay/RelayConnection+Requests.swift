@@ -1,6 +1,9 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeIntercept
+internal import WiretapeProtocol
+internal import WiretapeRuntime
 internal import WiretapeTape
+internal import WiretapeWire
 
 extension RelayConnection {
     /// Cuts the client's bytes at the boundaries of its requests and forwards them: heads with the upstream's `Host`,

@@ -1,6 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
 internal import WiretapeTape
+internal import WiretapeWire
 
 extension RelayConnection {
     /// Looks where the server's answers begin and end, for the tape and for upgrades, and forwards all bytes as they came,

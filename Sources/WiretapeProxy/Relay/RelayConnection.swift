@@ -1,6 +1,8 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeRuntime
 internal import WiretapeTape
+internal import WiretapeWire
 
 /// A client's connection and the one to the server that belongs to it. It is in one of four modes: HTTP exchanges, cut at
 /// their boundaries; a tunnel after an upgrade, where bytes go across as they came; refused, where the client's bytes

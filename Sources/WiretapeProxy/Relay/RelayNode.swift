@@ -1,6 +1,9 @@
 internal import WiretapeBytes
-package import WiretapeCore
+internal import WiretapeIntercept
+internal import WiretapeProtocol
+package import WiretapeRuntime
 package import WiretapeTape
+internal import WiretapeWire
 
 /// The relay of one loop for one upstream: accepts clients and forwards their connections, telling the tap what passes.
 /// It knows HTTP/1.1 as far as its framing goes and nothing of any protocol above it.

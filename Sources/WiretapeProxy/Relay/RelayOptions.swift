@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeWire
 
 /// What a relay does with the traffic beside forwarding it.
 package struct RelayOptions: Hashable, Sendable {

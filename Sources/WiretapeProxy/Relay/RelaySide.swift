@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeRuntime
+internal import WiretapeWire
 
 /// One end of a relayed connection, as the handler of its stream. Keeps the connection alive until the stream has ended.
 final class RelaySide: StreamHandler {

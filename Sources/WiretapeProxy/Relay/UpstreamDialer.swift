@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeRuntime
 
 /// Finds the addresses of one upstream for the connections of one loop and opens streams to them.
 final class UpstreamDialer {

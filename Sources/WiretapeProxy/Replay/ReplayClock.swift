@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeBytes
 
 /// The clock of the clients under test, which the driver lives by: the loop's, N times as fast, or moved by hand.
 struct ReplayClock: Sendable {

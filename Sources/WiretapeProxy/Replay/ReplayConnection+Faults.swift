@@ -1,4 +1,7 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapePlayback
+internal import WiretapeRuntime
+internal import WiretapeWire
 
 /// What rules do to the bytes of a connection.
 extension ReplayConnection {

@@ -1,4 +1,8 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapePlayback
+internal import WiretapeProtocol
+internal import WiretapeRuntime
+internal import WiretapeWire
 
 /// What is awaited from the client, and what becomes of one that keeps us waiting.
 extension ReplayConnection: SeatedClient {

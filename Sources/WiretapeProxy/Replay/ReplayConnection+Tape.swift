@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeFaults
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// What rules did on a connection and the actual tape has not told yet: which event it was done to is known when that is
 /// told.

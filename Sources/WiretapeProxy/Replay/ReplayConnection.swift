@@ -1,5 +1,9 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapePlayback
+internal import WiretapeProtocol
+internal import WiretapeReplay
+internal import WiretapeRuntime
+internal import WiretapeWire
 
 /// One client of the replay server: joins a stream to the server's end of HTTP and WebSockets. It dispatches outcomes and
 /// keeps three deadlines: asking for acknowledgements, the client's answer to a close frame, the client's FIN.

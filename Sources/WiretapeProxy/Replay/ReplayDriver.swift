@@ -1,6 +1,11 @@
-package import WiretapeCore
+package import WiretapeBytes
+internal import WiretapeRedaction
+package import WiretapeReplay
+package import WiretapeReport
+package import WiretapeRuntime
+package import WiretapeWire
 
-/// Who decides what the replay server says: ``WiretapeCore/ReplayEngine``, or a script in tests. The meaning of each call
+/// Who decides what the replay server says: ``WiretapeReplay/ReplayEngine``, or a script in tests. The meaning of each call
 /// is the engine's.
 package protocol ReplayDriver {
     mutating func opened(

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeRuntime
+internal import WiretapeWire
 
 /// A client's connection that was given to the upstream, for one request. The answer is read as strictly as the request was,
 /// and the connection ends with it: what the client sent behind the request is for another connection. It is in one of four

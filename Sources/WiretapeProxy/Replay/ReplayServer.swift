@@ -1,8 +1,14 @@
-package import WiretapeCore
+package import WiretapeBytes
+internal import WiretapeFaults
+package import WiretapeProtocol
+package import WiretapeReplay
+package import WiretapeReport
+package import WiretapeRuntime
+package import WiretapeWire
 
 /// The replay server of one loop: accepts clients, feeds what they send to its driver and does what that says. All of its
 /// connections share the driver, so a session may go on over a second one. It knows HTTP and WebSockets as far as
-/// ``WiretapeCore/ServerEndpoint`` does, and nothing of any protocol above them.
+/// ``WiretapeWire/ServerEndpoint`` does, and nothing of any protocol above them.
 package final class ReplayServer {
     let loop: any Loop
     let date: () -> String?
@@ -50,7 +56,7 @@ package final class ReplayServer {
     /// - Parameters:
     ///   - timeScale: how many times faster than ours the clock of the clients runs. The driver lives by that clock.
     ///   - hasManualClock: it moves by ``advance(by:)`` only.
-    ///   - upstream: where ``WiretapeCore/ReplayAction/passThrough(_:)`` leads, and how streams to it are opened.
+    ///   - upstream: where ``WiretapeReplay/ReplayAction/passThrough(_:)`` leads, and how streams to it are opened.
     ///   - access: who is let in.
     ///   - limits: how long clients may keep us waiting, in their time.
     ///   - places: how many there may be.

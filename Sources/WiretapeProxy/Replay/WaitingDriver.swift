@@ -1,4 +1,8 @@
-package import WiretapeCore
+package import WiretapeBytes
+package import WiretapeReplay
+package import WiretapeReport
+package import WiretapeRuntime
+package import WiretapeWire
 
 /// Stands for the real driver while the tape is still being read: keeps what clients say and answers nothing. With
 /// ``ReplayServer/begin(_:)`` the real one hears all of it in order.

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeRuntime
+package import WiretapeWire
 
 /// One TCP connection of a client: one request and its answer, and a WebSocket when that is 101.
 ///

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeRuntime
+internal import WiretapeWire
 
 /// From a name to a connection whose handshake is done.
 extension HubClient {

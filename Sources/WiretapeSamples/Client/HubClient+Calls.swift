@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeWire
 
 /// Calls in both directions.
 extension HubClient {

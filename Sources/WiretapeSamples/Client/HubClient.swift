@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeRuntime
+package import WiretapeWire
 
 /// A small SignalR client: JSON over WebSockets, with automatic reconnect that behaves as @microsoft/signalr's does.
 ///

@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeWire
 
 /// What an application sees of its hub connection, in order.
 package enum HubEvent: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeWire
 
 package struct HubOptions: Sendable {
     package var url: HubURL

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// A call that waits for its completion.
 struct PendingCall {

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeWire
 
 /// The hub's methods.
 extension HubMember {

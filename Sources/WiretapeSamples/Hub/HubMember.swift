@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeRuntime
+internal import WiretapeWire
 
 /// One client of the hub, from its handshake on.
 final class HubMember {

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeRuntime
+internal import WiretapeWire
 
 /// One TCP connection of the hub: HTTP/1.1 requests, then perhaps a WebSocket, whose messages a ``HubMember`` gets.
 final class HubServerConnection: StreamHandler {

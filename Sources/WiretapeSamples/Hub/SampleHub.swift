@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeRuntime
+internal import WiretapeWire
 
 /// A small SignalR server: a chat hub at one path, JSON over WebSockets. It plays the real server in the demo and in tests.
 ///

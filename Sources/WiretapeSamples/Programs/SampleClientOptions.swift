@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapeProtocol
 
 /// The command line of `sample-client`.
 struct SampleClientOptions {

@@ -1,5 +1,7 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeFaults
 internal import WiretapeNet
+internal import WiretapeRuntime
 internal import WiretapeSystem
 
 /// `sample-client`: a chat client with automatic reconnect that prints what its application sees.

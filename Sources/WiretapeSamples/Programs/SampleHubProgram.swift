@@ -1,6 +1,9 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeFaults
 internal import WiretapeNet
+internal import WiretapeRuntime
 internal import WiretapeSystem
+internal import WiretapeWire
 
 /// `sample-hub`: a small SignalR server for the demo and for trying things out.
 package enum SampleHubProgram {

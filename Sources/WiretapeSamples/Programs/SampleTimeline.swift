@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeWire
 
 /// How the sample client tells what its application sees.
 enum SampleTimeline {

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeRuntime
+internal import WiretapeWire
 
 /// One client of ``PushServer``.
 final class PushConnection: StreamHandler {

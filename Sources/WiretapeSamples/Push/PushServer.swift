@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeRuntime
 
 /// The plainest WebSocket server that this stack can be: to every client's first message it answers with so many frames of
 /// equal size, as fast as the client takes them. What a replay at speed `instant` is measured against.

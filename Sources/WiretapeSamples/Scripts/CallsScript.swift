@@ -1,4 +1,6 @@
-package import WiretapeCore
+internal import WiretapeBytes
+package import WiretapeRuntime
+internal import WiretapeWire
 
 /// A client's application that calls every way there is, without waiting for one answer before the next call: concurrent
 /// invocations, a stream, an upload, a result for the server. Its calls follow a timetable of its own.

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// A chat client's application: says its lines one after the other, each when the server has taken the one before, and says a
 /// line again whose connection was lost before that.

@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeWire
 
 /// How a model client behaves, within what the protocol allows unless it has ``mischief``.
 package struct ClientHabits: Sendable {

@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// What a model client knows of one session: which of its lines it has said, and which of the server's it has heard.
 package struct ClientPlay: Sendable {

@@ -1,4 +1,5 @@
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 /// A recorded session as a conversation: what each side says, and by the rules of `docs/replay.md` what each message of
 /// the server waits for. Worked out from the tape alone, without anything of the replay engine, which is held to it.

@@ -1,4 +1,5 @@
-package import WiretapeCore
+package import WiretapeBytes
+package import WiretapeProtocol
 
 /// A tape as a seed draws it: sessions of one to three clients, each with recorded reconnects of its own.
 package struct DrawnTape: Sendable {

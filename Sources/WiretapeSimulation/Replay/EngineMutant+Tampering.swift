@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeReplay
+internal import WiretapeWire
 
 extension EngineMutant {
     /// - Parameter delay: takes what goes out a millisecond later.

@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeProtocol
+internal import WiretapeReplay
 
 /// An engine broken on purpose: stands between the engine and the stage, and does one thing wrong. Whatever holds the
 /// engine to its rules must see it.

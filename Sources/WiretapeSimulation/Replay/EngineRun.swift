@@ -1,4 +1,9 @@
-package import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapeProtocol
+internal import WiretapeReplay
+package import WiretapeReport
+internal import WiretapeWire
 
 /// What became of an ``EngineScenario``.
 package struct EngineRun: Sendable {

@@ -1,4 +1,8 @@
-package import WiretapeCore
+internal import WiretapeBytes
+package import WiretapeFaults
+package import WiretapeProtocol
+package import WiretapeReplay
+internal import WiretapeWire
 
 /// One run of the simulation, as a seed draws it: a tape, the options of the replay, its clients and the weather. The same
 /// seed is the same scenario everywhere.

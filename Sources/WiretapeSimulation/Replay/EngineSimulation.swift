@@ -1,4 +1,8 @@
-package import WiretapeCore
+internal import WiretapeFaults
+package import WiretapeProtocol
+internal import WiretapeReplay
+internal import WiretapeReport
+internal import WiretapeWire
 
 /// The simulation of the replay engine: one seed is one ``EngineScenario`` and what is wrong with its run.
 package enum EngineSimulation {

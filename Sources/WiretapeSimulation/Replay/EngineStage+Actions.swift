@@ -1,4 +1,9 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapeProtocol
+internal import WiretapeReplay
+internal import WiretapeReport
+internal import WiretapeWire
 
 /// What the engine wants done, held to what a server can do.
 extension EngineStage {

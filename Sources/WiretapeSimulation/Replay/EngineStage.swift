@@ -1,4 +1,9 @@
-package import WiretapeCore
+package import WiretapeBytes
+internal import WiretapeFaults
+package import WiretapeReplay
+package import WiretapeReport
+internal import WiretapeRuntime
+internal import WiretapeWire
 
 /// A replay engine and its clients in virtual time, without a byte of HTTP or WebSocket framing: every connection has its
 /// own latency and a kernel that takes what is sent after a while. It does the engine's actions, holds them to what a server

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// A message of SignalR's JSON protocol in its MessagePack protocol, written down from the protocol's page and not from
 /// the codec that is under test.

@@ -1,4 +1,6 @@
-package import WiretapeCore
+package import WiretapeBytes
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 extension ModelClient {
     /// Something came. Events of slots that the client has left are dropped.

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeWire
 
 /// What a client does wrong on purpose: one line of one session.
 extension ModelClient {

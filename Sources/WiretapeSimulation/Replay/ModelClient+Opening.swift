@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 extension ModelClient {
     /// Begins an attempt: negotiation, or the transport at once.

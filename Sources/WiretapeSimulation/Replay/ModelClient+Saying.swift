@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 extension ModelClient {
     /// Says what is due, and works out when to wake next. Called when something has changed.

@@ -1,4 +1,6 @@
-package import WiretapeCore
+package import WiretapeBytes
+package import WiretapeProtocol
+internal import WiretapeWire
 
 /// A client that plays the client's part of recorded sessions, one after the other: negotiates, opens its transport, says
 /// its lines in its own order and under its own ids, comes back when a connection is lost. A machine without sockets and

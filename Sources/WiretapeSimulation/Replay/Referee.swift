@@ -1,4 +1,6 @@
-package import WiretapeCore
+package import WiretapeBytes
+package import WiretapeProtocol
+package import WiretapeWire
 
 /// Watches one session of a replay, as the server's side of the wire sees it, and holds it to the rules of
 /// `docs/replay.md`: nothing leaves before its causes, replies go to the id that asked, nothing is sent twice, nothing out of

@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// In which order a client says its lines, and which of them wait for everything that was recorded before them. Answers to
 /// the server's questions are not among them: they are said when the question has come.

@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// Draws one recorded session: what a hub and its client might have said, in an order that their protocol allows.
 struct SessionDrawer {

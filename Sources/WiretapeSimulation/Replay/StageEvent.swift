@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeReplay
 
 /// What happens on an ``EngineStage``.
 enum StageEvent: Sendable {

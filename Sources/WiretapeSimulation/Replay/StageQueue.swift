@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeBytes
 
 /// What is to happen, by time, and by order of scheduling where times are equal.
 package struct StageQueue<Event: Sendable>: Sendable {

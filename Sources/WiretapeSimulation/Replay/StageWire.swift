@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeReplay
+internal import WiretapeWire
 
 /// A connection of an ``EngineStage``.
 struct StageWire: Sendable {

@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// The client's part of SignalR's stateful reconnect: numbers what it says and what it hears, keeps what is not
 /// acknowledged, and drops what it has heard before.

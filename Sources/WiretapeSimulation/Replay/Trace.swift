@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeWire
 
 // What happens on a stage, in words for people.
 

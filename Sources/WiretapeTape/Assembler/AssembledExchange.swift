@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// One HTTP exchange on its way to the tape. A head waits until its body is known to stand inline or not.
 final class AssembledExchange {

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeWire
 
 extension AssembledFrames {
     /// Whether `bytes` look like whole frames and nothing else. After a gap the boundaries are lost; a read that begins at

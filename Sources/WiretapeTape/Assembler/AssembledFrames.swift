@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// One direction of a WebSocket connection on its way to the tape: cuts frames, unmasks, joins, inflates. It judges
 /// nothing: what fits no message is written as a `frame` line.

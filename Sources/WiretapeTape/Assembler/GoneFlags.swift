@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeProtocol
 
 /// Who ended a transport and how, in the flags of a `gone` record.
 package enum GoneFlags {

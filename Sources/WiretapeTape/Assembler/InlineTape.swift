@@ -1,4 +1,5 @@
-package import WiretapeCore
+package import WiretapeBytes
+package import WiretapeProtocol
 
 /// A tape in memory, made without a thread: for simulations and tests. Lines are written as records arrive.
 package final class InlineTape: TapSink {

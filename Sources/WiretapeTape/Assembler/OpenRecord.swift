@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
 
 /// The payload of an `open` record: texts, each behind its length (four bytes, the lowest first).
 package enum OpenRecord {

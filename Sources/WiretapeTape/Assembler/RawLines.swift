@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// Lines for bytes that are no proper HTTP or WebSocket traffic. Readers of other versions skip them as unknown kinds;
 /// `docs/tape-format.md` lists them.

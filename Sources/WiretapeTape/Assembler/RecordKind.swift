@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeWire
 
 /// What the loops hand to the writer: binary records, cheap to append and complete enough to make the tape's lines from.
 /// They never leave the process.

@@ -1,5 +1,5 @@
-internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeBytes
+package import WiretapeRuntime
 
 /// The recorder's end on one loop: appends records to a buffer and hands it over by size or after 10 ms. Nothing here
 /// allocates per record.

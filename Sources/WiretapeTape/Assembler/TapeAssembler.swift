@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// Makes a tape's events from the records of the loops: parses heads, decides whether bodies stand inline, cuts WebSocket
 /// frames, joins and inflates messages. It runs off the loops, and is the only place that knows how traffic becomes

@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeWire
 
 /// Trailers as the payload of a `bodyEnd` record: `name: value` CR LF each.
 package enum TrailerRecord {

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
 
 /// Something that a canonical tape will hold, before connections and exchanges have their numbers.
 struct CanonItem {

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeRedaction
+internal import WiretapeWire
 
 /// The names that a canonical tape has for what a server or client drew at random: `id_1`, `id_2`, … in the order of
 /// appearance. The same value has the same name wherever it stands.

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// A payload as a canonical tape has it: JSON as `json` with its members in one order, anything else as it was.
 struct CanonPayload {

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// Adds up the pieces of WebSocket messages that came in several events: a canonical tape has a message in one line, and
 /// none that is longer than what is put together may be lost without a word.

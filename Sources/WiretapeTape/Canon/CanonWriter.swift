@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// Turns items into lines: gives connections and exchanges their numbers in the order of appearance, and times in whole
 /// milliseconds that never go back.

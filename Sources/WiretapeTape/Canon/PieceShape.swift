@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// Where a streamed body may be cut so that every piece says one thing.
 enum PieceShape {

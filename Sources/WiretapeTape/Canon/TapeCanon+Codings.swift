@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// Content codings: a canonical tape has bodies as they are meant, as the recorder leaves `gzip` and `deflate`. A body that
 /// cannot be decoded stays as it was received.

@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
 package import WiretapeSystem
 
 extension TapeCanon {

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 extension TapeCanon {
     /// The messages of the event that are part of the conversation: no keepalives, no acknowledgements, nothing that is

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// Sessions that every request names by an id: the first answer tells it, and it has one name wherever it stands.
 extension TapeCanon {

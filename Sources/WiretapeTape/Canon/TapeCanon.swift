@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+internal import WiretapeWire
 
 /// Makes a tape canonical: what is left does not change from one recording of a conversation to the next, but for the
 /// start and the times. `docs/tape-format.md` states what is kept, renamed and left out. Comments stay before what they

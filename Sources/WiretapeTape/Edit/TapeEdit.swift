@@ -1,4 +1,5 @@
-package import WiretapeCore
+package import WiretapeFaults
+package import WiretapeWire
 
 /// What `wiretape edit` does to the messages that a selector names.
 package struct TapeEdit: Sendable {

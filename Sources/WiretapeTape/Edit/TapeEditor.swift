@@ -1,5 +1,7 @@
 internal import WiretapeBytes
-package import WiretapeCore
+internal import WiretapeFaults
+package import WiretapeProtocol
+internal import WiretapeWire
 
 /// Edits a tape in two passes: ``look(_:)`` at every line finds the messages, ``change(_:)`` gives the lines anew. Lines
 /// that are not concerned stay as they are, byte for byte. Memory: the messages that are meant.

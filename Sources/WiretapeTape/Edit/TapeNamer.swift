@@ -1,4 +1,7 @@
-package import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeFaults
+package import WiretapeProtocol
+internal import WiretapeWire
 
 /// Writes names of sessions on the `open` events of their connections, in two passes: ``look(_:)`` at every line, then
 /// ``settle()``, then ``change(_:)`` gives the lines anew. Memory: the tape's connections.

@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeProtocol
 
 /// A line that is written to a tape: an event's, or a comment's or header's. Without its line feed.
 package struct TapeNewLine: Hashable, Sendable {

@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// The pieces of JSON (RFC 8259) that a line is made of. Each function starts at `at` and leaves it behind what it read.
 enum LineScan {

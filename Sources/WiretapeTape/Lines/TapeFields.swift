@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// The values of one line, by key. What a kind does not use is not looked at again.
 struct TapeFields {

@@ -1,4 +1,5 @@
-package import WiretapeCore
+package import WiretapeProtocol
+internal import WiretapeWire
 
 extension TapeLineParser {
     /// The first line of a tape.

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 extension TapeLineParser {
     static func kind(_ name: String, _ f: TapeFields, isSparse: Bool) throws(TapeLineFault) -> TapeEvent.Kind {

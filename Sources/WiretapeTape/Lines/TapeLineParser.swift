@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
 
 /// Reads the lines of events (`docs/tape-format.md`). Unknown keys are skipped, unknown kinds come as such.
 package struct TapeLineParser {

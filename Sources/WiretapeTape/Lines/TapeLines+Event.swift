@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+internal import WiretapeWire
 
 extension TapeLines {
     /// The line of any event.

@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeWire
 
 /// Writes the lines of a tape (`docs/tape-format.md`), each with its `\n`. Keys come in the order of the format's table.
 /// The hot kinds take their payload as a span and allocate nothing but what `out` grows by.

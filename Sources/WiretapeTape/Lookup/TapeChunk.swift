@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeFaults
 
 /// The lines of one place of a tape's index.
 struct TapeChunk: Sendable {

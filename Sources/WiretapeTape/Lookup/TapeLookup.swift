@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
 internal import WiretapeSystem
 
 /// Single events of a tape by their numbers, read again from the file when they are asked for. It keeps the lines of the

@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeProtocol
 
 /// An event and where it stands on its tape.
 package struct NumberedEvent: Hashable, Sendable {

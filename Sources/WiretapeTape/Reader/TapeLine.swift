@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeProtocol
 
 /// One line of a tape as it stands in the file, and what it says.
 package struct TapeLine: Sendable {

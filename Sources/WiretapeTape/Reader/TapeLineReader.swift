@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
 package import WiretapeSystem
 
 /// Reads a tape line by line, comments and bad lines included: for the tools that copy or check tapes. Memory: one line.

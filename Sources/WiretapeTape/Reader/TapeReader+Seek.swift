@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeProtocol
 
 extension TapeReader {
     /// Every member from the beginning, by their headers: nothing is inflated. Nil when the tape is plain or one of the

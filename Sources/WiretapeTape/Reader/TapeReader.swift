@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
 package import WiretapeSystem
 
 /// Reads a tape (`docs/tape-format.md`), compressed or plain, event by event. Memory does not grow with the tape: a line

@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeProtocol
 
 /// The beginning of a tape: up to and with its header.
 struct TapeStart: ~Copyable {

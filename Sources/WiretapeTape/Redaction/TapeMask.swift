@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeProtocol
 
 /// Shows the events of a tape without secrets, also of one that was recorded with them: what `inspect` and `diff` print.
 package struct TapeMask {

@@ -1,5 +1,7 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeRedaction
+internal import WiretapeWire
 
 /// Takes the secrets out of events on their way to a tape. It stands where lines are made, on the writer's thread, so that
 /// no secret reaches a line, a queue of lines or the disk. Events without secrets pass as they are.

@@ -1,6 +1,8 @@
 internal import WiretapeBytes
-package import WiretapeCore
+internal import WiretapeProtocol
+package import WiretapeRedaction
 package import WiretapeSystem
+internal import WiretapeWire
 
 /// Takes the secrets out of a tape that has them, line by line: what has none is copied byte for byte, and so are keys that
 /// this version does not know.

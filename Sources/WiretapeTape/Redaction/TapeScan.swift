@@ -1,6 +1,8 @@
 internal import WiretapeBytes
-package import WiretapeCore
+internal import WiretapeProtocol
+package import WiretapeRedaction
 package import WiretapeSystem
+internal import WiretapeWire
 
 /// Looks for secrets on a tape, in all places where ``TapeRedactor`` replaces them, and for what is as random as a key.
 package struct TapeScan {

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeRuntime
 package import WiretapeSystem
 
 /// Saves what can be saved of a damaged tape: every whole line of every readable member, in order, as it was. Members

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeWire
 
 /// What was meant by a line that is no event, or has words that this version does not know.
 enum TapeLineAdvice {

@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeWire
 
 /// What a validation found on a tape.
 package struct TapeSummary: Sendable {

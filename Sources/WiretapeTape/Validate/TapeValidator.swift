@@ -1,4 +1,6 @@
-package import WiretapeCore
+internal import WiretapeBytes
+package import WiretapeProtocol
+internal import WiretapeWire
 
 /// Looks at every line of a tape: whether it is an event, whether the codecs can read it, and what sessions there are.
 /// Memory does not grow with the tape.

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 extension MemberPacker {
     /// Any event. Its time is raised to that of the event before when it is smaller.

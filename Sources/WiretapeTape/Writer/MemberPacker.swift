@@ -1,5 +1,5 @@
 package import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
 
 /// Gathers the lines of events and cuts them into members: at 1 MiB of lines (a longer line stands alone), and where the
 /// caller flushes. Counts events and keeps time from going back. Memory: the lines that were not taken yet.

@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
 
 /// Writes a tape line by line, lines as they were read and events: packed into members, or plain, and from there to a
 /// sink or into memory, or nowhere. Events are counted for the members' fields; times are taken as they are.

@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
 
 /// The path from batches to members, without a thread and without a clock: the writer's thread drives it, and so may a
 /// test or a simulation.

@@ -1,5 +1,5 @@
 internal import Synchronization
-package import WiretapeCore
+package import WiretapeProtocol
 internal import WiretapeSystem
 
 /// Writes a tape on a thread of its own, behind a queue bounded by bytes. The loops hand over batches and never wait:

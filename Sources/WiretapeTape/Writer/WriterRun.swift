@@ -1,5 +1,4 @@
 internal import Synchronization
-internal import WiretapeCore
 internal import WiretapeSystem
 
 /// The writer's thread: takes what is queued, lets the press make members of it and hands them to the sink.

@@ -1,5 +1,5 @@
-internal import WiretapeCore
 internal import WiretapeProxy
+internal import WiretapeRuntime
 internal import WiretapeSystem
 internal import WiretapeTLS
 

@@ -1,7 +1,7 @@
 internal import WiretapeBytes
-internal import WiretapeCore
 internal import WiretapeSystem
 internal import WiretapeTLS
+internal import WiretapeWire
 
 /// `wiretape ca`.
 package struct CACommand: Command {

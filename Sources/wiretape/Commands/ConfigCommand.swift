@@ -1,6 +1,7 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeFaults
 internal import WiretapeSystem
+internal import WiretapeWire
 
 /// `wiretape config`.
 package struct ConfigCommand: Command {

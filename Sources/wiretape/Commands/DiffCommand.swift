@@ -1,7 +1,9 @@
+internal import WiretapeBytes
 internal import WiretapeCodecs
-internal import WiretapeCore
+internal import WiretapeProtocol
 internal import WiretapeSystem
 internal import WiretapeTape
+internal import WiretapeTapeTools
 
 /// `wiretape diff A B`.
 package struct DiffCommand: Command {

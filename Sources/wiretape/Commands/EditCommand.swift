@@ -1,7 +1,9 @@
+internal import WiretapeBytes
 internal import WiretapeCodecs
-internal import WiretapeCore
+internal import WiretapeFaults
 internal import WiretapeSystem
 internal import WiretapeTape
+internal import WiretapeWire
 
 /// `wiretape edit FILE --where SELECTOR …`.
 package struct EditCommand: Command {

@@ -1,5 +1,5 @@
+internal import WiretapeBytes
 internal import WiretapeCodecs
-internal import WiretapeCore
 internal import WiretapeTape
 
 /// `wiretape name FILE alice=1 bob=2`.

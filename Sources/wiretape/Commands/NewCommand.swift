@@ -1,6 +1,6 @@
 internal import WiretapeBytes
 internal import WiretapeCodecs
-internal import WiretapeCore
+internal import WiretapeProtocol
 internal import WiretapeSystem
 internal import WiretapeTape
 

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeFaults
 internal import WiretapeSystem
 
 /// `wiretape proxy`.

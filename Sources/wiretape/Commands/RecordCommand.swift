@@ -1,5 +1,6 @@
 internal import WiretapeCodecs
-internal import WiretapeCore
+internal import WiretapeFaults
+internal import WiretapeProtocol
 internal import WiretapeProxy
 internal import WiretapeSystem
 internal import WiretapeTape

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeRedaction
 internal import WiretapeTape
 
 /// `wiretape redact FILE`.

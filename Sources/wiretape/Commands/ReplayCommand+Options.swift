@@ -1,4 +1,8 @@
-internal import WiretapeCore
+internal import WiretapeAttempts
+internal import WiretapeBytes
+internal import WiretapeProtocol
+internal import WiretapeReplay
+internal import WiretapeReport
 
 extension ReplayOptions {
     /// What the command line says; its values have been checked one by one while parsing.

@@ -1,4 +1,8 @@
-internal import WiretapeCore
+internal import WiretapeAttempts
+internal import WiretapeProtocol
+internal import WiretapeReplay
+internal import WiretapeReport
+internal import WiretapeWire
 
 extension ReplayCommand {
     package static let spec = CommandSpec(

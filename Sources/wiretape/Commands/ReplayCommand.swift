@@ -1,8 +1,14 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeFaults
 internal import WiretapeNet
+internal import WiretapeProtocol
 internal import WiretapeProxy
+internal import WiretapeReplay
+internal import WiretapeReport
+internal import WiretapeRuntime
 internal import WiretapeSystem
 internal import WiretapeTape
+internal import WiretapeWire
 
 /// `wiretape replay`.
 package struct ReplayCommand: Command {

@@ -1,7 +1,8 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeRedaction
 internal import WiretapeSystem
 internal import WiretapeTape
+internal import WiretapeWire
 
 /// `wiretape scan FILE…`.
 package struct ScanCommand: Command {

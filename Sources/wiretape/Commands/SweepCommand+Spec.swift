@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeBytes
 
 extension SweepCommand {
     package static let spec = CommandSpec(

@@ -1,5 +1,9 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapeProtocol
+internal import WiretapeReplay
 internal import WiretapeSystem
+internal import WiretapeWire
 
 /// `wiretape sweep`.
 package struct SweepCommand: Command {

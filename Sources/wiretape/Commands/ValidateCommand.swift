@@ -1,5 +1,4 @@
 internal import WiretapeCodecs
-internal import WiretapeCore
 internal import WiretapeSystem
 internal import WiretapeTape
 

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeRedaction
 
 extension OptionGroup {
     /// What is redacted: `record`, `redact` and `scan`.

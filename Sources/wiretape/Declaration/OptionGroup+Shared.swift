@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeAttempts
+internal import WiretapeWire
 
 extension OptionGroup {
     /// What every command that serves takes.

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeBytes
 
 /// What a value may be. Checked while parsing, so that a command never sees a value of another kind.
 package enum ValueKind: Sendable {

@@ -1,5 +1,6 @@
 internal import WiretapeCodecs
-package import WiretapeCore
+package import WiretapeFaults
+internal import WiretapeProtocol
 
 /// `--filter`: which rows are shown. An ordinal counts within each session, as the rules of faults do.
 package struct InspectFilter: Sendable {

@@ -1,4 +1,5 @@
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 /// One line of what happened on a tape: an event, or one of the messages that an event held.
 package struct InspectRow: Hashable, Sendable {

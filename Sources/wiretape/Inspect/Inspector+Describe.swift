@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeFaults
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 extension Inspector {
     typealias Description = (kind: InspectRow.Kind, direction: Direction?, text: String)

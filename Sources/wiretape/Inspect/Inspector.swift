@@ -1,5 +1,7 @@
 internal import WiretapeCodecs
-package import WiretapeCore
+package import WiretapeProtocol
+internal import WiretapeReplay
+internal import WiretapeWire
 
 /// Turns the events of a tape into rows, one tape at a time, in bounded memory.
 package struct Inspector: Sendable {

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 /// `--format json`: one object a decoded message, one line each. Other rows are left out, but for requests that a filter
 /// asks for.

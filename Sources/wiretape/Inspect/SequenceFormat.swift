@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// `--format sequence`: the conversation as a diagram, one line an arrow between the lanes client, proxy and server.
 ///

@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// Notices that a client comes back: a connection that opens after the last stream has ended.
 package struct SequenceReconnects: Sendable {

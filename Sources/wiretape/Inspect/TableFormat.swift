@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// `--format table`: a line a row, with time, gap to the row before, connection, session, direction and what it was.
 package struct TableFormat: InspectFormat {

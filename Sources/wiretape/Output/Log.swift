@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeRedaction
 internal import WiretapeSystem
 
 /// Text for people, on standard error. Its further lines are indented, so that nothing from outside looks like ours.

@@ -1,5 +1,5 @@
-internal import WiretapeCore
 internal import WiretapeSystem
+internal import WiretapeWire
 
 extension Verdict {
     /// Writes the line and, with `--json`, its twin on standard output.

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeBytes
 
 /// Reads the words after a command's name by its declaration: `--opt value`, `--opt=value`, `-o value`, `-ovalue`,
 /// options and positional arguments in any order, `--` before words that are none of ours.

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeRuntime
 
 /// What the parser made of a command line. Every value is of its declared kind.
 package struct ParsedArguments: Hashable, Sendable {

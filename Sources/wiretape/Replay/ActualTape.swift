@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeReplay
 internal import WiretapeSystem
 internal import WiretapeTape
 

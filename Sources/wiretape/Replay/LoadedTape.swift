@@ -1,5 +1,6 @@
 internal import WiretapeCodecs
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeReplay
 internal import WiretapeSystem
 internal import WiretapeTape
 

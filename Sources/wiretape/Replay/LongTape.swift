@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeProtocol
 internal import WiretapeTape
 
 /// What is kept of a tape that is too long to be kept: the scripts of its sessions without their messages, and where on the

@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeFaults
+internal import WiretapeReplay
+internal import WiretapeReport
 
 /// Rules that cannot fire on the tape that is to be played. Nobody is answered.
 struct RefusedRules: Error {

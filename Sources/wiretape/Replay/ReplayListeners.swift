@@ -1,6 +1,8 @@
-internal import WiretapeCore
+internal import WiretapeBytes
 internal import WiretapeNet
+internal import WiretapeProtocol
 internal import WiretapeProxy
+internal import WiretapeReplay
 
 /// Where the clients of a replay connect: the listeners of `--listen`. Of a tape with several upstreams the n-th is for the
 /// n-th of them; with `--session` it has the n-th name. With both each upstream has a listener for each name:

@@ -1,6 +1,7 @@
-internal import WiretapeCore
+internal import WiretapeReport
 internal import WiretapeSystem
 internal import WiretapeTape
+internal import WiretapeWire
 
 /// Where `--report` wants the report.
 enum ReportTarget: Hashable, Sendable {

@@ -1,7 +1,10 @@
+internal import WiretapeAttempts
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeReplay
 internal import WiretapeSystem
 internal import WiretapeTape
+internal import WiretapeWire
 
 /// `--events`: a line of JSON for everything as it happens in a replay (`docs/events.md`). Each line is an object with `v`, the
 /// version of its shape, and `event`, what it tells. Secrets stand in it as on tapes.

@@ -1,5 +1,5 @@
-internal import WiretapeCore
 internal import WiretapeNet
+internal import WiretapeProtocol
 internal import WiretapeSystem
 
 /// A tape that is read on a thread of its own while clients can connect already.

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
 internal import WiretapeTape
 
 /// The events of a long tape, read again when they are wanted.

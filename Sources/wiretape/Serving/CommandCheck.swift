@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeRuntime
 internal import WiretapeSystem
 
 /// Whether the command behind `--` can be started. It is asked before anything is listened on or written: a command that

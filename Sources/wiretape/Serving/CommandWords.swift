@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeBytes
 
 /// The words of a command behind `--`: `{url}` and `{url:NAME}` in them stand for addresses of the run.
 package enum CommandWords {

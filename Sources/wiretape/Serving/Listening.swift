@@ -1,6 +1,6 @@
-internal import WiretapeCore
 internal import WiretapeNet
 internal import WiretapeProxy
+internal import WiretapeRuntime
 
 /// From what a person wrote behind `--listen` to an address, and back to a URL for clients.
 enum Listening {

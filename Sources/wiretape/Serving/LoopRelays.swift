@@ -1,5 +1,5 @@
-internal import WiretapeCore
 internal import WiretapeProxy
+internal import WiretapeRuntime
 internal import WiretapeTape
 
 /// The relays of one loop, one for each upstream, and the recorder's end on that loop. Confined to the loop's thread.

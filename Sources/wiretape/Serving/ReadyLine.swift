@@ -1,5 +1,5 @@
-internal import WiretapeCore
 internal import WiretapeSystem
+internal import WiretapeWire
 
 /// Where a run can be reached, told once its listeners accept.
 package struct ReadyLine: Sendable {

@@ -1,6 +1,9 @@
-internal import WiretapeCore
+internal import WiretapeAttempts
+internal import WiretapeBytes
+internal import WiretapeFaults
 internal import WiretapeProxy
 internal import WiretapeTLS
+internal import WiretapeWire
 
 /// What `record` and `proxy` are asked to relay.
 struct RelayPlan {

@@ -1,7 +1,11 @@
+internal import WiretapeAttempts
+internal import WiretapeBytes
 internal import WiretapeCodecs
-internal import WiretapeCore
+internal import WiretapeIntercept
 internal import WiretapeNet
 internal import WiretapeProxy
+internal import WiretapeReport
+internal import WiretapeRuntime
 internal import WiretapeSystem
 internal import WiretapeTape
 

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeBytes
 internal import WiretapeNet
 
 /// What ended a run.

@@ -1,5 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeBytes
 internal import WiretapeNet
+internal import WiretapeRuntime
 internal import WiretapeSystem
 
 /// What every serving command has around its work: signals, `--timeout` and the command behind `--`. The first of them

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeBytes
 
 /// The signals that ask a command to end. `timeout` and a terminal tell a process and then its whole group: what comes
 /// within a second of the first one is the same request.

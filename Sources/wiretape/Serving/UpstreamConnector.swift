@@ -1,6 +1,6 @@
-internal import WiretapeCore
 internal import WiretapeNet
 internal import WiretapeProxy
+internal import WiretapeRuntime
 internal import WiretapeTLS
 
 /// Opens streams to upstreams, with TLS where their URL says so. Shared by all loops.

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeFaults
 internal import WiretapeSettings
 
 /// Holds settings against what the commands declare, so that a mistake shows before the day on which it matters.

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// The JSON Schema of settings files, made from the declarations: docs/wiretape.schema.json.
 package enum SettingsSchema {

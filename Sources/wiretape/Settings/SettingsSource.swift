@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeFaults
 internal import WiretapeSettings
 internal import WiretapeSystem
 

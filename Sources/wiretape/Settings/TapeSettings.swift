@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeFaults
 internal import WiretapeSettings
 
 /// What may stand in a settings file beside a tape. Such a file comes with the tape, often from a stranger, and nobody named

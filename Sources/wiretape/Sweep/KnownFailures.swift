@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeFaults
 internal import WiretapeSystem
 
 /// A file of failures that are known: a rule a line, as a sweep tells it; `#` begins a comment.

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeFaults
 
 /// The faults that a sweep tries: `--faults 'reset,close(1001),plan.yaml'`.
 enum SweepFaults {

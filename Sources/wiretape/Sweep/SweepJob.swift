@@ -1,6 +1,6 @@
-internal import WiretapeCore
 internal import WiretapeNet
 internal import WiretapeSystem
+internal import WiretapeWire
 
 /// One run of the client against the replay, as a process of its own.
 struct SweepJob {

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// What a run of the client came to.
 enum SweepOutcome: Hashable, Sendable {

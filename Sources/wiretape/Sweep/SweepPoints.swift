@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeFaults
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// Where a sweep puts its faults.
 enum SweepPoints: String, CaseIterable, Sendable {

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeFaults
 
 /// Makes the plan of a failure smaller, as long as the client breaks in the same way.
 struct SweepShrink {

@@ -1,5 +1,7 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
 internal import WiretapeSystem
+internal import WiretapeTapeTools
+internal import WiretapeWire
 
 /// What `diff` prints.
 struct DiffPrinter {

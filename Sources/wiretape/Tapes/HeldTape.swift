@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
 internal import WiretapeTape
 
 /// What a command holds of a tape whose messages it keeps, estimated from their sizes, and a refusal when that is too much.

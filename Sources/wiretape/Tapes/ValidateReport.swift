@@ -1,6 +1,6 @@
-internal import WiretapeCore
 internal import WiretapeSystem
 internal import WiretapeTape
+internal import WiretapeWire
 
 /// What `validate` prints, for people and editors or as JSON lines.
 struct ValidateReport {

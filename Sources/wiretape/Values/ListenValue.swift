@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeBytes
 
 /// `--listen [NAME=]URL` or `--listen [NAME=]HOST:PORT`.
 package enum ListenValue {

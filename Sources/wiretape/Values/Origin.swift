@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeBytes
 
 /// Scheme, host and port of a URL that a person wrote.
 package struct Origin: Hashable, Sendable {

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeBytes
 internal import WiretapeProxy
 
 /// A time-out: a duration that is more than nothing, or `off`.

@@ -1,4 +1,4 @@
-package import WiretapeCore
+package import WiretapeBytes
 internal import WiretapeProxy
 
 /// `--upstream [NAME=]URL`.

@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// Sessions of real servers: Atmosphere 2.7.16 and 2.0.5, captured and put together independently of Wiretape.
 @Suite struct AtmosphereCaptureTests {

@@ -1,6 +1,8 @@
 import Testing
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// Messages with their length before them, over every transport and in every split.
 @Suite struct AtmosphereFramingTests {

@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// The handshake in its generations, padding, heartbeats, acknowledgements, JSONP.
 @Suite struct AtmosphereHandshakeTests {

@@ -1,5 +1,6 @@
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// Requests and payloads of Atmosphere, as the reference has them.
 enum Atmosphere {

@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// What requests are, whose they are, and what they are answered.
 @Suite struct AtmosphereOpeningTests {

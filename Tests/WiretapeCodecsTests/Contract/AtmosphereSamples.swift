@@ -1,5 +1,6 @@
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 extension ContractSamples {
     /// Two generations of the handshake, with lengths and without, padded and not. Without lengths any text is a message.

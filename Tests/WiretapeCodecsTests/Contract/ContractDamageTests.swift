@@ -1,6 +1,8 @@
 import Testing
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// What every codec owes when payloads are cut, joined or damaged. A trap would end the whole run.
 @Suite struct ContractDamageTests {

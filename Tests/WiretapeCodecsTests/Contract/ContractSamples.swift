@@ -1,5 +1,6 @@
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// What a codec brings to the contract suite: a value in a file of its own, and a line in ``all``.
 struct ContractSamples: Sendable {

@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeTape
+import WiretapeWire
 
 /// A tape of one codec: what the tests of the suite are run with.
 struct ContractCase: Sendable, CustomTestStringConvertible {

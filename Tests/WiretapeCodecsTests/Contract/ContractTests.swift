@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// What every codec of the list owes, over the payloads of real sessions.
 @Suite struct ContractTests {

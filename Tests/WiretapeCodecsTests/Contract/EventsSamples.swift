@@ -1,5 +1,6 @@
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 extension ContractSamples {
     /// Any bytes are an event, a line or something beside them; nothing is answered in words of the protocol.

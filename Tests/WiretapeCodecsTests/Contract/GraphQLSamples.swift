@@ -1,5 +1,6 @@
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 extension ContractSamples {
     /// All dialects over WebSockets, and exchanges over HTTP.

@@ -1,5 +1,6 @@
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 extension ContractSamples {
     /// Both hub protocols, over WebSockets, event streams and long polling.

@@ -1,6 +1,7 @@
 import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// A fifth protocol, to show what one takes: this file and its line in ``ContractSamples/all``. Lines over a WebSocket
 /// whose frames mean nothing: `ASK id question` and `TELL text` from the client, `ANSWER id text` and `NEWS text` to it.

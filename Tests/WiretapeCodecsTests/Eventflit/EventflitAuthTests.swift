@@ -1,7 +1,8 @@
 import Testing
 import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 @Suite struct EventflitAuthTests {
     /// Name, secret, what is signed, hexadecimal: V1 to V9 of the reference page. V1 and V2 are Pusher's own.

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// Real sessions, against what an independent dissector found in their packets.
 @Suite struct EventflitCaptureTests {

@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// The HTTP fallbacks: SockJS frames around the messages.
 @Suite struct EventflitCarrierTests {

@@ -1,6 +1,8 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeFaults
+import WiretapeProtocol
+import WiretapeWire
 
 @Suite struct EventflitMessagesTests {
     private func codec() -> EventflitCodec { EventflitCodec(ContractSamples.upgrade("/app/KEY?protocol=7&client=js")) }

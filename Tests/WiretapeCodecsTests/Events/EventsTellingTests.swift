@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// Which exchanges are streams of events, and what is left to others.
 @Suite struct EventsTellingTests {

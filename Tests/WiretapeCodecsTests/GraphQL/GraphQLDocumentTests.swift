@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// One spelling for all documents that mean the same.
 @Suite struct GraphQLDocumentTests {

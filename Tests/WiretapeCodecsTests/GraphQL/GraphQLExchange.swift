@@ -1,4 +1,5 @@
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// Exchanges of GraphQL over HTTP as tape events, one millisecond apart.
 struct GraphQLExchange {

@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 @Suite struct GraphQLOpeningTests {
     private func opening(offered: String?, chosen: String?, status: Int? = 101, first: String = "") -> StreamOpening {

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// GraphQL over plain HTTP, captured and decoded independently of Wiretape.
 @Suite struct OperationCaptureTests {

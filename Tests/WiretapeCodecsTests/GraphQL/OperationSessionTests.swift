@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// What exchanges over HTTP become when a tape is read.
 @Suite struct OperationSessionTests {

@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 @Suite struct RawCodecTests {
     private func message(_ bytes: [UInt8], _ opcode: Opcode = .text, _ direction: Direction = .toServer) -> Message {

@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// Negotiations that were sent on, and attempts that the server refused.
 @Suite struct AttemptTests {

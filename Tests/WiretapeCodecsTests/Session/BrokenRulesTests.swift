@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// What a client sends with or behind bytes that end its WebSocket is no part of the conversation: the server did not read it,
 /// and a replay, which ends such a connection as well, would wait for it in vain.

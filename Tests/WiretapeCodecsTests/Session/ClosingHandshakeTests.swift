@@ -1,6 +1,6 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
 
 /// What a tape tells of how its server answers close frames.
 @Suite struct ClosingHandshakeTests {

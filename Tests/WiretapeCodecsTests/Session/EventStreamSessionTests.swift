@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// Sessions over an event stream and posts.
 @Suite struct EventStreamSessionTests {

@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// Ordinary HTTP beside the sessions.
 @Suite struct ExchangeTests {

@@ -1,7 +1,8 @@
 import Foundation
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeTape
+import WiretapeWire
 
 /// A tape of `Tests/Fixtures`.
 struct FixtureTape {

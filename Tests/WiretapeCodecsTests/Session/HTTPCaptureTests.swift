@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// Real sessions over HTTP, captured and decoded independently of Wiretape.
 @Suite struct HTTPCaptureTests {

@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// Real sessions, captured independently of Wiretape.
 @Suite struct SessionReaderCaptureTests {

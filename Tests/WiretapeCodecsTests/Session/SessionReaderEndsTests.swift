@@ -1,6 +1,6 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
 
 /// What comes behind the end of a connection is no session of its own.
 @Suite struct SessionReaderEndsTests {

@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// Events made by hand: what a tape can hold in the way of openings, endings and cuts.
 @Suite struct SessionReaderTests {

@@ -1,5 +1,5 @@
 import Testing
-import WiretapeCore
+import WiretapeWire
 
 @Suite("Text for one line")
 struct SummaryTests {

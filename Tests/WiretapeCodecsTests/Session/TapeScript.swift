@@ -1,4 +1,5 @@
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// A tape in short, one event a line: `1 open`, `1 > 1 POST /chat?id=a BODY`, `1 < 1 200 BODY`, `1 gone server rst`. A
 /// number in brackets before the line is its time in milliseconds, else each line is one millisecond after the last.

@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// Statuses, headers and bodies as a running ASP.NET Core 10.0.12 gave them to curl.
 @Suite struct SignalRCarrierTests {

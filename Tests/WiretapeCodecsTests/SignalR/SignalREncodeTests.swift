@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeTape
+import WiretapeWire
 
 /// Messages written from their content, for `wiretape edit`.
 @Suite struct SignalREncodeTests {

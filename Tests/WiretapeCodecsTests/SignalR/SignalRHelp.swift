@@ -1,5 +1,6 @@
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// A codec of a session that is fed texts: `\u{1e}` is added to each record.
 struct SignalRTalk {

@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 @Suite struct SignalRMeaningTests {
     private func key(_ record: String, _ direction: Direction = .toServer, after: String? = nil) -> String {

@@ -1,6 +1,8 @@
 import Testing
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// A memory that expectations can feed.
 private final class Remembered {

@@ -1,6 +1,8 @@
 import Testing
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// The MessagePack hub protocol: ASP.NET Core's own test data and what clients were seen to send.
 @Suite struct SignalRPackTests {

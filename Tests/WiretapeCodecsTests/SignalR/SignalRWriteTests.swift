@@ -1,6 +1,8 @@
 import Testing
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 @Suite struct SignalRWriteTests {
     private func written(_ record: String, _ direction: Direction, _ binds: [(Chain, String)]) -> String {

@@ -1,5 +1,6 @@
 import Testing
-import WiretapeCore
+import WiretapeFaults
+import WiretapeReport
 import wiretape
 
 @Suite struct InspectFilterTests {

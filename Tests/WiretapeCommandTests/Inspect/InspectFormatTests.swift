@@ -1,7 +1,9 @@
 import Foundation
 import Testing
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReport
 import WiretapeTape
+import WiretapeWire
 import wiretape
 
 /// Formats against golden files. After a wanted change, write the new text over the file and look at the difference.

@@ -1,4 +1,5 @@
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 import wiretape
 
 /// A conversation of one of each, and what a format makes of it.

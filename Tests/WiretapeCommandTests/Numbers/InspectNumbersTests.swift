@@ -1,5 +1,6 @@
 import Testing
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 import wiretape
 
 /// Events with numbers at their limits, in every form in which they are shown.

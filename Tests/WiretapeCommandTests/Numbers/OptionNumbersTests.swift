@@ -1,5 +1,4 @@
 import Testing
-import WiretapeCore
 import wiretape
 
 /// Every option of every command with numbers at their limits: it is read, or refused with a sentence.

@@ -1,5 +1,5 @@
 import Foundation
-import WiretapeCore
+import WiretapeWire
 
 /// Text as a hostile peer or a stranger's tape has it, and tapes that have it everywhere.
 enum HostileText {

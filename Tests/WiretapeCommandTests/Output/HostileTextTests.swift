@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import WiretapeBytes
-import WiretapeCore
+import WiretapeWire
 
 #if canImport(Glibc)
     import Glibc

@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import WiretapeCore
+import WiretapeWire
 
 /// The tape of a run: who did what on it, and that `diff` takes what rules did for what it is. With real clients: the sample
 /// client over WebSockets, and a small one over event streams and long polling.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
-import WiretapeCore
+import WiretapeBytes
+import WiretapeProtocol
 import WiretapeTape
 
 /// What the commands do to files: one writer at a time, nobody else may read them, and a disk that is full.

@@ -1,5 +1,5 @@
 import Testing
-import WiretapeCore
+import WiretapeBytes
 import wiretape
 
 @Suite struct OriginTests {

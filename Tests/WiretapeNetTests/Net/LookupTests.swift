@@ -1,6 +1,6 @@
 import Testing
-import WiretapeCore
 import WiretapeNet
+import WiretapeRuntime
 
 struct LookupTests {
     private func resolve(_ host: String, port: UInt16 = 80) throws -> Result<[Address], NetError> {

@@ -1,7 +1,7 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
 import WiretapeNet
+import WiretapeRuntime
 
 /// A handler that notes everything it hears and does what the test says.
 final class Peer: StreamHandler {

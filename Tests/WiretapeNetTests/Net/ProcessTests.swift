@@ -1,7 +1,7 @@
 import Foundation
 import Testing
-import WiretapeCore
 import WiretapeNet
+import WiretapeRuntime
 import WiretapeSystem
 
 struct ProcessTests {

@@ -1,6 +1,6 @@
 import Testing
-import WiretapeCore
 import WiretapeNet
+import WiretapeRuntime
 
 struct ResetTests {
     @Test func theResetterHearsAbortedAndThePeerReset() throws {

@@ -1,6 +1,6 @@
 import Testing
-import WiretapeCore
 import WiretapeNet
+import WiretapeRuntime
 import WiretapeSystem
 
 struct UVListenerTests {

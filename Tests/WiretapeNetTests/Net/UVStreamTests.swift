@@ -1,6 +1,6 @@
 import Testing
-import WiretapeCore
 import WiretapeNet
+import WiretapeRuntime
 
 struct UVStreamTests {
     @Test(arguments: ["127.0.0.1", "::1"]) func bothEndsInOrder(host: String) throws {

@@ -1,6 +1,7 @@
 import Testing
-import WiretapeCore
+import WiretapeBytes
 import WiretapeNet
+import WiretapeRuntime
 
 struct UVTimerTests {
     @Test func earlierFirstAndArmedFirst() throws {

@@ -2,8 +2,11 @@ import Synchronization
 import Testing
 import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeFaults
+import WiretapeIntercept
+import WiretapeProtocol
 import WiretapeProxy
+import WiretapeRuntime
 import WiretapeSimulation
 import WiretapeTLS
 import WiretapeTape

@@ -1,6 +1,7 @@
 import Testing
-import WiretapeCore
+import WiretapeBytes
 import WiretapeProxy
+import WiretapeRuntime
 import WiretapeSimulation
 import WiretapeTLS
 

@@ -1,8 +1,12 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeProxy
+import WiretapeReplay
+import WiretapeReport
+import WiretapeRuntime
 import WiretapeSimulation
+import WiretapeWire
 
 /// Clients that keep a replay waiting, in virtual time.
 @Suite struct ReplayLimitTests {

@@ -1,9 +1,10 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
 import WiretapeProxy
+import WiretapeRuntime
 import WiretapeSimulation
 import WiretapeTLS
+import WiretapeWire
 
 /// Clients that keep the relay waiting, in virtual time, without rules and with one that never fires.
 @Suite struct TimeOutTests {

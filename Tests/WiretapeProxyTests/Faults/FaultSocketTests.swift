@@ -1,8 +1,13 @@
 import Testing
+import WiretapeAttempts
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeFaults
 import WiretapeNet
 import WiretapeProxy
+import WiretapeReplay
+import WiretapeReport
+import WiretapeRuntime
 
 /// The faults that kernels have a say in, on real sockets.
 @Suite struct FaultSocketTests {

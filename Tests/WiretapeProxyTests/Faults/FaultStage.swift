@@ -1,9 +1,13 @@
 import Testing
 import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeFaults
+import WiretapeProtocol
 import WiretapeProxy
+import WiretapeReplay
+import WiretapeRuntime
 import WiretapeSimulation
+import WiretapeWire
 
 /// A replay with rules on a simulated network, and raw clients that note when each byte came.
 final class FaultStage {

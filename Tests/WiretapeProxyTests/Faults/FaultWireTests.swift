@@ -1,7 +1,9 @@
 import Testing
+import WiretapeAttempts
 import WiretapeBytes
-import WiretapeCore
 import WiretapeProxy
+import WiretapeReport
+import WiretapeRuntime
 import WiretapeSimulation
 
 /// Each fault of a replay as a raw client sees it: which bytes, which end, when.

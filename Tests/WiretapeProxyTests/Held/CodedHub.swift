@@ -1,5 +1,7 @@
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeRuntime
+import WiretapeWire
 
 /// A SignalR server whose bodies have a content coding, whatever its clients accept.
 final class CodedHub: StreamHandler {

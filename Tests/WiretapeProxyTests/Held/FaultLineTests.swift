@@ -1,5 +1,6 @@
 import Testing
-import WiretapeCore
+import WiretapeRuntime
+import WiretapeWire
 
 /// What the tape says of a fault: when it is done, to which event, and how much of that was delivered.
 @Suite struct FaultLineTests {

@@ -1,5 +1,6 @@
 import WiretapeBytes
-import WiretapeCore
+import WiretapeRuntime
+import WiretapeWire
 
 /// One end of a WebSocket in a test: opens it or grants it, and keeps bytes, messages and ends with their times.
 final class FramePeer: StreamHandler {

@@ -1,5 +1,6 @@
 import WiretapeBytes
-import WiretapeCore
+import WiretapeRuntime
+import WiretapeWire
 
 /// A server in a test: answers whole requests by a closure, in bytes.
 final class HTTPOrigin: StreamHandler {

@@ -1,8 +1,12 @@
 import Testing
+import WiretapeAttempts
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeProxy
+import WiretapeReport
+import WiretapeRuntime
 import WiretapeSimulation
+import WiretapeWire
 
 /// Rules see what encoded bodies mean, and what they change goes out in a form that the other side reads.
 @Suite struct HeldCodingTests {

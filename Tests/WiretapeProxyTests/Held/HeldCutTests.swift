@@ -1,8 +1,9 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
 import WiretapeProxy
+import WiretapeRuntime
 import WiretapeSimulation
+import WiretapeWire
 
 /// Peers that end in the middle of something: what a rule never touched arrives as without rules.
 @Suite struct HeldCutTests {

@@ -1,6 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
 import WiretapeProxy
+import WiretapeReport
+import WiretapeRuntime
 import WiretapeSimulation
 
 /// Ends and effects that rules bring to a WebSocket, seen by the client.

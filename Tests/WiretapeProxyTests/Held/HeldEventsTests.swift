@@ -1,7 +1,7 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
 import WiretapeProxy
+import WiretapeReport
 import WiretapeSimulation
 
 /// What rules do to streams of no known protocol on live traffic. What they are is known with the head of the answer only.

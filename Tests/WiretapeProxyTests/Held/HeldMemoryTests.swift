@@ -1,7 +1,7 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
 import WiretapeProxy
+import WiretapeRuntime
 import WiretapeSimulation
 
 /// What connections under rules hold is bounded over all of them. The stage looks that nothing is held at the end.

@@ -1,7 +1,10 @@
 import Testing
-import WiretapeCore
+import WiretapeBytes
 import WiretapeProxy
+import WiretapeReport
+import WiretapeRuntime
 import WiretapeSimulation
+import WiretapeWire
 
 /// What rules do to messages of a WebSocket, seen by the client and the server.
 @Suite struct HeldMessageTests {

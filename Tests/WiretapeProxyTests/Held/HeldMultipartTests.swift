@@ -1,8 +1,9 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
 import WiretapeProxy
+import WiretapeReport
 import WiretapeSimulation
+import WiretapeWire
 
 /// What rules do to the parts of a multipart answer on live traffic: the client gets a body that its server could have
 /// written.

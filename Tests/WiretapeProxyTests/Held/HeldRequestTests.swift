@@ -1,7 +1,10 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
 import WiretapeProxy
+import WiretapeReport
+import WiretapeRuntime
 import WiretapeSimulation
+import WiretapeWire
 
 /// What rules do to requests and to sessions over HTTP, seen by raw clients.
 @Suite struct HeldRequestTests {

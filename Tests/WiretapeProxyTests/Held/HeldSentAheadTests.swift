@@ -1,7 +1,8 @@
 import Testing
-import WiretapeCore
 import WiretapeProxy
+import WiretapeRuntime
 import WiretapeSimulation
+import WiretapeWire
 
 /// What peers have said before they end, under rules that never fire: all of it arrives before the end, and nothing behind it.
 @Suite struct HeldSentAheadTests {

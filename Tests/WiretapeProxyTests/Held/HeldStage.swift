@@ -1,10 +1,15 @@
 import Testing
 import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeFaults
+import WiretapeIntercept
+import WiretapeProtocol
 import WiretapeProxy
+import WiretapeReport
+import WiretapeRuntime
 import WiretapeSimulation
 import WiretapeTape
+import WiretapeWire
 
 /// A relay with rules between WebSocket peers on a simulated network.
 final class HeldStage {

@@ -1,7 +1,8 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeProxy
+import WiretapeRuntime
 import WiretapeSimulation
 import WiretapeTLS
 import WiretapeTape

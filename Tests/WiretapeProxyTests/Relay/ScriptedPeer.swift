@@ -1,5 +1,5 @@
 import WiretapeBytes
-import WiretapeCore
+import WiretapeRuntime
 
 /// One end of a connection in a test: collects what comes and does what `onBytes` says.
 final class ScriptedPeer: StreamHandler {

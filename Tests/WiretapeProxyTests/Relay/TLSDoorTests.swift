@@ -1,7 +1,8 @@
 import Synchronization
 import Testing
-import WiretapeCore
+import WiretapeBytes
 import WiretapeProxy
+import WiretapeRuntime
 import WiretapeSimulation
 import WiretapeTLS
 

@@ -1,9 +1,14 @@
 import Testing
 import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeFaults
+import WiretapeProtocol
 import WiretapeProxy
+import WiretapeReplay
+import WiretapeReport
+import WiretapeRuntime
 import WiretapeSimulation
+import WiretapeWire
 
 /// WebSockets that were compressed on the tape, and the bytes that clients get in replay.
 struct DeflateTests {

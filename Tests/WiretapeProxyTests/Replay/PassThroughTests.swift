@@ -1,9 +1,11 @@
 import Foundation
 import Testing
 import WiretapeBytes
-import WiretapeCore
 import WiretapeProxy
+import WiretapeReplay
+import WiretapeRuntime
 import WiretapeSimulation
+import WiretapeWire
 
 /// Requests that the driver gives to the upstream.
 struct PassThroughTests {

@@ -1,7 +1,10 @@
 import Testing
-import WiretapeCore
+import WiretapeBytes
 import WiretapeProxy
+import WiretapeReplay
+import WiretapeRuntime
 import WiretapeSimulation
+import WiretapeWire
 
 /// The clock of the clients: faster than the loop's, or moved by hand.
 struct ReplayClockTests {

@@ -2,10 +2,15 @@ import Foundation
 import Testing
 import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeFaults
+import WiretapeProtocol
 import WiretapeProxy
+import WiretapeReplay
+import WiretapeReport
+import WiretapeRuntime
 import WiretapeSimulation
 import WiretapeTape
+import WiretapeWire
 
 /// Recorded sessions, the engine and the server on the simulated network, and a client that says what the recorded one said.
 struct ReplayEndToEndTests {

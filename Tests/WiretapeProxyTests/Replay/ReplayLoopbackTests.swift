@@ -1,7 +1,10 @@
 import Testing
-import WiretapeCore
+import WiretapeBytes
 import WiretapeNet
 import WiretapeProxy
+import WiretapeReplay
+import WiretapeRuntime
+import WiretapeWire
 
 /// The replay server on real sockets.
 struct ReplayLoopbackTests {

@@ -1,8 +1,10 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
 import WiretapeProxy
+import WiretapeReplay
+import WiretapeRuntime
 import WiretapeSimulation
+import WiretapeWire
 
 /// What clients of a replay make it hold is bounded over all of them. The stage looks that nothing is held at the end.
 @Suite struct ReplayMemoryTests {

@@ -1,7 +1,11 @@
 import Testing
-import WiretapeCore
+import WiretapeBytes
+import WiretapeProtocol
 import WiretapeProxy
+import WiretapeReplay
+import WiretapeRuntime
 import WiretapeSimulation
+import WiretapeWire
 
 struct ReplayServerTests {
     /// Every upgrade is granted and each message goes back with a number.

@@ -1,8 +1,9 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
 import WiretapeProxy
+import WiretapeRuntime
 import WiretapeSimulation
+import WiretapeWire
 
 /// A replay server with a scripted driver, and clients, on a simulated network.
 final class ReplayStage {

@@ -1,8 +1,11 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeProxy
+import WiretapeReplay
+import WiretapeRuntime
 import WiretapeSimulation
+import WiretapeWire
 
 /// Streamed answers, held polls and what becomes of them on the wire.
 struct ReplayStreamTests {

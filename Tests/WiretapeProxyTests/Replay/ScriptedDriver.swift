@@ -1,6 +1,10 @@
 import WiretapeBytes
-import WiretapeCore
+import WiretapeFaults
 import WiretapeProxy
+import WiretapeReplay
+import WiretapeReport
+import WiretapeRuntime
+import WiretapeWire
 
 /// A driver whose answers a test writes; it notes what it is told.
 final class ScriptedDriver: ReplayDriver {

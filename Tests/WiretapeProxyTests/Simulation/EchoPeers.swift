@@ -1,5 +1,5 @@
 import WiretapeBytes
-import WiretapeCore
+import WiretapeRuntime
 
 /// Sends back what it gets, and ends when the other side does. Holds back its reading while much is queued.
 final class EchoPeer: StreamHandler {

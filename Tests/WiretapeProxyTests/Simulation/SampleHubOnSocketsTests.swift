@@ -1,6 +1,6 @@
 import Testing
-import WiretapeCore
 import WiretapeNet
+import WiretapeRuntime
 import WiretapeSamples
 
 /// The sample client and the sample hub on real sockets.

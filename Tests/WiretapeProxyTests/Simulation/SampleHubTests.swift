@@ -1,7 +1,9 @@
 import Testing
-import WiretapeCore
+import WiretapeBytes
+import WiretapeRuntime
 import WiretapeSamples
 import WiretapeSimulation
+import WiretapeWire
 
 /// The sample client and the sample hub on a simulated network.
 @Suite struct SampleHubTests {

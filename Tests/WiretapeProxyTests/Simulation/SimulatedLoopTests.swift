@@ -1,6 +1,6 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
+import WiretapeRuntime
 import WiretapeSimulation
 
 /// A conversation with an echo, over a network drawn from the seed.

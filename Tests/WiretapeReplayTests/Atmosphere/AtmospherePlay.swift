@@ -1,6 +1,9 @@
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
 import WiretapeTape
+import WiretapeWire
 
 /// Sessions of clients that name them by a tracking id, and such clients.
 enum AtmosphereTape {

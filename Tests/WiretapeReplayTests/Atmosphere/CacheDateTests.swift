@@ -1,6 +1,8 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// Servers of 2.0 tell clients the time of what they have, and clients say it with the next poll.
 @Suite struct CacheDateTests {

@@ -1,5 +1,5 @@
 import Testing
-import WiretapeCore
+import WiretapeReport
 
 /// Rules about a handshake that no script has, since replay makes it: they do what they say over every transport.
 @Suite struct HandshakeFaultTests {

@@ -1,6 +1,9 @@
 import Testing
+import WiretapeAttempts
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// Clients that name their session in every request: openings, reconnects over any transport, ends.
 @Suite struct TrackingIDTests {

@@ -1,5 +1,6 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeReport
 
 /// Rules about requests of HTTP transports, and about messages over long polling.
 @Suite struct CarrierFaultTests {

@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeProtocol
+import WiretapeReport
+import WiretapeWire
 
 @Suite struct CookieTests {
     @Test func cookiesOfTheNegotiationAreSetForTheReplaysHost() throws {

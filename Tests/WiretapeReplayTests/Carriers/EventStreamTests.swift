@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 @Suite struct EventStreamTests {
     private static let chat = TestTape.session(

@@ -1,5 +1,6 @@
 import Testing
-import WiretapeCore
+import WiretapeReplay
+import WiretapeWire
 
 /// Clients of event streams and long polling.
 extension Playbook {

@@ -1,7 +1,9 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReport
 import WiretapeTape
+import WiretapeWire
 
 /// Sessions whose bodies cannot be decoded are never played as if they could.
 @Suite struct CodedDamageTests {

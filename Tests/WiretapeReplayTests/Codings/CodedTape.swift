@@ -1,7 +1,8 @@
 import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeTape
+import WiretapeWire
 
 /// A content coding that a server might apply, piece by piece. What Brotli and Zstandard have are blocks that hold the bytes
 /// as they are: their decoders must find them all the same.

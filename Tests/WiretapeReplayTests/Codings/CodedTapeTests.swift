@@ -2,8 +2,11 @@ import Foundation
 import Testing
 import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
 import WiretapeTape
+import WiretapeWire
 
 /// Bodies with content codings are read as what they mean: by codecs, in canonical tapes, in validation.
 @Suite struct CodedTapeTests {

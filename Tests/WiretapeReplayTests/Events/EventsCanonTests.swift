@@ -1,6 +1,8 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeWire
 
 /// Canonical tapes of streams keep their messages one by one, with their times.
 @Suite struct EventsCanonTests {

@@ -1,5 +1,6 @@
 import Testing
-import WiretapeCore
+import WiretapeReplay
+import WiretapeReport
 
 /// Rules about events in replay: names are labels, and numbers count the server's messages.
 @Suite struct EventsFaultTests {

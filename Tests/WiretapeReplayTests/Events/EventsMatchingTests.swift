@@ -1,5 +1,7 @@
 import Testing
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
 
 /// Whose stream it is: path, query, and what the body means.
 @Suite struct EventsMatchingTests {

@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// Streams of no known protocol, served as they came.
 @Suite struct EventsReplayTests {

@@ -1,5 +1,8 @@
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeWire
 
 /// Tapes of event streams, as lines: milliseconds, connection, and what passed. `\n` and `\r` in what passed are line ends.
 ///

@@ -1,6 +1,9 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
+import WiretapeFaults
+import WiretapePlayback
+import WiretapeRuntime
+import WiretapeWire
 
 /// What is done to bytes on their way.
 @Suite struct CarryingTests {

@@ -1,6 +1,6 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
+import WiretapeFaults
 import WiretapeSettings
 
 /// Every fault of the catalogue in every form.

@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeFaults
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// Every fault at every point in every place: refused with a sentence when it is loaded, or it fires and shows.
 @Suite struct CombinationTests {

@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// What rules do to requests, connections and sessions of a replay.
 @Suite struct ConnectionFaultTests {

@@ -1,6 +1,10 @@
 import Foundation
 import Testing
-import WiretapeCore
+import WiretapeBytes
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// The same seed, plan and tape give the same firings and the same digest, alone and among 64 others, in whatever order the
 /// clients come. `WIRETAPE_RUNS=1000` makes it as many runs.

@@ -1,5 +1,7 @@
 import Testing
-import WiretapeCore
+import WiretapeFaults
+import WiretapeProtocol
+import WiretapeWire
 
 /// What fires, as a function of seed, plan and moment alone.
 @Suite struct FaultEngineTests {

@@ -1,5 +1,10 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeBytes
+import WiretapeFaults
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// What rules do to a replay.
 @Suite struct FaultTests {

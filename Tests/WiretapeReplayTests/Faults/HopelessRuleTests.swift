@@ -1,6 +1,10 @@
 import Testing
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeFaults
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
 
 /// Rules that cannot fire are known before anybody is answered, and rules that can are not taken for them.
 @Suite struct HopelessRuleTests {

@@ -1,5 +1,7 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeBytes
+import WiretapeFaults
 
 /// The inline form of rules: what it gives, its one spelling, and errors that point at the word.
 @Suite struct InlineTests {

@@ -1,4 +1,5 @@
-import WiretapeCore
+import WiretapeFaults
+import WiretapeWire
 
 /// As much of JSON Schema 2020-12 as the schemas of this project use.
 struct JSONSchema {

@@ -1,5 +1,9 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeFaults
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// What rules do to messages of a replay.
 @Suite struct MessageFaultTests {

@@ -1,5 +1,5 @@
 import Testing
-import WiretapeCore
+import WiretapeBytes
 
 /// Regular expressions of rules.
 @Suite struct PatternTests {

@@ -1,7 +1,10 @@
 import Foundation
 import Testing
-import WiretapeCore
+import WiretapeFaults
+import WiretapeReplay
+import WiretapeReport
 import WiretapeSettings
+import WiretapeWire
 
 /// What people copy: the presets, the catalogue and the schema, held against the code.
 @Suite struct PresetTests {

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
-import WiretapeCore
+import WiretapeFaults
 import WiretapeSettings
+import WiretapeWire
 
 /// `docs/faults.schema.json` accepts the plans that the program accepts, and refuses what it refuses as far as a schema can
 /// see.

@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// Connections that a rule makes go silent, and clients that come back from them.
 @Suite struct SilenceTests {

@@ -1,5 +1,6 @@
 import Testing
-import WiretapeCore
+import WiretapeReplay
+import WiretapeReport
 
 #if canImport(Glibc)
     import Glibc

@@ -1,5 +1,9 @@
 import Testing
-import WiretapeCore
+import WiretapeFaults
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// A client that goes through everything that rules can be about: it connects, subscribes, speaks, leaves and comes back.
 /// What it gets is noted with its time.

@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// A session of one subprotocol for a client that speaks another one.
 @Suite struct GraphQLDialectTests {

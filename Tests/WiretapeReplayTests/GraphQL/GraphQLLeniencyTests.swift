@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// What the recorded server took without a complaint, replay takes.
 @Suite struct GraphQLLeniencyTests {

@@ -1,5 +1,7 @@
 import Testing
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
 
 @Suite struct GraphQLMatchingTests {
     private static let query = "subscription OnTick($limit: Int!) { tick(limit: $limit) }"

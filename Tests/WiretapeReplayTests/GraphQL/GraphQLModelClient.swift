@@ -1,4 +1,7 @@
-import WiretapeCore
+import WiretapeBytes
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeWire
 
 /// The client of a recorded session: says what that said, under ids of its own, and starts again after a lost connection what
 /// has not come to its end.

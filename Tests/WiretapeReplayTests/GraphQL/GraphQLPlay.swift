@@ -1,6 +1,8 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeWire
 
 /// Replays of a GraphQL session, written as a conversation: milliseconds, direction, message; or `< close 1000 bye`.
 final class GraphQLPlay {

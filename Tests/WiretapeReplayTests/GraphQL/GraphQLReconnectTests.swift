@@ -1,5 +1,7 @@
 import Testing
-import WiretapeCore
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// A connection that is lost in the middle: clients start their subscriptions again under ids of their own making.
 @Suite struct GraphQLReconnectTests {

@@ -1,5 +1,7 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeReplay
+import WiretapeReport
 
 /// The rules of the protocol's server, which replay plays.
 @Suite struct GraphQLRulesTests {

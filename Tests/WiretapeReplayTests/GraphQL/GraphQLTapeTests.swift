@@ -1,7 +1,10 @@
 import Foundation
 import Testing
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
 import WiretapeTape
 
 /// Sessions of real servers and clients, replayed to model clients.

@@ -1,6 +1,13 @@
 import Testing
+import WiretapeAttempts
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeFaults
+import WiretapeIntercept
+import WiretapeReplay
+import WiretapeReport
+import WiretapeRuntime
+import WiretapeWire
 
 /// `--expect 'pings(every=15s)'`: how long a client is quiet on its connections, in replay and on live traffic.
 @Suite struct PingsPolicyTests {

@@ -1,6 +1,10 @@
 import Testing
+import WiretapeAttempts
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// Servers that ask a quiet client for a sign of life: Pusher's and Eventflit's.
 @Suite struct PongLimitsTests {

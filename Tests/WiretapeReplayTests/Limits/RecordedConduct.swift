@@ -1,5 +1,6 @@
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeWire
 
 /// What the only session of a tape shows of its client: a WebSocket that is opened at 0, and what was said on it, in seconds.
 func conduct(

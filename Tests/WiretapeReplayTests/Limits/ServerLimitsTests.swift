@@ -1,6 +1,11 @@
 import Testing
+import WiretapeAttempts
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// The patience of the server that replay plays: just before a limit the client is kept, at the limit it is not.
 @Suite struct ServerLimitsTests {

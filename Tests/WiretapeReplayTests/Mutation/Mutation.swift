@@ -1,6 +1,7 @@
 import Testing
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeSimulation
+import WiretapeWire
 
 /// One cell of the mutation matrix: what a client does with one of its messages of a recorded session.
 struct Mutation: Sendable, CustomTestStringConvertible {

@@ -1,6 +1,10 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
 import WiretapeSimulation
+import WiretapeWire
 
 /// The mutation matrix: each client message of recorded sessions is dropped, sent late, doubled, swapped with the next, sent
 /// only after the next push. The report names exactly that, nothing leaves before its causes, and the run ends in time.
@@ -154,7 +158,7 @@ import WiretapeSimulation
 
     /// `--on-divergence warn` and `ignore`: the session goes on, and the rest of it is as recorded.
     private func checkGoingOn(
-        _ cell: Mutation, _ sessions: [RecordedSession], _ talk: Conversation, _ way: ReplayOptions.OnDivergence
+        _ cell: Mutation, _ sessions: [RecordedSession], _ talk: Conversation, _ way: OnDivergence
     ) throws {
         let outcome = cell.outcome(talk, hasGrace: false)
         // Without an answer to its handshake no client says anything.

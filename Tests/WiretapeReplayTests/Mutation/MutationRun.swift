@@ -1,5 +1,11 @@
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeBytes
+import WiretapeFaults
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
 import WiretapeSimulation
+import WiretapeWire
 
 /// A model client that plays the client's part of a recorded tape against the replay engine, in virtual time.
 struct MutationRun {

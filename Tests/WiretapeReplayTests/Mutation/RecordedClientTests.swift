@@ -1,6 +1,9 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeProtocol
+import WiretapeReport
 import WiretapeSimulation
+import WiretapeWire
 
 /// Recorded sessions, replayed to a client that says what was recorded in its own way: its ids, its order, its transport.
 @Suite struct RecordedClientTests {

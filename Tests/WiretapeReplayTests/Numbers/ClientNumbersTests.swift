@@ -1,6 +1,10 @@
 import Testing
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeFaults
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeWire
 
 /// Every number that a client sends, at its limits: the replay takes it, calls it a divergence, or refuses it.
 @Suite struct ClientNumbersTests {

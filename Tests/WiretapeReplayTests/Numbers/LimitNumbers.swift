@@ -1,4 +1,4 @@
-import WiretapeCore
+import WiretapeFaults
 
 /// Numbers at the limits of what a machine counts with, as peers and files may spell them. Whoever reads one of them takes it,
 /// or refuses it in its own way: no arithmetic may trap, which would end the whole program (and ends the test run).

@@ -1,6 +1,9 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// A client that says what is recorded, one thing after the other, and does not mind what it hears.
 struct NumbersPlay {

@@ -2,7 +2,6 @@ import Foundation
 import Testing
 import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
 import WiretapeTape
 
 /// A number on a tape, which the tests replace.

@@ -1,6 +1,11 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeFaults
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
 import WiretapeSettings
+import WiretapeWire
 
 /// Every number of rules, plans, policies and options at its limits: it is refused with a sentence, or played.
 @Suite struct RuleNumbersTests {

@@ -1,8 +1,12 @@
 import Testing
 import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeFaults
+import WiretapeProtocol
+import WiretapeReplay
 import WiretapeTape
+import WiretapeTapeTools
+import WiretapeWire
 
 /// Every number of a tape at its limits: each tool reads the tape, refuses a line, or the whole of it; none traps.
 @Suite struct TapeNumbersTests {

@@ -1,5 +1,6 @@
 import Testing
-import WiretapeCore
+import WiretapeReport
+import WiretapeWire
 
 /// Operations over another carrier than the recorded one.
 @Suite struct CrossCarrierTests {

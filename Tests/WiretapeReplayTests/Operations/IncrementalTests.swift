@@ -1,6 +1,8 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReport
+import WiretapeWire
 
 /// Answers in pieces (`@defer`, `@stream`): what came in goes out.
 @Suite struct IncrementalTests {

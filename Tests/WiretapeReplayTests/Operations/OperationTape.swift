@@ -1,5 +1,8 @@
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeWire
 
 /// GraphQL tapes for replay tests, as lines: milliseconds, connection, and what passed.
 ///

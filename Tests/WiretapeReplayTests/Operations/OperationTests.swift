@@ -1,5 +1,9 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// Requests that are one message of the client, served over the transport that they were recorded over.
 @Suite struct OperationTests {
@@ -82,8 +86,8 @@ import WiretapeCore
     }
 
     /// What differs stands for the operation that it is most like, and takes it from nobody.
-    @Test(arguments: [ReplayOptions.OnDivergence.warn, .ignore])
-    func anotherVariableTakesNoAnswerAway(_ way: ReplayOptions.OnDivergence) throws {
+    @Test(arguments: [OnDivergence.warn, .ignore])
+    func anotherVariableTakesNoAnswerAway(_ way: OnDivergence) throws {
         func asked(_ name: String) -> String {
             #"{"query":"query Hello($n:String,$m:Int){hello(name:$n,m:$m)}","variables":{"n":"\#(name)","m":1}}"#
         }

@@ -1,6 +1,9 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// Which recorded session a client gets.
 @Suite struct AssignmentTests {

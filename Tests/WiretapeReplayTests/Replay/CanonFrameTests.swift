@@ -1,6 +1,6 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeTape
 
 /// Frames that belong to no message, on a canonical tape.

@@ -1,8 +1,13 @@
 import Foundation
 import Testing
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
 import WiretapeTape
+import WiretapeTapeTools
+import WiretapeWire
 
 /// A canonical tape is the same conversation: the same sessions, messages, endings, and the same digest when played.
 @Suite struct CanonReplayTests {

@@ -1,5 +1,7 @@
 import Testing
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
 
 /// `--causality tape`: what another session's client said first.
 @Suite struct CausalityTests {

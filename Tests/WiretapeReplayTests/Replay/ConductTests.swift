@@ -1,5 +1,9 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// What a replay tells policies of a client that comes back.
 @Suite struct ConductTests {

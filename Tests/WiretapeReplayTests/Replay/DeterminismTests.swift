@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeBytes
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// The same tape and a client that says the same give one digest, whatever the speed and the client's pace.
 @Suite struct DeterminismTests {

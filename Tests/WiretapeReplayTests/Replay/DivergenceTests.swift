@@ -1,5 +1,9 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// Divergences under `--on-divergence fail`, and their golden texts.
 @Suite struct DivergenceTests {
@@ -36,8 +40,8 @@ import WiretapeCore
     }
 
     /// No protocol lets a client speak before its opening: it is not refused in words that it would take for the answer.
-    @Test(arguments: [ReplayOptions.OnDivergence.fail, .warn])
-    func whatComesBeforeTheHandshakeIsOutOfTurn(_ way: ReplayOptions.OnDivergence) throws {
+    @Test(arguments: [OnDivergence.fail, .warn])
+    func whatComesBeforeTheHandshakeIsOutOfTurn(_ way: OnDivergence) throws {
         let tape = TestTape.session(TestTape.handshake + "10 > \(call("0", "Add"))\n20 < \(done("0", "3"))")
         let play = try Playbook([tape]) { $0.onDivergence = way }
         let c = play.upgrade(play.negotiate())

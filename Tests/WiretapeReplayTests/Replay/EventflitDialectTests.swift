@@ -1,6 +1,8 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReport
+import WiretapeWire
 
 /// A session of `pusher:` for a client of `eventflit:`, and the other way round.
 @Suite struct EventflitDialectTests {

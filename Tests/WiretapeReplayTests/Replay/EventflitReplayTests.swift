@@ -1,6 +1,9 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// Sessions of a protocol in which the server speaks first and channels are subscribed by name.
 @Suite struct EventflitReplayTests {

@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// Ordinary requests beside the sessions.
 @Suite struct ExchangeTests {

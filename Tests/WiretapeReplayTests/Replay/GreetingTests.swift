@@ -1,5 +1,7 @@
 import Testing
-import WiretapeCore
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// What a server says by itself to each client that connects.
 @Suite struct GreetingTests {

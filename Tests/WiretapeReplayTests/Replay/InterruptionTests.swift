@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// What the simulation found: how ends, lost connections and clients that come back work together.
 @Suite struct InterruptionTests {

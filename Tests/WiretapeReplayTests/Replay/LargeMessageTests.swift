@@ -2,8 +2,9 @@ import Foundation
 import Testing
 import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeTape
+import WiretapeWire
 
 /// What writers make of large messages, readers take; what cannot be a tape is refused and nothing is replaced.
 @Suite struct LargeMessageTests {

@@ -1,6 +1,12 @@
 import Testing
+import WiretapeAttempts
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeFaults
+import WiretapeIntercept
+import WiretapeReport
+import WiretapeRuntime
+import WiretapeWire
 
 /// What live traffic tells policies of a client that comes back.
 @Suite struct LiveConductTests {
@@ -19,7 +25,7 @@ import WiretapeCore
             _ = faults.accepted(1, from: Address(host: "10.0.0.1", port: 5_000), listener: "main", at: now)
         }
 
-        private let expectations: [WiretapeCore.Expectation]
+        private let expectations: [WiretapeAttempts.Expectation]
 
         func pass(_ milliseconds: UInt64) { now = now.advanced(by: milliseconds * 1_000_000) }
 

@@ -1,6 +1,12 @@
 import Testing
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeFaults
+import WiretapeIntercept
+import WiretapeRedaction
+import WiretapeReport
+import WiretapeRuntime
+import WiretapeWire
 
 /// Reports of live traffic speak of no tape.
 @Suite struct LiveReportTests {

@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeBytes
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
 import WiretapeSimulation
 
 /// Long tapes cost time in proportion to their length.

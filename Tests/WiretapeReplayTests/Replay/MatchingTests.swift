@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// `--match relaxed|strict|off`, and what does not matter to any of them.
 @Suite struct MatchingTests {

@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// `--on-divergence warn|ignore|stall` with what is missing, unexpected, different and late.
 @Suite struct OnDivergenceTests {
@@ -12,8 +15,8 @@ import WiretapeCore
             7 < \(push("Tick"))
             """)
 
-    @Test(arguments: [ReplayOptions.OnDivergence.warn, .ignore])
-    func aDifferentMessageStandsForItsCounterpart(_ policy: ReplayOptions.OnDivergence) throws {
+    @Test(arguments: [OnDivergence.warn, .ignore])
+    func aDifferentMessageStandsForItsCounterpart(_ policy: OnDivergence) throws {
         let play = try Playbook([tape], speed: .instant) { $0.onDivergence = policy }
         let c = try play.start()
         play.send(c, call("5", "Send", #""ada","hi!""#))

@@ -1,5 +1,9 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeBytes
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// `--on-reconnect`: what a client gets after its connection was lost in the middle, message by message.
 @Suite struct OnReconnectTests {

@@ -1,5 +1,7 @@
 import Testing
-import WiretapeCore
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// Many clients of one tape: runs of equal outcome stand together in the report.
 @Suite struct OutcomeGroupsTests {

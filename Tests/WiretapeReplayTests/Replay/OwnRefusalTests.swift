@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// What the replay itself refuses is told as that, and is no pass; what the tape, a rule or a policy refuses is not.
 @Suite struct OwnRefusalTests {
@@ -35,8 +38,8 @@ import WiretapeCore
         #expect(last?["ended"]?["by"]?.string == "replay" && last?["ended"]?["reason"]?.string == "no session left")
     }
 
-    @Test(arguments: [(.warn, 2), (.stall, 2), (.ignore, 0)] as [(ReplayOptions.OnDivergence, Int32)])
-    func onDivergenceDecides(_ how: ReplayOptions.OnDivergence, _ code: Int32) throws {
+    @Test(arguments: [(.warn, 2), (.stall, 2), (.ignore, 0)] as [(OnDivergence, Int32)])
+    func onDivergenceDecides(_ how: OnDivergence, _ code: Int32) throws {
         let play = try beyond(1) { $0.onDivergence = how }
         let report = play.finish()
         #expect(report.exitCode == code && report.ownRefusals.count == 1)

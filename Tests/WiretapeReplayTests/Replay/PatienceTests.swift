@@ -1,5 +1,6 @@
 import Testing
-import WiretapeCore
+import WiretapeReplay
+import WiretapeReport
 
 /// How long a replay waits for its client, and what it makes of one that speaks late, out of turn or not at all.
 @Suite struct PatienceTests {

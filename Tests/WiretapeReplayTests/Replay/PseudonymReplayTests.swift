@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// A redacted tape and a client with its real token: what stands in the place of a pseudonym matches, and comes back where
 /// the server says it again.

@@ -1,8 +1,12 @@
 import Foundation
 import Testing
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
 import WiretapeTape
+import WiretapeWire
 
 /// Sessions of real servers and clients, replayed to model clients that say what the tape's client said, under other ids.
 @Suite struct RealTapeTests {

@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// `resume`: where a session goes on after its connection was lost.
 @Suite struct ReconnectTests {

@@ -1,5 +1,7 @@
 import Testing
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReport
+import WiretapeWire
 
 /// Attempts that the recorded server refused.
 @Suite struct RefusalTests {

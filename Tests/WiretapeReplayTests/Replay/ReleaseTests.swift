@@ -1,5 +1,7 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeReplay
+import WiretapeReport
 
 /// When a server message is released: one test for each rule of `docs/replay.md`.
 @Suite struct ReleaseTests {

@@ -1,6 +1,10 @@
 import Testing
+import WiretapeAttempts
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// Behind the last message: a client that has lost its connection then is let in again, whatever its protocol.
 @Suite struct ReturnTests {

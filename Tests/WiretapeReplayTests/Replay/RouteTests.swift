@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 @Suite struct RouteTests {
     private func session(_ query: String, number: Int = 1) -> RecordedSession {

@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 @Suite struct RoutingTests {
     private let chat = TestTape.session(TestTape.handshake)

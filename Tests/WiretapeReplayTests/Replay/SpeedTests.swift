@@ -1,5 +1,5 @@
 import Testing
-import WiretapeCore
+import WiretapeReplay
 
 /// Recorded gaps: speed, the longest one, and a client whose clock runs fast.
 @Suite struct SpeedTests {

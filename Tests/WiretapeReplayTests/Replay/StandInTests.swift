@@ -1,13 +1,15 @@
 import Testing
-import WiretapeCore
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// Under `warn` and `ignore` a message that differs counts as the recorded one that it is like, until that one comes itself:
 /// whatever the order, each equal message gets its own answer, and every request an answer or the protocol's error.
 @Suite struct StandInTests {
-    static let ways = [ReplayOptions.OnDivergence.warn, .ignore]
+    static let ways = [OnDivergence.warn, .ignore]
 
     private func play(
-        _ script: String, _ way: ReplayOptions.OnDivergence, speed: ReplayOptions.Speed = .instant
+        _ script: String, _ way: OnDivergence, speed: ReplayOptions.Speed = .instant
     ) throws -> Playbook {
         try Playbook([TestTape.session(TestTape.handshake + script)], speed: speed) {
             $0.onDivergence = way
@@ -24,7 +26,7 @@ import WiretapeCore
         """
 
     @Test(arguments: ways, [true, false])
-    func oneArgumentIsAnother(_ way: ReplayOptions.OnDivergence, _ otherFirst: Bool) throws {
+    func oneArgumentIsAnother(_ way: OnDivergence, _ otherFirst: Bool) throws {
         let play = try play(Self.twoCalls, way)
         let c = try play.start()
         // It differs from the second call in one place, from the first in two.
@@ -40,7 +42,7 @@ import WiretapeCore
         #expect(report.divergences[0].contains("recorded  Invocation Add(3, 4)\n"))
     }
 
-    @Test(arguments: ways) func anEqualMessageTakesItsPlaceBack(_ way: ReplayOptions.OnDivergence) throws {
+    @Test(arguments: ways) func anEqualMessageTakesItsPlaceBack(_ way: OnDivergence) throws {
         let play = try play(Self.twoCalls, way, speed: .factor(1))
         let c = try play.start()
         // Like both of them; stands for the first, then for the second, then for nothing.
@@ -56,7 +58,7 @@ import WiretapeCore
     }
 
     /// What it was told by then it keeps. The others get all of their own.
-    @Test(arguments: ways) func afterTheAnswer(_ way: ReplayOptions.OnDivergence) throws {
+    @Test(arguments: ways) func afterTheAnswer(_ way: OnDivergence) throws {
         let script = """
             3 > \(call("0", "Add", "1,2"))
             4 < \(done("0", "3"))
@@ -81,7 +83,7 @@ import WiretapeCore
         }
     }
 
-    @Test(arguments: ways) func inTheMiddleOfAStream(_ way: ReplayOptions.OnDivergence) throws {
+    @Test(arguments: ways) func inTheMiddleOfAStream(_ way: OnDivergence) throws {
         let play = try play(
             """
             3 > \(stream("0", "Count", "2"))
@@ -100,7 +102,7 @@ import WiretapeCore
         #expect(play.finish().sessions[0].finished)
     }
 
-    @Test(arguments: ways) func messagesWithoutAnswers(_ way: ReplayOptions.OnDivergence) throws {
+    @Test(arguments: ways) func messagesWithoutAnswers(_ way: OnDivergence) throws {
         let play = try play(
             """
             3 > \(push("Say", "1"))
@@ -117,7 +119,7 @@ import WiretapeCore
     }
 
     /// A client that says the same on its next connection asks for the same again.
-    @Test(arguments: ways) func overALostConnection(_ way: ReplayOptions.OnDivergence) throws {
+    @Test(arguments: ways) func overALostConnection(_ way: OnDivergence) throws {
         let play = try play(Self.twoCalls, way, speed: .factor(1))
         let c = try play.start()
         play.send(c, call("x", "Add", "8,9"))
@@ -132,7 +134,7 @@ import WiretapeCore
     }
 
     /// Some clients do not wait for the answer to their handshake.
-    @Test(arguments: ways) func whatIsSaidBeforeTheHandshakeIsAnswered(_ way: ReplayOptions.OnDivergence) throws {
+    @Test(arguments: ways) func whatIsSaidBeforeTheHandshakeIsAnswered(_ way: OnDivergence) throws {
         let play = try play(Self.twoCalls, way, speed: .factor(1))
         let c = play.upgrade(play.negotiate())
         play.send(c, #"{"protocol":"json","version":1} | \#(call("x", "Erase")) | \#(call("a", "Add", "1,2"))"#)

@@ -1,6 +1,9 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// A lost connection that SignalR's stateful reconnect takes up again: the same token, no handshake, message by message.
 @Suite struct StatefulConnectionTests {

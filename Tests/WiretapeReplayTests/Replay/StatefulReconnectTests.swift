@@ -1,5 +1,7 @@
 import Testing
-import WiretapeCore
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// `--on-reconnect` where the protocol goes on without a handshake: every record that the client gets, in order.
 @Suite struct StatefulReconnectTests {

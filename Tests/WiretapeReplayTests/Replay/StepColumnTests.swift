@@ -1,5 +1,5 @@
 import Testing
-import WiretapeCore
+import WiretapeProtocol
 
 @Suite struct StepColumnTests {
     @Test func everyStepHasTheInitialValueUntilItIsChanged() {

@@ -1,5 +1,7 @@
 import Testing
-import WiretapeCore
+import WiretapeFaults
+import WiretapeReplay
+import WiretapeReport
 
 /// `--speed step`: nothing leaves but what is allowed to.
 @Suite struct SteppingTests {

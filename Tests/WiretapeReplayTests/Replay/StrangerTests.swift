@@ -1,19 +1,21 @@
 import Testing
-import WiretapeCore
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// A request that the tape does not have is always answered with the protocol's own error for its id, whatever
 /// `--on-divergence` says and whenever it comes: who waits for an answer must never wait for ever. `stall` alone is silent.
 @Suite struct StrangerTests {
-    static let ways = [ReplayOptions.OnDivergence.warn, .ignore, .fail]
+    static let ways = [OnDivergence.warn, .ignore, .fail]
 
-    private func quiet(_ options: inout ReplayOptions, _ way: ReplayOptions.OnDivergence) {
+    private func quiet(_ options: inout ReplayOptions, _ way: OnDivergence) {
         options.onDivergence = way
         options.keepalive = .off
     }
 
     /// What came, without the end that `fail` puts behind it.
     private func expect(
-        _ got: [String], _ wanted: [String], _ way: ReplayOptions.OnDivergence,
+        _ got: [String], _ wanted: [String], _ way: OnDivergence,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
         let ended = got.last?.hasPrefix("close 1011 wiretape: diverged at") == true
@@ -21,7 +23,7 @@ import WiretapeCore
         #expect(got.dropLast(ended ? 1 : 0) == wanted[...], sourceLocation: sourceLocation)
     }
 
-    @Test(arguments: ways) func aCallThatComesAgain(_ way: ReplayOptions.OnDivergence) throws {
+    @Test(arguments: ways) func aCallThatComesAgain(_ way: OnDivergence) throws {
         let tape = TestTape.session(
             TestTape.handshake + """
                 3 > \(call("0", "Add", "1"))
@@ -37,7 +39,7 @@ import WiretapeCore
     }
 
     /// The call was given up and comes late: its own answer is served. Once more: the protocol's error.
-    @Test(arguments: ways.dropLast()) func aCallThatComesLate(_ way: ReplayOptions.OnDivergence) throws {
+    @Test(arguments: ways.dropLast()) func aCallThatComesLate(_ way: OnDivergence) throws {
         let tape = TestTape.session(
             TestTape.handshake + """
                 3 > \(call("0", "Add", "1"))
@@ -65,7 +67,7 @@ import WiretapeCore
         #expect(session.unexpected == ["Invocation Add(1)"] && session.finished)
     }
 
-    @Test(arguments: ways) func aHandshakeOfAnotherKind(_ way: ReplayOptions.OnDivergence) throws {
+    @Test(arguments: ways) func aHandshakeOfAnotherKind(_ way: OnDivergence) throws {
         let play = try Playbook([TestTape.session(TestTape.handshake + "3 < \(push("Tick"))")]) { quiet(&$0, way) }
         let c = play.upgrade(play.negotiate())
         play.send(c, #"{"protocol":"messagepack","version":1}"#)
@@ -106,7 +108,7 @@ import WiretapeCore
     /// The same operation with another variable beside one of the tape, in both orders, before the connection is
     /// acknowledged (as older clients do) and after.
     @Test(arguments: ways.dropLast(), ["graphql-ws", "graphql-transport-ws"])
-    func anotherVariable(_ way: ReplayOptions.OnDivergence, _ chosen: String) throws {
+    func anotherVariable(_ way: OnDivergence, _ chosen: String) throws {
         for isEarly in chosen == "graphql-ws" ? [true, false] : [false] {
             for otherFirst in [true, false] {
                 let play = try GraphQLPlay(script(chosen), chosen: chosen) { quiet(&$0, way) }
@@ -130,7 +132,7 @@ import WiretapeCore
     }
 
     @Test(arguments: ways, ["graphql-ws", "graphql-transport-ws"])
-    func anotherOperation(_ way: ReplayOptions.OnDivergence, _ chosen: String) throws {
+    func anotherOperation(_ way: OnDivergence, _ chosen: String) throws {
         let play = try GraphQLPlay(script(chosen), chosen: chosen) { quiet(&$0, way) }
         let c = try play.start()
         play.say(c, start("x", 5, chosen).replacing("Count", with: "Erase"))
@@ -140,7 +142,7 @@ import WiretapeCore
 
     /// Before the acknowledgement it would be taken for that by nobody, but answers come behind it all the same.
     @Test(arguments: ways.dropLast())
-    func anotherOperationBeforeTheAcknowledgement(_ way: ReplayOptions.OnDivergence) throws {
+    func anotherOperationBeforeTheAcknowledgement(_ way: OnDivergence) throws {
         let play = try GraphQLPlay(script("graphql-ws"), chosen: "graphql-ws", speed: .factor(1)) { quiet(&$0, way) }
         let c = play.upgrade("graphql-ws")
         play.say(
@@ -153,7 +155,7 @@ import WiretapeCore
 
     // MARK: Others
 
-    @Test(arguments: ways) func aChannelThatTheTapeDoesNotHave(_ way: ReplayOptions.OnDivergence) throws {
+    @Test(arguments: ways) func aChannelThatTheTapeDoesNotHave(_ way: OnDivergence) throws {
         let tape = EventflitTape.session(
             """
             1 < hello 1.2
@@ -175,7 +177,7 @@ import WiretapeCore
     }
 
     /// Its messages have no ids and want no answers: nobody waits.
-    @Test(arguments: ways) func aMessageOfAProtocolWithoutRequests(_ way: ReplayOptions.OnDivergence) throws {
+    @Test(arguments: ways) func aMessageOfAProtocolWithoutRequests(_ way: OnDivergence) throws {
         let play = try Playbook(try AtmosphereTape.sessions("5 > hello\n9 < welcome"), speed: .instant) {
             quiet(&$0, way)
         }

@@ -1,5 +1,9 @@
 import Testing
-import WiretapeCore
+import WiretapeBytes
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 @Suite struct TextTests {
     @Test(

@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// Tapes of several upstreams: a client of one's listener is served what was recorded there and nothing else.
 @Suite struct UpstreamTests {

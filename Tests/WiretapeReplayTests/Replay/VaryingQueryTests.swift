@@ -1,6 +1,9 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReplay
+import WiretapeReport
+import WiretapeWire
 
 /// Items of a query that are others with every connection.
 @Suite struct VaryingQueryTests {

@@ -1,6 +1,9 @@
 import Testing
+import WiretapeAttempts
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReport
+import WiretapeWire
 
 /// Recorded WebSockets on which nothing was said.
 @Suite struct WordlessTests {

@@ -1,5 +1,6 @@
 import Testing
-import WiretapeCore
+import WiretapeBytes
+import WiretapeFaults
 import WiretapeSettings
 
 @Suite struct PlanFileTests {

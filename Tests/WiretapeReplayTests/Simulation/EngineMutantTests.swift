@@ -1,7 +1,9 @@
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeReport
 import WiretapeSimulation
+import WiretapeWire
 
 /// The simulation's rules are able to fail: an engine that does one thing wrong is caught in every run in which it does, and
 /// by the rule that is meant for it.

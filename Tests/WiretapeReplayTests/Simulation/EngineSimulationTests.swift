@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeSimulation
 
 /// Drawn tapes, drawn options and drawn clients against the replay engine in virtual time: a few seeds here, tens of thousands

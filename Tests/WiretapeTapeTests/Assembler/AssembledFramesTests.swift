@@ -1,7 +1,8 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeTape
+import WiretapeWire
 
 /// A frame with any first byte; masked when `key` is not 0.
 private func wireFrame(_ first: UInt8, _ payload: [UInt8], key: UInt32 = 0) -> [UInt8] {

@@ -1,6 +1,7 @@
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeTape
+import WiretapeWire
 
 /// Writes the records that a loop would hand over.
 struct RecordStream {

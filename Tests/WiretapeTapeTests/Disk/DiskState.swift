@@ -1,4 +1,4 @@
-import WiretapeCore
+import WiretapeBytes
 
 /// What a simulated disk has: of every file and of the folder's names what a crash leaves for certain, and what was done
 /// since.

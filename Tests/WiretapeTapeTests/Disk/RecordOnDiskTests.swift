@@ -1,5 +1,4 @@
 import Testing
-import WiretapeCore
 import WiretapeTape
 
 /// A recording on a disk that fails at each of its first 1,000 operations, or is lost: the tape opens, what was synced is

@@ -1,9 +1,10 @@
 import Foundation
 import Testing
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeFaults
 import WiretapeSystem
 import WiretapeTape
+import WiretapeWire
 
 /// A command that makes a tape of another one, on a disk with the files that it needs.
 enum RewriteJob: String, CaseIterable, CustomTestStringConvertible {

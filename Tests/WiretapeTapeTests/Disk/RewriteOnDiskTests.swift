@@ -1,5 +1,4 @@
 import Testing
-import WiretapeCore
 import WiretapeTape
 
 /// Commands that change tapes, on a disk that fails at each of their first 1,000 operations: afterwards the old tape is there

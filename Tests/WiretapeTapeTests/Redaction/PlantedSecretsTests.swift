@@ -1,8 +1,10 @@
 import Foundation
 import Testing
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeRedaction
 import WiretapeTape
+import WiretapeWire
 
 /// 30 secrets of ten kinds, in every place where one may stand, in four protocols: no byte of them is on the tape, and a
 /// tape that was recorded without redaction has all of them found.

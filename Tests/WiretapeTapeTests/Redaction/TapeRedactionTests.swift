@@ -1,7 +1,9 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
+import WiretapeRedaction
 import WiretapeTape
+import WiretapeWire
 
 /// What the recorder writes when it redacts: records of a loop in, lines of a tape out.
 @Suite struct TapeRedactionTests {

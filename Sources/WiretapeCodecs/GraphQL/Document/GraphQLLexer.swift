@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// Cuts a GraphQL document into tokens. White space, line ends, commas, comments and byte order marks mean nothing there
 /// and are left out (GraphQL specification, section 2.1.7).

@@ -1,4 +1,4 @@
-internal import WiretapeCore
+internal import WiretapeWire
 
 /// A lexical token of a GraphQL document (GraphQL specification, October 2021, section 2.1.6).
 enum GraphQLToken: Hashable, Sendable {

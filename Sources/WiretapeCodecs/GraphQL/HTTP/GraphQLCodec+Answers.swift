@@ -1,4 +1,5 @@
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 /// What servers answer over HTTP.
 extension GraphQLCodec {

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeCore
+internal import WiretapeProtocol
+package import WiretapeWire
 
 /// A server's message on another carrier, or in another dialect, than it was recorded with.
 extension GraphQLCodec {

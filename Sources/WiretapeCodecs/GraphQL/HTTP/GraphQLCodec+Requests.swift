@@ -1,4 +1,5 @@
-package import WiretapeCore
+package import WiretapeProtocol
+package import WiretapeWire
 
 /// Which exchanges over HTTP are GraphQL's, and what they carry.
 extension GraphQLCodec {

@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// Payloads over HTTP: the body of a request, an event, a part of a multipart body, a single answer. Each is told by its
 /// members. What has no name there is called as in `graphql-transport-ws`.

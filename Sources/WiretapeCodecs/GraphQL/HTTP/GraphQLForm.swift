@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// The shapes that a server's message has on its carriers.
 enum GraphQLForm: Hashable, Sendable {

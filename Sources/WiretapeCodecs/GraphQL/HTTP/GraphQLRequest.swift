@@ -1,4 +1,5 @@
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// What an HTTP request is to GraphQL, told by its head alone.
 enum GraphQLRequest {

@@ -1,4 +1,8 @@
-package import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeFaults
+package import WiretapeIntercept
+package import WiretapeRuntime
+internal import WiretapeWire
 
 /// The fault rules of one loop, and the relays whose connections they are about.
 package final class FaultControl {

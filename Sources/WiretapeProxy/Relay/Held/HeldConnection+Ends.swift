@@ -1,6 +1,11 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeFaults
+internal import WiretapeIntercept
+internal import WiretapePlayback
+internal import WiretapeProtocol
+internal import WiretapeRuntime
 internal import WiretapeTape
+internal import WiretapeWire
 
 extension HeldConnection {
     // MARK: The peers' ends

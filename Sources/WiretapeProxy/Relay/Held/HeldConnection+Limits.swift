@@ -1,4 +1,7 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeIntercept
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 extension HeldConnection {
     /// What is awaited from the client. What a rule keeps waiting, or ends, has times of its own.

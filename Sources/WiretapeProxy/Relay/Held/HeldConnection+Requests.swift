@@ -1,6 +1,9 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeFaults
+internal import WiretapeIntercept
+internal import WiretapeProtocol
 internal import WiretapeTape
+internal import WiretapeWire
 
 extension HeldConnection {
     /// Reads requests, one at a time.

@@ -1,6 +1,10 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeFaults
+internal import WiretapeIntercept
+internal import WiretapePlayback
+internal import WiretapeProtocol
 internal import WiretapeTape
+internal import WiretapeWire
 
 extension HeldConnection {
     private var toClientFlags: UInt8 { RecordFlags.toClient }

@@ -1,6 +1,9 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeFaults
+internal import WiretapeIntercept
+internal import WiretapeProtocol
 internal import WiretapeTape
+internal import WiretapeWire
 
 extension HeldConnection {
     /// The server has granted an upgrade: `rest` stands behind its head.

@@ -1,5 +1,9 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapeIntercept
+internal import WiretapeRuntime
 internal import WiretapeTape
+internal import WiretapeWire
 
 /// What report and tape are told of rules that fire. The tape has the event as it came, and behind it what was done to it:
 /// at once, or when the end that a rule wants has come.

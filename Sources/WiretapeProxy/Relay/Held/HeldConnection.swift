@@ -1,6 +1,10 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeFaults
+internal import WiretapeIntercept
+internal import WiretapeProtocol
+internal import WiretapeRuntime
 internal import WiretapeTape
+internal import WiretapeWire
 
 /// A relayed connection that a rule may touch: requests, answers and messages are put together, read, shown to the rules,
 /// and go on as they came unless a rule says otherwise. It takes the place of ``RelayConnection``'s own ways of reading;

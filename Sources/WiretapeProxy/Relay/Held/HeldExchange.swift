@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeIntercept
+internal import WiretapeWire
 
 /// The HTTP part of a held connection: the exchange that is under way, and what the client has sent ahead.
 struct HeldExchange: ~Copyable {

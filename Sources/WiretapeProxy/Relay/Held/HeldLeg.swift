@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeIntercept
+internal import WiretapeRuntime
 
 /// What goes to one side of a held connection, and what has become of it.
 struct HeldLeg {

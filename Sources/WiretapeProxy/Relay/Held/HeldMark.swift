@@ -1,4 +1,6 @@
-internal import WiretapeCore
+internal import WiretapeFaults
+internal import WiretapeIntercept
+internal import WiretapeWire
 
 /// Something that happens between the bytes of a held connection.
 enum HeldMark {

@@ -1,4 +1,8 @@
-internal import WiretapeCore
+internal import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapeIntercept
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// The WebSocket of a held connection: both directions' messages, and the frames that go to both peers.
 struct HeldSocket: ~Copyable {

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-internal import WiretapeCore
+internal import WiretapeProtocol
+internal import WiretapeWire
 
 /// A streamed answer (an event stream) on its way to the client, cut at its payloads. One with content codings goes on without
 /// them: a message cannot be taken out of what is compressed together.

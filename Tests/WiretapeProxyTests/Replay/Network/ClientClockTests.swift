@@ -1,7 +1,11 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeBytes
 import WiretapeProxy
+import WiretapeReplay
+import WiretapeReport
 import WiretapeSimulation
+import WiretapeWire
 
 /// A client that waits 0, 2, 10 and 30 s between its attempts, by a clock of its own: the report shows those delays.
 @Suite struct ClientClockTests {

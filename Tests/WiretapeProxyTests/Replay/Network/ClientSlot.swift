@@ -1,6 +1,7 @@
 import WiretapeBytes
-import WiretapeCore
+import WiretapeRuntime
 import WiretapeSimulation
+import WiretapeWire
 
 /// One TCP connection of a client: HTTP requests one after the other, an event stream, or a WebSocket. What comes is told as
 /// ``ClientEvent``s until the client ends the connection itself.

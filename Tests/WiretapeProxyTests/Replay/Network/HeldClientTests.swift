@@ -1,7 +1,10 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
 import WiretapeProxy
+import WiretapeReplay
+import WiretapeReport
 import WiretapeSimulation
+import WiretapeWire
 
 /// A replay that is held by stepping, and a client that gives its server up after 30 s of silence.
 @Suite struct HeldClientTests {

@@ -1,4 +1,5 @@
-import WiretapeCore
+import WiretapeBytes
+import WiretapeRuntime
 import WiretapeSimulation
 
 /// A ``ModelClient`` on the simulated network: its slots are connections, its time is that of a clock.

@@ -1,7 +1,11 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeBytes
 import WiretapeProxy
+import WiretapeReplay
+import WiretapeReport
 import WiretapeSimulation
+import WiretapeWire
 
 /// What each `--on-reconnect` promises, record by record from the client's side, over each transport, with and without
 /// stateful reconnect, for connections that the client loses and that a rule ends.

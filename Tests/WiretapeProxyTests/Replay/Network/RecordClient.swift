@@ -1,6 +1,6 @@
 import Testing
-import WiretapeCore
 import WiretapeSimulation
+import WiretapeWire
 
 /// A SignalR client that a test leads record by record, over any transport. What it hears is kept in order: records without
 /// pings, and the ends of what carried them.

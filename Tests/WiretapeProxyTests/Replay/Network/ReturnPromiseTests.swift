@@ -1,6 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeReport
 import WiretapeSimulation
+import WiretapeWire
 
 /// Behind the last message, from the client's side through the real server: let in, greeted by the protocol, kept alive.
 @Suite struct ReturnPromiseTests {

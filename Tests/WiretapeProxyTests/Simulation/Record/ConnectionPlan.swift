@@ -1,4 +1,4 @@
-import WiretapeCore
+import WiretapeWire
 
 /// What the two ends of one client connection will say to each other, in one order that leads to no deadlock: whatever waits
 /// waits for something before it.

@@ -1,5 +1,5 @@
 import WiretapeBytes
-import WiretapeCore
+import WiretapeWire
 
 /// Draws what a client and a server say to each other: requests with every kind of body, pipelined or not, answers of every
 /// kind, and perhaps a WebSocket at the end.

@@ -1,5 +1,5 @@
 import WiretapeBytes
-import WiretapeCore
+import WiretapeRuntime
 
 /// One end of a planned connection: does its steps in order and keeps what it gets.
 final class PlannedPeer: StreamHandler {

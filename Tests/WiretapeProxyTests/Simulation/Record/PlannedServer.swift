@@ -1,5 +1,6 @@
 import WiretapeBytes
-import WiretapeCore
+import WiretapeRuntime
+import WiretapeWire
 
 /// Accepts the proxy's connections and finds out which plan each belongs to: the first request says `/cN/`.
 final class PlannedServer {

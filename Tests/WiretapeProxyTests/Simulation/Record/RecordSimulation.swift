@@ -1,8 +1,10 @@
 import WiretapeBytes
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeProxy
+import WiretapeRuntime
 import WiretapeSimulation
 import WiretapeTape
+import WiretapeWire
 
 /// One run of the recording proxy between planned clients and their server, on a network drawn from the seed.
 struct RecordSimulation {

@@ -1,5 +1,6 @@
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeTape
+import WiretapeWire
 
 /// What a tape holds of one connection, written down in a form that does not depend on how bodies were cut: per direction
 /// the data (heads, bodies, messages) and the control frames. What a cut leaves of it is a prefix of what was planned.

@@ -1,7 +1,10 @@
 import Testing
-import WiretapeCore
+import WiretapeFaults
 import WiretapeNet
 import WiretapeProxy
+import WiretapeReplay
+import WiretapeReport
+import WiretapeRuntime
 import WiretapeSamples
 
 /// The digest of a replay on real sockets is that of virtual time.

@@ -1,5 +1,6 @@
 import Testing
-import WiretapeCore
+import WiretapeReplay
+import WiretapeReport
 import WiretapeSamples
 import WiretapeSimulation
 

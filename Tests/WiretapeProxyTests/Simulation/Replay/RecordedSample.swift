@@ -1,7 +1,9 @@
 import Testing
+import WiretapeBytes
 import WiretapeCodecs
-import WiretapeCore
+import WiretapeProtocol
 import WiretapeProxy
+import WiretapeRuntime
 import WiretapeSamples
 import WiretapeSimulation
 import WiretapeTape

@@ -1,7 +1,11 @@
 import Testing
 import WiretapeBytes
-import WiretapeCore
+import WiretapeFaults
+import WiretapeProtocol
 import WiretapeProxy
+import WiretapeReplay
+import WiretapeReport
+import WiretapeRuntime
 import WiretapeSamples
 import WiretapeSimulation
 

@@ -1,5 +1,8 @@
 import Testing
-import WiretapeCore
+import WiretapeAttempts
+import WiretapeBytes
+import WiretapeReplay
+import WiretapeReport
 import WiretapeSamples
 import WiretapeSimulation
 

@@ -1,0 +1,248 @@
+internal import WiretapeBytes
+package import WiretapeProtocol
+internal import WiretapeWire
+
+/// What a client says of its own accord over all connections of its session, as far as policies about coming back ask for
+/// it: what it has subscribed to, what was acknowledged, and which of both it said again on a later connection.
+///
+/// A request is acknowledged by the answer that ends its chain, a message that nobody answers by its arrival. What a lost
+/// connection took away (subscriptions, streams, requests without an answer) is owed once the client is back, until it
+/// says that again. At most 1,024 open requests, 1,024 owed ones and the last 16,384 acknowledged ones are kept.
+package struct ClientSpeech: Hashable, Sendable {
+    private static let most = 1_024
+    private static let mostAcknowledged = 16_384
+
+    /// A message as policies name it.
+    package struct Saying: Hashable, Sendable {
+        /// Equal for what counts as the same message said again.
+        package var identity: UInt64
+        /// For people: `Invocation Send("ada", "hi")`.
+        package var title: String
+        package var label: String?
+        package var type: String
+        package var channel: String?
+
+        package init(_ message: Message, identity: UInt64) {
+            self.identity = identity
+            title = message.title.count > 120 ? message.title.prefix(119) + "…" : message.title
+            label = message.label
+            type = message.type
+            channel = message.channel
+        }
+
+        /// As the selector of a rule names messages that bring something: by label, channel or type.
+        package func isNamed(_ name: String) -> Bool { label == name || channel == name || type == name }
+    }
+
+    /// What a client asks for: a request that goes on, or a message that policies name as a subscription.
+    package struct Ask: Hashable, Sendable {
+        package var saying: Saying
+        fileprivate var chain: Chain?
+        /// A channel, which goes on behind the server's answer.
+        fileprivate var isStanding = false
+        /// It subscribes by its type, or its answer has turned out to be a stream.
+        package fileprivate(set) var isSubscription: Bool
+        /// A policy names it as one that subscribes.
+        package fileprivate(set) var isWatched: Bool
+        package fileprivate(set) var isAcknowledged = false
+    }
+
+    /// Something acknowledged that came again on a later connection.
+    package struct Repeat: Hashable, Sendable {
+        package var saying: Saying
+        /// The connections of the session, counted from 1.
+        package var first: Int
+        package var again: Int
+    }
+
+    /// The ordinal of the session's current connection, those that the protocol took up again not counted anew.
+    package private(set) var connection = 1
+    private var open: [Ask] = []
+    /// Watched ones that were answered: they hold as long as their connection.
+    private var standing: [Ask] = []
+    /// Lost with the last connection: a client that does not come back owes nothing.
+    private var gone: [Ask] = []
+    /// What the client has not said again since it came back.
+    package private(set) var owed: [Ask] = []
+    /// What it was to say again and did.
+    package private(set) var paid: [Ask] = []
+    /// Acknowledged messages by identity, and the connection of their last acknowledgement; the oldest first.
+    private var acknowledged: [UInt64: Int] = [:]
+    private var acknowledgedOrder: [UInt64] = []
+    /// The first that was acknowledged of each label, channel and type.
+    private var firstAcknowledged: [String: Int] = [:]
+    package private(set) var repeats: [Repeat] = []
+    /// Those beyond the first 1,024 counted, too.
+    package private(set) var repeated = 0
+    /// What the client said, by label, else type: for hints.
+    package private(set) var names: [String: Int] = [:]
+    /// All labels, channels and types of it.
+    private var spoken: Set<String> = []
+    /// More was open at a time than is kept.
+    package private(set) var isCutShort = false
+
+    package init() {}
+
+    // MARK: The client
+
+    /// A message of the client that opens something or stands by itself.
+    /// - Parameters:
+    ///   - chain: what brings its answers; nil when nobody answers.
+    ///   - subscribes: the protocol knows it as a subscription.
+    ///   - isWatched: a policy names it as one.
+    ///   - arrives: no rule takes it away.
+    package mutating func said(
+        _ saying: Saying, chain: Chain?, subscribes: Bool, isWatched: Bool, arrives: Bool = true
+    ) {
+        count(saying)
+        if let i = owed.firstIndex(where: { $0.saying.identity == saying.identity }) {
+            let ask = owed.remove(at: i)
+            if paid.count < Self.most { paid.append(ask) }
+        } else if let first = acknowledged[saying.identity], first < connection, !isWatched {
+            repeated += 1
+            if repeats.count < Self.most { repeats.append(Repeat(saying: saying, first: first, again: connection)) }
+        }
+        var ask = Ask(saying: saying, chain: chain, isSubscription: subscribes, isWatched: isWatched)
+        ask.isStanding = subscribes && saying.channel != nil && chain != nil
+        guard chain == nil, arrives else { return keep(ask) }
+        acknowledge(&ask)
+        if isWatched { stand(ask) }
+    }
+
+    /// The client cuts a chain short: what it does not want any more it does not have to ask for.
+    package mutating func cancelled(_ chain: Chain) {
+        open.removeAll { $0.chain == chain }
+        owed.removeAll { $0.isStanding && $0.chain == chain }
+    }
+
+    // MARK: The server
+
+    /// An item of the chain: it is a stream.
+    package mutating func pushed(in chain: Chain) {
+        for i in open.indices where open[i].chain == chain {
+            open[i].isSubscription = true
+            open[i].isAcknowledged = true
+        }
+    }
+
+    /// The answer that ends the chain, but for a channel, which goes on.
+    package mutating func answered(_ chain: Chain) {
+        guard let i = open.firstIndex(where: { $0.chain == chain }) else { return }
+        if open[i].isStanding {
+            open[i].isAcknowledged = true
+            return
+        }
+        var ask = open.remove(at: i)
+        acknowledge(&ask)
+        // A stream that has come to its end is nothing to ask for again.
+        if ask.isWatched, !ask.isSubscription { stand(ask) }
+    }
+
+    // MARK: Connections
+
+    /// The connection is over.
+    package mutating func lost() {
+        gone += open + standing
+        open = []
+        standing = []
+        if gone.count > Self.most {
+            gone.removeFirst(gone.count - Self.most)
+            isCutShort = true
+        }
+    }
+
+    /// The client has a connection on which everything begins anew.
+    package mutating func returned() {
+        connection += 1
+        owed += gone
+        gone = []
+        if owed.count > Self.most {
+            owed.removeFirst(owed.count - Self.most)
+            isCutShort = true
+        }
+    }
+
+    /// The client goes on over a connection on which the protocol takes up everything that was open.
+    package mutating func resumed() {
+        for ask in gone {
+            if ask.isAcknowledged, !ask.isSubscription { standing.append(ask) } else { open.append(ask) }
+        }
+        gone = []
+    }
+
+    /// The server has forgotten everything: what was acknowledged counts for nothing.
+    package mutating func forget() {
+        acknowledged = [:]
+        acknowledgedOrder = []
+        firstAcknowledged = [:]
+    }
+
+    // MARK: Asking
+
+    /// Whether the last connection took something away.
+    package var hasLost: Bool { !gone.isEmpty }
+
+    /// Whether such a message was acknowledged on an earlier connection than the current one.
+    package func wasAcknowledged(before name: String) -> Bool {
+        firstAcknowledged[name].map { $0 < connection } ?? false
+    }
+
+    package func wasSaid(_ name: String) -> Bool { spoken.contains(name) }
+
+    // MARK: Keeping
+
+    private mutating func keep(_ ask: Ask) {
+        guard open.count < Self.most else { return isCutShort = true }
+        open.append(ask)
+    }
+
+    private mutating func stand(_ ask: Ask) {
+        standing.removeAll { $0.saying.identity == ask.saying.identity }
+        guard standing.count < Self.most else { return isCutShort = true }
+        standing.append(ask)
+    }
+
+    private mutating func acknowledge(_ ask: inout Ask) {
+        ask.isAcknowledged = true
+        let saying = ask.saying
+        for name in [saying.label, saying.channel, saying.type].compactMap(\.self)
+        where firstAcknowledged.count < Self.most && firstAcknowledged[name] == nil {
+            firstAcknowledged[name] = connection
+        }
+        if acknowledged.updateValue(connection, forKey: saying.identity) == nil {
+            acknowledgedOrder.append(saying.identity)
+        }
+        guard acknowledgedOrder.count > Self.mostAcknowledged else { return }
+        for old in acknowledgedOrder.prefix(Self.mostAcknowledged / 2) { acknowledged[old] = nil }
+        acknowledgedOrder.removeFirst(Self.mostAcknowledged / 2)
+    }
+
+    private mutating func count(_ saying: Saying) {
+        guard names.count < Self.most else { return }
+        names[saying.label ?? saying.type, default: 0] += 1
+        spoken.insert(saying.type)
+        if let label = saying.label { spoken.insert(label) }
+        if let channel = saying.channel { spoken.insert(channel) }
+    }
+}
+
+extension ClientSpeech {
+    /// What passes on live traffic, whose messages are the same when their meaning is.
+    /// - Parameters:
+    ///   - subscribes: ``FrameCodec/subscribes(_:)``.
+    ///   - arrives: no rule takes it away.
+    package mutating func passed(_ message: Message, subscribes: Bool, isWatched: Bool = false, arrives: Bool = true) {
+        switch (message.direction, message.role) {
+        case (.toServer, .request), (.toServer, .send):
+            var hash = StableHash()
+            hash.combine(message.matchKey)
+            said(
+                Saying(message, identity: hash.value), chain: message.role == .request ? message.chain : nil,
+                subscribes: subscribes, isWatched: isWatched, arrives: arrives)
+        case (.toServer, .cancel): if let chain = message.chain { cancelled(chain) }
+        case (.toClient, .push): if arrives, let chain = message.chain { pushed(in: chain) }
+        case (.toClient, .reply): if arrives, let chain = message.chain { answered(chain) }
+        case (.toServer, _), (.toClient, _): break
+        }
+    }
+}

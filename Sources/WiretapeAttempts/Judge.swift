@@ -1,0 +1,163 @@
+internal import WiretapeBytes
+internal import WiretapeWire
+
+/// Holds what clients did to policies.
+package enum Judge {
+    /// One verdict for each policy and session that it could be held to. A policy, or a name in one, that nothing could be
+    /// held to is not judged, which is not met: the reason says what was missing and what to write or to do.
+    package static func judge(_ sessions: [JudgedSession], by expectations: [Expectation]) -> [Judgement] {
+        expectations.flatMap { expectation -> [Judgement] in
+            var judged: [Judgement] = []
+            var vacuous: [Judgement] = []
+            let parts = parts(of: expectation.policy)
+            var held = Array(repeating: false, count: parts.count)
+            var why = Array(repeating: String?.none, count: parts.count)
+            for session in sessions {
+                var findings: [Finding] = []
+                for (i, part) in parts.enumerated() {
+                    let finding = finding(session, part, expectation.tolerance)
+                    switch finding.verdict {
+                    case .unjudged(let reason): why[i] = why[i] ?? reason
+                    case .met, .unmet:
+                        held[i] = true
+                        findings.append(finding)
+                    }
+                }
+                if let one = Finding.joined(findings) { judged.append(judgement(one, session, expectation)) }
+            }
+            for (i, part) in parts.enumerated() where !held[i] {
+                vacuous.append(unjudged(expectation, why[i] ?? "no client came", part))
+            }
+            return judged + vacuous
+        }
+    }
+
+    /// What a policy found in a session.
+    struct Finding {
+        package enum Verdict {
+            case met
+            case unmet(String)
+            /// Nothing happened that the policy speaks of, or it cannot be told: why.
+            case unjudged(String)
+        }
+
+        package var verdict: Verdict
+        package var expected: String
+        package var actual: String
+
+        init(_ verdict: Verdict, expected: String = "", actual: String = "") {
+            self.verdict = verdict
+            self.expected = expected
+            self.actual = actual
+        }
+
+        /// - Parameter problem: nil: the policy is met.
+        init(problem: String?, expected: String, actual: String) {
+            self.init(problem.map(Verdict.unmet) ?? .met, expected: expected, actual: actual)
+        }
+
+        static func unjudged(_ why: String) -> Finding { Finding(.unjudged(why)) }
+
+        /// Several as one: the first problem counts.
+        package static func joined(_ findings: [Finding]) -> Finding? {
+            guard let first = findings.first else { return nil }
+            var joined = first
+            for finding in findings.dropFirst() {
+                if case .met = joined.verdict { joined.verdict = finding.verdict }
+                joined.expected += "; " + finding.expected
+                joined.actual += "; " + finding.actual
+            }
+            return joined
+        }
+    }
+
+    /// A policy about several names, one by one: each has to be held to something.
+    private static func parts(of policy: Expectation.Policy) -> [Expectation.Policy] {
+        switch policy {
+        case .resubscribes(let names) where names.count > 1: names.map { .resubscribes([$0]) }
+        case .once(let labels): labels.map { .once([$0]) }
+        case .keeps(let labels): labels.map { .keeps([$0]) }
+        case .delays, .exponential, .polynomial, .constant, .givesUp, .rate, .honoursRetryAfter, .transports, .detects,
+            .resubscribes, .single, .staysAway, .pings, .finished, .client:
+            [policy]
+        }
+    }
+
+    private static func judgement(
+        _ finding: Finding, _ session: JudgedSession, _ expectation: Expectation
+    ) -> Judgement {
+        var reason = ""
+        if case .unmet(let problem) = finding.verdict {
+            reason = "wiretape: \(expectation.text) is not met: \(problem)"
+        }
+        return Judgement(
+            policy: expectation.text, session: session.session, run: session.run, met: reason.isEmpty,
+            expected: finding.expected, actual: finding.actual, reason: reason)
+    }
+
+    private static func unjudged(_ expectation: Expectation, _ why: String, _ part: Expectation.Policy) -> Judgement {
+        let advice = advice(part)
+        return Judgement(
+            policy: expectation.text, session: 0, run: 0, met: false, isJudged: false, expected: expectation.text,
+            actual: why,
+            reason: "wiretape: \(expectation.text) could not be judged: \(why)\(advice.isEmpty ? "" : "; ")\(advice)")
+    }
+
+    private static func finding(
+        _ session: JudgedSession, _ policy: Expectation.Policy, _ tolerance: Expectation.Tolerance
+    ) -> Finding {
+        let finding = unlimited(session, policy, tolerance)
+        // What came behind a refusal of our own says nothing of the client that is good.
+        guard case .met = finding.verdict, let refused = session.ownRefusal else { return finding }
+        return .unjudged("\(refused) of session \(session.session) was refused by the replay itself")
+    }
+
+    private static func unlimited(
+        _ session: JudgedSession, _ policy: Expectation.Policy, _ tolerance: Expectation.Tolerance
+    ) -> Finding {
+        switch policy {
+        case .delays, .exponential, .polynomial, .constant, .client: schedule(session, policy, tolerance)
+        case .givesUp(let count): givesUp(session, after: count, tolerance)
+        case .rate(let max, let per): rate(session, max, per)
+        case .honoursRetryAfter: honours(session, tolerance)
+        case .transports(let order): transports(session, order)
+        case .detects(let within): detects(session, within, tolerance)
+        case .resubscribes(let names): resubscribes(session, names.first, tolerance)
+        case .once(let labels): once(session, labels.first ?? "")
+        case .keeps(let labels): keeps(session, labels.first ?? "", tolerance)
+        case .single: single(session)
+        case .staysAway(let ends): staysAway(session, ends, tolerance)
+        case .pings(let every): pings(session, every, tolerance)
+        case .finished: finished(session)
+        }
+    }
+
+    /// What to write or to do so that the policy is held to something.
+    private static func advice(_ policy: Expectation.Policy) -> String {
+        switch policy {
+        case .delays, .exponential, .polynomial, .constant, .client, .rate:
+            "a rule ends one: --fault 'reset after message[3]'"
+        case .givesUp: "rules keep it from coming back: --fault 'outage(60s) after message[3]'"
+        case .honoursRetryAfter:
+            "a rule asks for it, and the client has to come back: --fault 'respond(503, Retry-After=1) on connect[retry=1]'"
+        case .transports(let order):
+            order.count > 1
+                ? "rules take the first ones away: --fault 'downgrade(\(order[0].rawValue)) on connect'" : ""
+        case .detects: "a rule makes one go silent, and the run has to last: --fault 'stall(both) after message[3]'"
+        case .resubscribes(let names):
+            names.isEmpty
+                ? "what subscribes by an invocation has to be named, as in resubscribes(JoinGroup)"
+                : "a rule ends a connection behind it: --fault 'reset after \(names[0].name)'"
+        case .once(let labels):
+            "a rule ends a connection behind its answer: --fault 'reset after message[6]' (not 'reset after \(labels.first ?? "")')"
+        case .keeps(let labels):
+            "a rule ends a connection in place of its answer: --fault 'reset on \(labels.first ?? "")'"
+        case .single, .finished: ""
+        case .pings: "the client has to be connected for longer with nothing else to say (polls do not count)"
+        case .staysAway(let ends):
+            "a rule ends a connection so, and the run has to last: --fault '\(ends.first?.example ?? "")'"
+        }
+    }
+
+    package static func milliseconds(_ time: UInt64) -> String { DurationText.milliseconds(time) + " ms" }
+}

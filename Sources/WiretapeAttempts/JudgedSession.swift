@@ -1,0 +1,106 @@
+/// What is known of a session when its client is judged, live or replayed. Times are nanoseconds of the client's clock
+/// since the run began.
+package struct JudgedSession: Hashable, Sendable {
+    package var session: Int
+    package var run: Int
+    package var attempts: [Attempt]
+    /// Nothing more is owed: the script has come to its end. Nil of live traffic, which has none.
+    package var finished: Bool?
+    /// What the client said, and what of it again.
+    package var speech: ClientSpeech
+    /// Requests for a connection while the client had one.
+    package var overlaps: [Overlap]
+    /// When rules made the connection of an attempt go silent.
+    package var silences: [Silence]
+    /// When the client was heard on its connections.
+    package var signs: LifeSigns
+    /// When the run ended.
+    package var elapsed: UInt64
+    /// The clients were gone before the run's end: nothing more would have come.
+    package var isGone: Bool
+    /// What the replay itself refused, and no server would have: `attempt 3`. What comes behind it is left out.
+    package private(set) var ownRefusal: String?
+
+    /// A request for a further connection.
+    package struct Overlap: Hashable, Sendable {
+        package var time: UInt64
+        /// The attempt whose connection was open.
+        package var attempt: Int
+        /// `upgrade`, `stream`.
+        package var request: String
+
+        package init(time: UInt64, attempt: Int, request: String) {
+            self.time = time
+            self.attempt = attempt
+            self.request = request
+        }
+    }
+
+    /// A stall, or keepalives that stopped.
+    package struct Silence: Hashable, Sendable {
+        package var time: UInt64
+        package var attempt: Int
+
+        package init(time: UInt64, attempt: Int) {
+            self.time = time
+            self.attempt = attempt
+        }
+    }
+
+    package init(
+        session: Int, run: Int, attempts: [Attempt], finished: Bool? = nil,
+        speech: ClientSpeech = ClientSpeech(), overlaps: [Overlap] = [], silences: [Silence] = [],
+        signs: LifeSigns = LifeSigns(), elapsed: UInt64, isGone: Bool = false
+    ) {
+        self.session = session
+        self.run = run
+        let joined = Attempt.joined(attempts)
+        let own = joined.firstIndex { $0.isOwnRefusal }
+        ownRefusal = own.map { "attempt \(joined[$0].number)" }
+        self.attempts = own.map { Array(joined[...$0]) } ?? joined
+        self.finished = finished
+        self.speech = speech
+        self.overlaps = overlaps
+        self.silences = silences
+        self.signs = signs
+        self.elapsed = elapsed
+        self.isGone = isGone
+    }
+
+    /// Whether the run went on for so long behind a moment.
+    func watched(since time: UInt64, for duration: UInt64) -> Bool {
+        let (until, overflow) = time.addingReportingOverflow(duration)
+        return !overflow && elapsed > until
+    }
+
+    /// Whether the client had the time to say something again on its last connection, or gave that time away.
+    func hadTime(_ tolerance: Expectation.Tolerance) -> Bool {
+        guard let last = attempts.last(where: { $0.outcome == .connected }) else { return false }
+        let opened = last.steps.last?.time ?? last.start
+        if isGone || last.ended?.by == "client" { return true }
+        return watched(since: opened, for: tolerance.latest(0))
+    }
+
+    /// What a policy sees at each end: the attempt that ended, and the one that followed, if one did.
+    package var ends: [(state: RetryState, next: Attempt?)] {
+        var hasConnected = false
+        var failures = 0
+        var retry = 0
+        var ends: [(RetryState, Attempt?)] = []
+        for (i, attempt) in attempts.enumerated() {
+            if attempt.outcome == .connected {
+                (hasConnected, retry) = (true, 0)
+            } else {
+                failures += 1
+            }
+            retry += 1
+            let next = i + 1 < attempts.count ? attempts[i + 1] : nil
+            guard attempt.ended != nil || next != nil else { continue }
+            let state = RetryState(
+                last: attempt, retry: retry, hasConnected: hasConnected, failures: failures,
+                before: i > 0 ? attempts[i - 1] : nil)
+            ends.append((state, next))
+        }
+        return ends
+    }
+}

@@ -1,5 +1,0 @@
-/// A message of live traffic, and what rules say of it: nothing, mostly. (No tuple: those cost a look-up at run time.)
-package struct JudgedMessage {
-    package let message: Message
-    package let fate: MessageFate?
-}

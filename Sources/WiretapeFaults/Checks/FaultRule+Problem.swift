@@ -1,0 +1,56 @@
+/// What cannot apply is refused when it is loaded: what the actions are to each other here, where they stand and what is
+/// asked there beside this file.
+extension FaultRule {
+    /// Why the parts do not go together, and whether what it is about is to blame; nil when they do.
+    package var problem: (message: String, isAboutSubject: Bool)? {
+        if let message = sequenceProblem { return (message, false) }
+        if let message = conditionProblem ?? filterProblem { return (message, true) }
+        for action in actions {
+            if let message = placeProblem(action) { return (message, false) }
+        }
+        return nil
+    }
+
+    /// What the actions are to each other.
+    private var sequenceProblem: String? {
+        for (i, action) in actions.enumerated().dropLast() {
+            let next = actions[i + 1].verdict
+            if action.verdict.isTerminal { return "nothing can follow '\(action.text)': it ends the connection" }
+            if case .truncate = action.verdict, next != .reset, next != .disconnect {
+                return "only reset or disconnect can follow '\(action.text)', which ends the connection"
+            }
+        }
+        return lossProblem ?? answerProblem
+    }
+
+    /// What is done to a message of which nothing, or not enough, is left.
+    private var lossProblem: String? {
+        let texts = { (isMeant: (FaultVerdict) -> Bool) in actions.first { isMeant($0.verdict) }?.text }
+        if actions.contains(where: { $0.verdict == .drop }),
+            let other = texts({ $0.changesMessage && $0 != .drop })
+        {
+            return "a message that is dropped cannot have '\(other)' too"
+        }
+        let repeated = texts { if case .duplicate = $0 { true } else { false } }
+        let reordered = texts { if case .reorder = $0 { true } else { false } }
+        if texts({ if case .truncate = $0 { true } else { false } }) != nil, let other = repeated ?? reordered {
+            return "a message that is cut short cannot have '\(other)' too"
+        }
+        if let reordered, let end = texts(\.isTerminal) {
+            return "nothing comes before '\(end)' that a message with '\(reordered)' could let pass"
+        }
+        return nil
+    }
+
+    /// A wrong word in an answer that does not come.
+    private var answerProblem: String? {
+        let wrong = actions.first { action in
+            switch action.verdict {
+            case .wrongAccept, .wrongSubprotocol: true
+            default: false
+            }
+        }
+        guard let wrong, let end = actions.first(where: \.verdict.isTerminal) else { return nil }
+        return "'\(end.text)' takes the place of the answer that '\(wrong.text)' is about"
+    }
+}

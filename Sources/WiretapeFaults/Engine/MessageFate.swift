@@ -1,0 +1,107 @@
+internal import WiretapeBytes
+
+/// What becomes of one message: the rules that fired for it, folded in their order. Carried out like this: wait ``delay``;
+/// what is to go before it; the message with its ``edits`` (unless it is dropped), or so many bytes of it; its copies; what
+/// goes behind it; the end.
+package struct MessageFate: Hashable, Sendable {
+    package var hits: [FaultHit] = []
+    /// Nanoseconds that it waits, and everything behind it in its direction with it, keepalives left aside.
+    package var delay: UInt64 = 0
+    /// Nanoseconds that what follows it waits.
+    package var pause: UInt64 = 0
+    package var isDropped = false
+    package var copies = 0
+    package var reorder: Reorder?
+    package var edits: [Edit] = []
+    package var injectedBefore: [MessageEdit] = []
+    package var injectedAfter: [MessageEdit] = []
+    package var effectsBefore: [FaultVerdict] = []
+    package var effectsAfter: [FaultVerdict] = []
+    /// Bytes of it that still go out.
+    package var truncated: Int?
+    package var end: End?
+
+    /// It lets so many messages pass, but waits no longer than `patience` nanoseconds.
+    package struct Reorder: Hashable, Sendable {
+        package var window: Int
+        package var patience: UInt64
+    }
+
+    package enum Edit: Hashable, Sendable {
+        case replace(MessageEdit)
+        /// `random`: the seed of what the damage draws.
+        case corrupt(Corruption, random: UInt64)
+    }
+
+    /// The end of its connection, and to whose account it goes.
+    package struct End: Hashable, Sendable {
+        package var verdict: FaultVerdict
+        /// `instead`: the message is lost with it.
+        package var place: Place
+        package var hit: FaultHit
+
+        /// Whether anything ends by it; not when only new connections are refused.
+        package var cutsConnections: Bool {
+            if case .outage(let outage) = verdict { outage.cut != .none } else { true }
+        }
+    }
+
+    /// Nil when no rule fired.
+    package init?(_ hits: [FaultHit]) {
+        guard !hits.isEmpty else { return nil }
+        self.hits = hits
+        for hit in hits { take(hit) }
+    }
+
+    /// Nanoseconds from its effects to its end: what lasts for a while goes on for that long.
+    package var lingering: UInt64 { FaultVerdict.lasting(effectsBefore + effectsAfter) }
+
+    /// Whether the message as such does not reach the other side.
+    package var isLost: Bool { isDropped || truncated != nil || end?.place == .instead }
+
+    /// Whether it goes out as it came, and nothing of its own happens to it before the end.
+    package var isPlain: Bool { !isLost && copies == 0 && reorder == nil && edits.isEmpty }
+
+    /// What a rule changes before it ends the connection still goes out: the end comes behind it.
+    private func place(of hit: FaultHit) -> Place {
+        guard truncated == nil else { return .instead }
+        return hit.place == .instead && hit.actions.contains(where: \.verdict.isContent) ? .after : hit.place
+    }
+
+    private mutating func take(_ hit: FaultHit) {
+        var random = SplitMix64(seed: hit.random)
+        for action in hit.actions {
+            switch action.verdict {
+            case .delay(let delay):
+                let drawn = delay.draw(&random)
+                if hit.place == .after { pause += drawn } else { self.delay += drawn }
+            case .drop: isDropped = true
+            case .duplicate(let count): copies += count
+            case .reorder(let window, let patience): reorder = Reorder(window: window, patience: patience)
+            case .replace(let edit): edits.append(.replace(edit))
+            case .corrupt(let corruption): edits.append(.corrupt(corruption, random: random.next()))
+            case .inject(let edit):
+                switch hit.place {
+                case .before: injectedBefore.append(edit)
+                case .after: injectedAfter.append(edit)
+                case .instead:
+                    injectedBefore.append(edit)
+                    isDropped = true
+                }
+            case .truncate(let count):
+                truncated = count
+                end = End(verdict: .disconnect, place: .instead, hit: hit)
+            case .stall, .mute, .throttle, .slice, .downgrade, .expire:
+                if hit.place == .after {
+                    effectsAfter.append(action.verdict)
+                } else {
+                    effectsBefore.append(action.verdict)
+                }
+                if hit.place == .instead { isDropped = true }
+            case .wrongAccept, .wrongSubprotocol: break
+            case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage:
+                end = End(verdict: action.verdict, place: place(of: hit), hit: hit)
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+internal import WiretapeBytes
+package import WiretapeProtocol
+
+/// What a rule names, held against what a tape has.
+package struct RuleNames: Sendable {
+    /// The label that the rule names; nil for points.
+    package var label: String?
+    /// Every label and type on the tape with the number of messages that a rule naming it would count.
+    package var onTape: [(name: String, count: Int)]
+
+    package var count: Int { onTape.first { $0.name == label }?.count ?? 0 }
+
+    /// `target 'X' is not on the tape; nearest 'Y' (12 times)`; nil when it is there.
+    package func unknown(on tape: String) -> String? {
+        guard let label, count == 0 else { return nil }
+        guard let nearest else { return "target '\(label)' is not on the tape\(point)" }
+        return "target '\(label)' is not on the tape; nearest '\(nearest.name)' (\(RuleNames.times(nearest.count)))"
+    }
+
+    /// A point that the label may be meant for.
+    private var point: String {
+        guard let label, let near = NearestName.find(label, among: FaultPoint.allCases.map(\.rawValue)) else {
+            return ""
+        }
+        return "; nearest is the point '\(near)'"
+    }
+
+    /// When the rule asks for an ordinal that the tape does not reach.
+    package func tooFew(_ rule: FaultRule) -> String? {
+        guard let label, let occurrence = rule.selector.occurrence, occurrence.first > count else { return nil }
+        return "'\(label)' is on the tape \(RuleNames.times(count)), and number \(occurrence.first) was asked for"
+    }
+
+    package var nearest: (name: String, count: Int)? {
+        guard let label, let name = NearestName.find(label, among: onTape.map(\.name)) else { return nil }
+        return onTape.first { $0.name == name }
+    }
+
+    package static func times(_ count: Int) -> String {
+        switch count {
+        case 0: "never"
+        case 1: "once"
+        default: "\(count) times"
+        }
+    }
+}
+
+extension FaultRule {
+    /// Why it never fired in a replay, when it names nothing that is missing.
+    package var whyNever: String {
+        let isBare =
+            selector.conditions.isEmpty && selector.occurrence == nil && filters.attempt == nil && filters.retry == nil
+            && filters.session == nil && filters.probability == 1
+        if isBare, !needsUpgrade, case .point(let point) = selector.subject { return "'\(point.rawValue)' never came" }
+        let server = needsServer ? "; what it does to messages of the client needs a server, and a replay has none" : ""
+        return "its conditions were never met\(server)"
+    }
+
+    package func names(in sessions: [RecordedSession]) -> RuleNames {
+        guard case .label(let label) = selector.subject else { return RuleNames(label: nil, onTape: []) }
+        var counts: [String: Int] = [:]
+        for session in sessions {
+            if let script = session.compiled { script.count(into: &counts) }
+            for (name, count) in session.names { counts[name, default: 0] += count }
+            for case .message(let message) in session.entries.lazy.map(\.what) {
+                MessageNames.count(message.role, message.type, message.label, message.channel, into: &counts)
+            }
+        }
+        return RuleNames(label: label, onTape: counts.keys.sorted().map { ($0, counts[$0] ?? 0) })
+    }
+}
+
+extension FaultPlan {
+    /// The rules that name what never occurs on the tape and is no type of its protocols, each as an error at its word:
+    /// `--fault: 1:13: 'RecieveMessage' never occurs on chat.tape; did you mean 'ReceiveMessage' (12 times)?`
+    package func unknownNames(in sessions: [RecordedSession], tapeName: String) -> [PlanError] {
+        rules.compactMap { rule in
+            let names = rule.names(in: sessions)
+            guard let label = names.label, names.count == 0, !rule.optional,
+                !sessions.contains(where: { $0.codec.type.mayBeCalled(label) })
+            else { return nil }
+            let hint = names.nearest.map { "; did you mean '\($0.name)' (\(RuleNames.times($0.count)))?" } ?? ""
+            return PlanError("'\(label)' never occurs on \(tapeName)\(hint)", at: rule.subjectSource)
+        }
+    }
+}

@@ -1,0 +1,8 @@
+package import WiretapeFaults
+package import WiretapeProtocol
+
+/// A message of live traffic, and what rules say of it: nothing, mostly. (No tuple: those cost a look-up at run time.)
+package struct JudgedMessage {
+    package let message: Message
+    package let fate: MessageFate?
+}

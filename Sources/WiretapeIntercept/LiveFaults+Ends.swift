@@ -1,0 +1,115 @@
+internal import WiretapeAttempts
+package import WiretapeBytes
+package import WiretapeFaults
+internal import WiretapeProtocol
+package import WiretapeWire
+
+extension LiveFaults {
+    /// One side ends a WebSocket or event stream: asks the rules of the point `close`.
+    /// - Parameters:
+    ///   - by: whose bytes end: `toClient` when the server does.
+    ///   - code: of its close frame; nil when there is none.
+    package func closing(
+        by: Direction, code: UInt16?, of exchange: LiveExchange, at now: WireInstant
+    ) -> [FaultHit] {
+        guard let carrier = exchange.carrier, !carrier.isOver, !reach.isEmpty else { return [] }
+        return engine.close(by: by, code: code, moment(of: carrier.session, carrier, at: now))
+    }
+
+    /// The session's connection is over.
+    /// - Parameters:
+    ///   - by: `client`, `server` or `fault:NAME`.
+    ///   - how: `reset`, `fin`, `close 1011`.
+    package func ended(_ exchange: LiveExchange, by: String, how: String, at now: WireInstant) {
+        guard let carrier = exchange.carrier else {
+            return failed(exchange, by: by, how: how, at: now)
+        }
+        end(carrier, by: by, how: how, at: now)
+    }
+
+    func end(_ carrier: LiveCarrier, by: String, how: String, at now: WireInstant) {
+        guard !carrier.isOver else { return }
+        carrier.isOver = true
+        let session = carrier.session
+        if carrier.readyAt == nil, carrier.entry == nil || carrier.entry?.type.preamble.isEmpty == true {
+            session.connected(at: now)
+        }
+        if session.carrier === carrier {
+            session.carrier = nil
+            session.speech.lost()
+            session.ended(by: by, how: how, at: now, origin: origin)
+        }
+        if let key = carrier.key, carriers[key] === carrier, carrier.codec?.memory == nil { carriers[key] = nil }
+    }
+
+    /// A poll, an operation or a farewell was answered: what it says about the session's end.
+    package func settled(_ exchange: LiveExchange, at now: WireInstant) {
+        guard let carrier = exchange.carrier, let status = exchange.opening.response?.status else { return }
+        guard carrier.transport == .lp || exchange.kind == .operation else { return }
+        switch exchange.kind {
+        case .operation: end(carrier, by: "server", how: "close 1000", at: now)
+        case .end where status < 300: end(carrier, by: "client", how: "close 1000", at: now)
+        case .poll where status == 204: end(carrier, by: "server", how: "close 1000", at: now)
+        case .poll where status >= 300: end(carrier, by: "server", how: "\(status)", at: now)
+        default: break
+        }
+    }
+
+    /// What rules want behind the answer to a poll comes with the next one.
+    package func await(_ awaited: AwaitedEnd, _ exchange: LiveExchange) { exchange.carrier?.awaited = awaited }
+
+    /// The connection that carries the session's messages to the client, now or with its next poll.
+    package func carrier(of exchange: LiveExchange) -> UInt32? { exchange.carrier?.connection }
+
+    /// RST before anything was asked. Whose attempt it was can only be told by the address.
+    package func refused(_ c: UInt32, by rule: String, at now: WireInstant) {
+        guard let host = peers[c], !host.isEmpty else { return }
+        let lost = sessions.first { session in
+            !session.isConnected && session.attempts.last?.ended != nil && session.identity.hasPrefix(host + " ")
+        }
+        guard let lost, lost.beginAttempt(at: now, origin: origin) else { return }
+        lost.addStep(Attempt.Step(request: "connect", time: elapsed(now)), failed: "fault:\(rule)", at: now)
+    }
+
+    // MARK: Effects on sessions
+
+    /// A rule makes the session's connection go silent.
+    package func silence(_ exchange: LiveExchange, for duration: UInt64?, at now: WireInstant) {
+        exchange.carrier?.silentUntil = now.advanced(by: duration ?? .max)
+        excuse(exchange, for: duration, at: now)
+    }
+
+    /// A rule keeps the session's client from being heard, or from what it would answer.
+    package func excuse(_ exchange: LiveExchange, for duration: UInt64?, at now: WireInstant) {
+        exchange.session?.excused(for: duration, at: now)
+    }
+
+    /// These transports have stopped working for the session.
+    package func downgrade(_ transports: [Transport], _ exchange: LiveExchange) {
+        exchange.session?.downgraded.formUnion(transports)
+    }
+
+    /// The server has forgotten the session: what names it is not known any more.
+    package func expire(_ exchange: LiveExchange, by rule: String) {
+        guard let session = exchange.session else { return }
+        let key = exchange.entry?.type.sessionKey(exchange.opening) ?? session.carrier?.key
+        if let key { forgotten[key] = rule }
+        for name in keys(of: session) { forgotten[name] = rule }
+        if forgotten.count > 4_096 { forgotten = [:] }
+    }
+
+    /// The server is away.
+    package func begin(_ outage: Outage, by rule: String, at now: WireInstant) {
+        self.outage = (now.advanced(by: outage.duration), outage.answer, rule)
+    }
+
+    /// Whether a client that connects now finds nobody: RST on accept.
+    package func refusesConnections(at now: WireInstant) -> Bool {
+        guard let outage else { return false }
+        guard outage.until > now else {
+            self.outage = nil
+            return false
+        }
+        return outage.answer == nil
+    }
+}

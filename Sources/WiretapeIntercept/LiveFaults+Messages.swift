@@ -1,0 +1,115 @@
+internal import WiretapeAttempts
+package import WiretapeBytes
+internal import WiretapeFaults
+package import WiretapeProtocol
+package import WiretapeWire
+
+extension LiveFaults {
+    /// A whole payload of a session: reads its messages and asks the rules about each.
+    /// - Parameter exchange: the request that opened the WebSocket or event stream, or whose body or answer this is.
+    package func payload(
+        _ payload: [UInt8], _ opcode: Opcode, _ direction: Direction, of exchange: LiveExchange, at now: WireInstant
+    ) -> [JudgedMessage] {
+        guard let carrier = carrier(of: exchange, at: now) else { return [] }
+        if carrier.codec == nil { identify(carrier, payload, direction) }
+        var messages: [Message] = []
+        carrier.codec?.decode(payload.span, opcode, direction, into: &messages)
+        if direction == .toServer {
+            for message in messages {
+                carrier.session.heard(isKeepalive: message.role == .keepalive || message.role == .ack, at: now)
+            }
+        }
+        return messages.map { JudgedMessage(message: $0, fate: judge($0, carrier, at: now)) }
+    }
+
+    /// A ping or pong of the client's WebSocket.
+    package func control(of exchange: LiveExchange, at now: WireInstant) {
+        exchange.session?.heard(isKeepalive: true, at: now)
+    }
+
+    /// The whole body of a request that may carry messages.
+    package func carries(_ body: [UInt8], _ exchange: LiveExchange) { exchange.opening.requestBody = body }
+
+    /// The codec that reads the exchange's payloads: the session's own, or the one that knows the request.
+    package func codec(of exchange: LiveExchange) -> (any FrameCodec.Type)? {
+        (exchange.carrier?.entry ?? exchange.entry)?.type
+    }
+
+    private func carrier(of exchange: LiveExchange, at now: WireInstant) -> LiveCarrier? {
+        if let carrier = exchange.carrier { return carrier }
+        guard let entry = exchange.entry, exchange.session != nil else { return nil }
+        // What looked like an operation may turn out to be none with its body.
+        if exchange.kind == .operation, entry.type.claim(exchange.opening) < .likely { return nil }
+        // Servers may hold the first poll until the client has spoken.
+        carry(exchange, entry, exchange.kind == .send ? .lp : exchange.transport, at: now)
+        return exchange.carrier
+    }
+
+    private func identify(_ carrier: LiveCarrier, _ payload: [UInt8], _ direction: Direction) {
+        var opening = carrier.opening
+        if direction == .toServer { opening.firstPayload = Array(payload.prefix(64 << 10)) }
+        var best: (entry: CodecEntry, claim: Confidence)?
+        for entry in codecs {
+            let claim = entry.type.claim(opening)
+            if claim > best?.claim ?? .no { best = (entry, claim) }
+        }
+        if let entry = best?.entry ?? codecs.last { adopt(entry, carrier) }
+    }
+
+    private func judge(_ message: Message, _ carrier: LiveCarrier, at now: WireInstant) -> MessageFate? {
+        let session = carrier.session
+        // Keepalives come when they will: they must not move the draws of what follows.
+        if message.role != .keepalive, message.role != .ack {
+            if message.direction == .toServer { session.toServer += 1 } else { session.toClient += 1 }
+        }
+        let ordinal = message.direction == .toServer ? session.toServer : session.toClient
+        if message.role == .keepalive, !reach.namesKeepalives { return nil }
+        note(message)
+        let subscribes = carrier.entry?.type.subscribes(message) ?? false
+        guard reach.concerns(message) else {
+            hear(message, subscribes, arrives: message.direction == .toServer || !carrier.isCut, of: session)
+            becomeReady(carrier, with: message, at: now)
+            return nil
+        }
+        var moment = moment(of: session, carrier, at: now)
+        if message.direction == .toClient, message.role == .handshake, moment.sinceHandshake == nil {
+            moment.sinceHandshake = 0
+        }
+        moment.context.subscribes = subscribes
+        let hits = engine.message(message, ordinal: ordinal, moment)
+        let fate = hits.isEmpty ? nil : MessageFate(hits)
+        let arrives = fate.map { !$0.isLost && $0.end?.place != .before } ?? true
+        hear(message, subscribes, arrives: arrives && (message.direction == .toServer || !carrier.isCut), of: session)
+        if message.direction == .toClient, fate?.end != nil { carrier.isCut = true }
+        // A handshake that the client never gets leaves the attempt without success.
+        if arrives { becomeReady(carrier, with: message, at: now) }
+        return fate
+    }
+
+    private func hear(_ message: Message, _ subscribes: Bool, arrives: Bool = true, of session: LiveSession) {
+        session.speech.passed(
+            message, subscribes: subscribes, isWatched: subscribers.contains(message), arrives: arrives)
+    }
+
+    /// What rules could have named it by, for those that never fire.
+    private func note(_ message: Message) {
+        guard !reach.labels.isEmpty, names.count < 4_096 else { return }
+        guard ![.keepalive, .ack, .opaque].contains(message.role) else { return }
+        names[message.type, default: 0] += 1
+        guard ![.reply, .part, .cancel].contains(message.role) else { return }
+        if let label = message.label, label != message.type { names[label, default: 0] += 1 }
+        if let channel = message.channel, channel != message.label, channel != message.type {
+            names[channel, default: 0] += 1
+        }
+    }
+
+    /// The protocol is ready with its server's handshake, or with the first payload where it has none.
+    private func becomeReady(_ carrier: LiveCarrier, with message: Message, at now: WireInstant) {
+        guard carrier.readyAt == nil else { return }
+        let isGreeted = message.direction == .toClient && message.role != .keepalive
+        guard isGreeted || carrier.entry?.type.preamble.isEmpty == true else { return }
+        carrier.readyAt = now
+        begin(.handshake, of: carrier, at: now)
+        carrier.session.connected(at: now)
+    }
+}

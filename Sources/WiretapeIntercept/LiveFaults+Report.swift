@@ -1,0 +1,73 @@
+package import WiretapeAttempts
+package import WiretapeBytes
+internal import WiretapeFaults
+package import WiretapeReport
+
+extension LiveFaults {
+    /// What the run has come to so far, as a replay tells it. What goes on is not ended by asking.
+    /// - Parameter clientsAreGone: nothing more would have come, however long the run had lasted.
+    package func report(
+        _ expectations: [Expectation] = [], clientsAreGone: Bool = false, at now: WireInstant
+    ) -> ReplayReport {
+        var report = ReplayReport.empty(seed: seed)
+        report.isLive = true
+        var numbers = AttemptNumbers()
+        report.sessions = sessions.map { session in
+            numbers.add(session.attempts, of: session.number, run: 1)
+            return ReplayReport.Session(
+                session: session.number, run: 1, client: session.identity, assigned: .identity,
+                protocolID: session.protocolID, transports: session.transports,
+                finished: session.attempts.contains { $0.outcome == .connected },
+                attempts: Attempt.joined(session.attempts), matched: session.toServer, missing: [], unexpected: [],
+                late: [], reordered: 0,
+                abandoned: session.speech.owed.count { $0.isSubscription },
+                repeated: session.speech.repeated,
+                traffic: .init(toServer: session.toServer, toClient: session.toClient))
+        }
+        report.faults = firings.map { $0.renumbered(by: numbers) }
+        report.faultsLeftOut = firingsLeftOut
+        report.unfired = plan.rules.enumerated().filter { !fired.contains($0.offset) }.map { _, rule in
+            ReplayReport.Unfired(rule: rule.name, text: unfired(rule), optional: rule.optional)
+        }
+        report.expectations = Judge.judge(
+            sessions.map { session in
+                JudgedSession(
+                    session: session.number, run: 1, attempts: session.attempts,
+                    finished: LiveFaults.wasEnded(session.attempts), speech: session.speech,
+                    overlaps: session.overlaps, silences: silences(of: session.number),
+                    signs: session.signs(at: now), elapsed: elapsed(now), isGone: clientsAreGone)
+            }, by: expectations)
+        return report
+    }
+
+    /// Whether the server has ended the session in order: its client owes no retry.
+    private static func wasEnded(_ attempts: [Attempt]) -> Bool {
+        guard let last = attempts.last, last.outcome == .connected, let end = last.ended else { return false }
+        return end.by == "server" && end.how.hasPrefix("close")
+    }
+
+    /// When rules made the session's connection go silent.
+    private func silences(of session: Int) -> [JudgedSession.Silence] {
+        firings.filter {
+            $0.session == session && ($0.action.hasPrefix("stall") || $0.action.hasPrefix("mute"))
+        }.map { JudgedSession.Silence(time: $0.time, attempt: $0.attempt) }
+    }
+
+    private func unfired(_ rule: FaultRule) -> String {
+        var text = "rule '\(rule.name)' (\(rule.source)) never fired"
+        if case .label(let label) = rule.selector.subject {
+            let count = names[label] ?? 0
+            if count > 0 {
+                text += ": '\(label)' came \(RuleNames.times(count))"
+            } else {
+                text += ": '\(label)' never came"
+                if let nearest = NearestName.find(label, among: names.keys.sorted()) {
+                    text += "; nearest '\(nearest)' (\(RuleNames.times(names[nearest] ?? 0)))"
+                }
+            }
+        } else if sessions.isEmpty {
+            text += ": no session came"
+        }
+        return text + ". Exit 5; 'optional: true' allows it."
+    }
+}

@@ -1,0 +1,239 @@
+internal import WiretapeAttempts
+package import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapePlayback
+internal import WiretapeProtocol
+package import WiretapeWire
+
+extension LiveFaults {
+    /// The head of a request: finds its session and attempt and asks the rules.
+    package func request(_ head: RequestHead, on c: UInt32, at now: WireInstant) -> LiveExchange {
+        let (kind, entry) = classify(head)
+        let exchange = LiveExchange(head, kind, entry, on: c, at: now)
+        if let loop = redirects(head) {
+            exchange.refusal = loop
+            return exchange
+        }
+        var opensAttempt = false
+        if let entry {
+            find(exchange, entry, on: c, at: now)
+            if let session = exchange.session, kind != .end, kind != .send,
+                !session.isConnected || kind == .negotiate
+                    || exchange.carrier == nil
+            {
+                let negotiates = kind == .negotiate && !session.isRedirected
+                if kind == .negotiate { session.isRedirected = false }
+                opensAttempt = session.beginAttempt(negotiates: negotiates, at: now, origin: origin)
+            }
+            noteOverlap(exchange, entry, at: now)
+            exchange.session?.requests += 1
+        }
+        var moment = moment(of: exchange.session, exchange.carrier, at: now)
+        moment.context.opensAttempt = opensAttempt
+        if moment.context.transport == nil, kind == .upgrade || kind == .poll || kind == .stream {
+            moment.context.transport = exchange.transport
+        }
+        if moment.context.protocolID == nil { moment.context.protocolID = entry?.id }
+        if exchange.session == nil { others += 1 }
+        let ordinal = exchange.session?.requests ?? others
+        let hits = kind == .preflight ? [] : engine.request(head, kind, ordinal: ordinal, moment)
+        exchange.fate = RequestFate(hits)
+        refuse(exchange, at: now)
+        if let carrier = exchange.carrier, let awaited = carrier.awaited, exchange.refusal == nil {
+            if kind == .poll {
+                exchange.awaited = awaited
+                carrier.awaited = nil
+            } else if kind == .end {
+                // The client has left before.
+                if let end = awaited.end { record(end.hit, carrier.session, cut: true, at: now) }
+                carrier.awaited = nil
+            }
+        }
+        return exchange
+    }
+
+    /// A client that follows a redirect of ours goes on in its circle.
+    private func redirects(_ head: RequestHead) -> (answer: HTTPAnswer?, by: String)? {
+        guard RedirectLoop.follows(head) else { return nil }
+        let rule = plan.rules.first { $0.actions.contains { $0.verdict == .redirectLoop } }
+        return rule.map { (RedirectLoop.answer(head), $0.name) }
+    }
+
+    func find(_ exchange: LiveExchange, _ entry: CodecEntry, on c: UInt32, at now: WireInstant) {
+        let key = entry.type.sessionKey(exchange.opening)
+        if let key, let carrier = carriers[key] {
+            exchange.session = carrier.session
+            exchange.carrier = carrier
+            return
+        }
+        if let key, let session = owner(of: key) {
+            exchange.session = session
+            return
+        }
+        let route = entry.type.route(exchange.head)
+        let identity = identity(exchange.head, c)
+        if let known = waiting(route, identity, at: now) { return exchange.session = known }
+        let session = LiveSession(number: sessions.count + 1, route: route, identity: identity)
+        sessions.append(session)
+        clients[LiveClient(route: route, identity: identity), default: []].append(session)
+        routes.insert(route)
+        exchange.session = session
+    }
+
+    /// The client's oldest session that has no connection, else one whose connection went silent by a rule: by asking anew
+    /// the client shows that it has given that up.
+    private func waiting(_ route: String, _ identity: String, at now: WireInstant) -> LiveSession? {
+        let mine = clients[LiveClient(route: route, identity: identity)] ?? []
+        if let known = mine.first(where: { !$0.isConnected }) { return known }
+        guard let silent = mine.first(where: { $0.carrier?.silentUntil.map { $0 > now } ?? false }),
+            let carrier = silent.carrier
+        else { return nil }
+        end(carrier, by: "client", how: "given up", at: now)
+        return silent
+    }
+
+    /// Who asks: its name, else a number for its credential, else address and agent, as in replay.
+    private func identity(_ head: RequestHead, _ c: UInt32) -> String {
+        if let name = head.query.first(where: { $0.name == "wt" && !$0.value.isEmpty })?.value { return name }
+        if let credential = head.credential {
+            let number = credentials[credential] ?? credentials.count + 1
+            credentials[credential] = number
+            return "credential \(number)"
+        }
+        return "\(peers[c] ?? "unknown") \(head.headers.first("User-Agent") ?? "no agent")"
+    }
+
+    /// The client asks for a connection while another one of its own on that route is open.
+    private func noteOverlap(_ exchange: LiveExchange, _ entry: CodecEntry, at now: WireInstant) {
+        guard exchange.kind == .upgrade || exchange.kind == .stream || exchange.kind == .poll else { return }
+        let route = entry.type.route(exchange.head)
+        let mine = clients[LiveClient(route: route, identity: identity(exchange.head, exchange.connection))] ?? []
+        let rival = mine.first { session in
+            guard let carrier = session.carrier, carrier.silentUntil.map({ $0 <= now }) ?? true,
+                carrier.entry?.type.kind(carrier.opening.request) != .operation
+            else { return false }
+            return exchange.kind != .poll || carrier !== exchange.carrier
+        }
+        rival?.overlapped(by: exchange.kind.rawValue, at: now, origin: origin)
+    }
+
+    /// What has been taken from the session by a rule.
+    private func refuse(_ exchange: LiveExchange, at now: WireInstant) {
+        if let outage, outage.until > now {
+            exchange.refusal = (outage.answer.map { HTTPAnswer(status: $0) }, outage.rule)
+            return
+        }
+        guard let entry = exchange.entry else { return }
+        if let key = entry.type.sessionKey(exchange.opening), let rule = forgotten[key] {
+            exchange.refusal = (entry.type.answer(.unknownID, to: exchange.head), rule)
+        } else if let session = exchange.session, session.downgraded.contains(exchange.transport), opens(exchange) {
+            exchange.refusal = (entry.type.answer(.notOffered, to: exchange.head), "downgrade")
+        }
+    }
+
+    /// Whether it asks for a connection: one that is open goes on without its transport.
+    private func opens(_ exchange: LiveExchange) -> Bool {
+        switch exchange.kind {
+        case .upgrade, .stream: true
+        case .poll: exchange.carrier.map { $0.isOver || $0.transport != .lp } ?? true
+        default: false
+        }
+    }
+
+    /// The head of the answer. For what carries messages the session has a connection from here on.
+    package func answered(_ exchange: LiveExchange, _ head: ResponseHead, by: String? = nil, at now: WireInstant) {
+        exchange.opening.response = head
+        let isGood = head.status < 300 && head.status != 204
+        if isGood, by == nil { tell(exchange) }
+        step(exchange, status: head.status, failed: head.status >= 400 ? by ?? "server" : nil, at: now)
+        guard let entry = exchange.entry, by == nil, head.status == 101 || isGood else { return }
+        switch exchange.kind {
+        case .upgrade where head.status == 101: carry(exchange, entry, .ws, at: now)
+        case .poll: carry(exchange, entry, exchange.transport, at: now)
+        case .operation:
+            exchange.framing = entry.type.framing(exchange.opening)
+            if entry.type.isToldByAnswer, let framing = exchange.framing {
+                carry(exchange, entry, framing.carrier, at: now)
+            }
+        case .stream:
+            exchange.framing = entry.type.framing(exchange.opening)
+            if exchange.framing != nil { carry(exchange, entry, exchange.transport, at: now) }
+        default: break
+        }
+    }
+
+    /// The whole answer to a negotiation.
+    /// - Returns: the answer without the transports that have stopped working for the session.
+    package func negotiated(_ exchange: LiveExchange, body: [UInt8], at now: WireInstant) -> [UInt8] {
+        exchange.opening.responseBody = body
+        guard let entry = exchange.entry, let session = exchange.session else { return body }
+        if let key = entry.type.sessionKey(exchange.opening) { own(key, session) }
+        session.isRedirected = entry.type.redirection(exchange.opening) != nil
+        guard !session.downgraded.isEmpty else { return body }
+        return entry.type.negotiation(body, without: session.downgraded) ?? body
+    }
+
+    /// The request came to nothing that has a status.
+    package func failed(_ exchange: LiveExchange, by: String, how: String, at now: WireInstant) {
+        step(exchange, status: nil, failed: by, how: how, at: now)
+    }
+
+    private func step(
+        _ exchange: LiveExchange, status: Int?, failed: String?, how: String? = nil, at now: WireInstant
+    ) {
+        guard let session = exchange.session, !exchange.hasStep else { return }
+        exchange.hasStep = true
+        let transport: Transport? =
+            switch exchange.kind {
+            case .upgrade, .poll, .stream: exchange.transport
+            default: nil
+            }
+        let answer = HTTPAnswer(status: status ?? 0, headers: exchange.opening.response?.headers ?? [])
+        var step = Attempt.Step(
+            request: exchange.kind.rawValue, answer, transport: transport, time: elapsed(exchange.began))
+        if status == nil { step.status = nil }
+        session.addStep(step, failed: failed, how: how ?? (status == nil ? "cut" : nil), at: now)
+    }
+
+    /// The session has a connection.
+    func carry(_ exchange: LiveExchange, _ entry: CodecEntry, _ transport: Transport, at now: WireInstant) {
+        guard let session = exchange.session else { return }
+        let key = entry.type.sessionKey(exchange.opening)
+        if let old = exchange.carrier, old.transport == transport, transport == .lp {
+            old.connection = exchange.connection
+            old.codec?.carried(by: exchange.opening)
+            return
+        }
+        let carrier = LiveCarrier(
+            session, transport, exchange.opening, key: key, on: exchange.connection, at: now)
+        // A connection that goes on with an earlier one goes on with what its codec knows.
+        if let old = exchange.carrier, let codec = old.codec, codec.memory != nil {
+            carrier.entry = old.entry
+            carrier.codec = codec
+        } else if key != nil || entry.type.claim(exchange.opening) >= .likely {
+            adopt(entry, carrier)
+        }
+        if let key {
+            own(key, session)
+            carriers[key] = carrier
+        }
+        // What the protocol keeps goes on; the first connection follows none.
+        if exchange.carrier?.codec?.memory != nil {
+            session.speech.resumed()
+        } else if session.connections > 0, exchange.kind != .operation || session.speech.hasLost {
+            // Operations over HTTP have a connection each: the next one is no return.
+            session.speech.returned()
+        }
+        exchange.carrier = carrier
+        session.carrier = carrier
+        begin(.connect, of: carrier, at: now)
+        session.connections += 1
+        if !session.transports.contains(transport) { session.transports.append(transport) }
+    }
+
+    func adopt(_ entry: CodecEntry, _ carrier: LiveCarrier) {
+        carrier.entry = entry
+        carrier.codec = entry.type.init(carrier.opening)
+        carrier.session.protocolID = entry.id
+    }
+}

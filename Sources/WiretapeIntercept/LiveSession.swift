@@ -1,0 +1,33 @@
+internal import WiretapeAttempts
+internal import WiretapeWire
+
+/// A client's session as the proxy sees it go by, over all of its attempts and connections.
+final class LiveSession: CountsAttempts {
+    let number: Int
+    /// The path without what the protocol adds, and who asks.
+    let route: String
+    let identity: String
+    /// Of the codec; empty until one is known.
+    var protocolID = ""
+    var transports: [Transport] = []
+    var log = AttemptLog()
+    var requests = 0
+    var toServer = 0, toClient = 0
+    /// Connections so far: the ordinal of the current one.
+    var connections = 0
+    /// What carries it now.
+    var carrier: LiveCarrier?
+    var speech = ClientSpeech()
+    /// The answer to its last negotiation sent the client to another one.
+    var isRedirected = false
+    /// Transports that have stopped working.
+    var downgraded: Set<Transport> = []
+
+    init(number: Int, route: String, identity: String) {
+        self.number = number
+        self.route = route
+        self.identity = identity
+    }
+
+    var isConnected: Bool { carrier != nil }
+}

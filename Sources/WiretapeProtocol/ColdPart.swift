@@ -1,0 +1,33 @@
+/// What is kept of a session that was over before its tape was read to the end: the numbers of its events.
+package struct ColdPart: Sendable {
+    package var events: [UInt32] = []
+    /// Endings of the server, and how many of `events` stand before each.
+    package var endings: [(after: Int, entry: RecordedSession.Entry)] = []
+    package let overture: Overture
+    /// The time of the first entry, which counts earlier takes.
+    package let start: UInt64
+
+    init(overture: Overture, start: UInt64) {
+        self.overture = overture
+        self.start = start
+    }
+
+    /// What came later for the same session.
+    package mutating func append(_ later: ColdPart) {
+        endings += later.endings.map { ($0.after + events.count, $0.entry) }
+        events += later.events
+    }
+
+    /// The session with its entries where they can be read again.
+    /// - Parameter names: what messages are called that no script counts.
+    package func finish(
+        _ session: RecordedSession, from source: any PayloadSource, names: [String: Int]
+    ) -> RecordedSession {
+        var session = session
+        session.cold = ColdEntries(part: self, source: source)
+        session.overture = overture
+        session.names = names
+        session.writer = session.writer.anew()
+        return session
+    }
+}

@@ -1,0 +1,77 @@
+package import WiretapeWire
+
+/// A decoded message of a session.
+package struct Message: Hashable, Sendable {
+    package var direction: Direction
+    package var role: Role
+    /// The protocol's name of its type: `Invocation`, `Completion`, `next` …
+    package var type: String
+    /// What matching takes for the type: dialects of a protocol may have different names for the same message.
+    package var kind: String
+    /// Target, event, operation or channel: what rules name. Nil when the type has none.
+    package var label: String?
+    package var chain: Chain?
+    /// Further chains that this message opens (upload streams of a SignalR invocation).
+    package var opens: [Chain]
+    /// What is compared: everything that matters and nothing that legally varies (ids, order of members, tokens).
+    /// Two messages match when the canonical texts are equal and their roles and kinds are.
+    package var meaning: JSONValue
+    /// The message as data, for JSON pointers of rules and for `fields` of `inspect`.
+    package var content: JSONValue
+    /// One line for people, without the type: `Send("ada", "hi")`.
+    package var summary: String
+    /// The message as it was on the wire, with its own framing (SignalR: with the record separator).
+    package var bytes: [UInt8]
+    /// The kind of the WebSocket message that carried it.
+    package var opcode: Opcode
+    /// The channel that the message is about, where the protocol has channels and ``label`` is something else.
+    package var channel: String?
+    /// Whether the point `message` of rules means it.
+    package var standing = Standing.message
+
+    package enum Standing: Hashable, Sendable {
+        case message
+        /// Only when the rule names its direction.
+        case directed
+        /// Never: it says nothing to the application.
+        case aside
+    }
+
+    package init(
+        direction: Direction, role: Role, type: String, label: String? = nil, chain: Chain? = nil, opens: [Chain] = [],
+        meaning: JSONValue = .null, content: JSONValue = .null, summary: String, bytes: [UInt8],
+        opcode: Opcode = .text, channel: String? = nil
+    ) {
+        self.direction = direction
+        self.role = role
+        self.type = type
+        kind = type
+        self.label = label
+        self.chain = chain
+        self.opens = opens
+        self.meaning = meaning
+        self.content = content
+        self.summary = summary
+        self.bytes = bytes
+        self.opcode = opcode
+        self.channel = channel
+    }
+
+    /// Type and summary for people, the type once: `Invocation Send("ada", "hi")`, `Completion 7 -> 42`.
+    package var title: String {
+        summary.isEmpty ? type : summary.hasPrefix(type) ? summary : "\(type) \(summary)"
+    }
+
+    /// Equal for messages of equal meaning.
+    package var matchKey: String { "\(role.rawValue) \(kind) \(meaning.canonicalText)" }
+
+    /// Without chain or label: bytes that could not be decoded. Its meaning is the bytes themselves.
+    package static func opaque(
+        _ bytes: [UInt8], _ direction: Direction, opcode: Opcode = .text, reason: String
+    ) -> Message {
+        let plain = JSONValue(plain: bytes)
+        return Message(
+            direction: direction, role: .opaque, type: "opaque", meaning: plain, content: plain, summary: reason,
+            bytes: bytes, opcode: opcode)
+    }
+}

@@ -1,0 +1,147 @@
+package import WiretapeWire
+
+/// One conversation of a tape, decoded: the script that replay plays. Or an attempt to begin one that the server refused.
+package struct RecordedSession: Sendable {
+    /// 1, 2, … in the order of the first event.
+    package var number: Int
+    package var codec: CodecEntry
+    /// The codec after it has seen the whole session: it can write the session's messages.
+    package var writer: any FrameCodec
+    /// Of a refused negotiation `http`: the client had not chosen one.
+    package var transport: Transport
+    /// `/chat`. Of a redirected negotiation that of the first request: where a client begins.
+    package var route: String
+    /// The request that opened the stream (the upgrade, the GET of an event stream, the first poll). Of a refusal the
+    /// request that was refused.
+    package var opening: StreamOpening
+    /// The negotiate exchange when there was one; of a redirected negotiation the last.
+    package var negotiate: StreamOpening?
+    /// The redirects before it, in order.
+    package var redirects: [StreamOpening] = []
+    /// The attempt ended with this answer to its negotiation or opening, and there is no conversation: it is given again.
+    /// Refused openings say nothing about other transports: a client that opens another one after the same negotiation
+    /// is not the one that was refused. Nor do they take the negotiation's token away: a later session with the same
+    /// negotiation and ids is the client that tried again with it.
+    package var refusal: ResponseHead?
+    package var refusalBody: [UInt8] = []
+    package var serverIDs: ServerIDs?
+    /// Which messages its server compressed.
+    package var deflateHabit = DeflateHabit()
+    /// How its server answered close frames of the client.
+    package var closings = ClosingHandshakes()
+    /// The tape's connections that carried it, in order.
+    package var connections: [UInt32]
+    /// Empty when the session has been compiled.
+    package var entries: [Entry]
+    /// The script, made while the tape was read.
+    package var compiled: Script?
+    /// Where the entries can be read again.
+    package var cold: ColdEntries?
+    /// How its client begins, when that was found while the tape was read.
+    package var overture: Overture?
+    /// Names of messages on the tape that are counted in no script.
+    package var names: [String: Int] = [:]
+    /// It is one exchange: one message of the client and what the server answers to that.
+    package var isOperation = false
+    /// Of an operation with a multipart answer: how its server writes one. Nil before the first part.
+    package var multipart: MultipartWriter?
+    /// Of a part of a session that is offered to clients by itself: the how manyth request of the session it is.
+    package var part: Int?
+    /// What the server said in it cannot be read: why it cannot be played, as the end of the sentence "session 1 …".
+    package var unreadable: String?
+    /// A given name (`open.session`).
+    package var name: String?
+    /// When the stream opened (the time of the 101, of the event stream's head, of the first poll's answer), on the
+    /// tape's clock; nil when the tape does not tell.
+    package var opened: UInt64?
+    /// What its server put up with of the client.
+    package var conduct = ClientConduct()
+
+    package init(
+        number: Int, codec: CodecEntry, writer: any FrameCodec, transport: Transport, route: String,
+        opening: StreamOpening, negotiate: StreamOpening? = nil, serverIDs: ServerIDs? = nil,
+        connections: [UInt32] = [], entries: [Entry] = [], name: String? = nil,
+        opened: UInt64? = nil
+    ) {
+        self.number = number
+        self.codec = codec
+        self.writer = writer
+        self.transport = transport
+        self.route = route
+        self.opening = opening
+        self.negotiate = negotiate
+        self.serverIDs = serverIDs
+        self.connections = connections
+        self.entries = entries
+        self.name = name
+        self.opened = opened
+    }
+
+    /// The name of the server that its first request was made to, where the tape tells.
+    package var upstream: String? { (redirects.first ?? negotiate ?? opening).upstream }
+
+    /// Why it cannot be played, as the end of the sentence "session 1 …". Nil: it can.
+    package var obstacle: String? { unreadable ?? writer.obstacle }
+
+    /// The same without its entries.
+    package var bare: RecordedSession {
+        var bare = self
+        bare.entries = []
+        bare.compiled = nil
+        bare.cold = nil
+        return bare
+    }
+
+    /// The same with its entries, read again if need be.
+    package var whole: RecordedSession {
+        guard let cold else { return self }
+        var whole = self
+        whole.entries = cold.read(self)
+        whole.cold = nil
+        return whole
+    }
+
+    package struct Entry: Hashable, Sendable {
+        /// The event's number on the tape, from 1; 0 for what a sparse tape leaves to the codec.
+        package var event: UInt64
+        /// The line in which the event stands, from 1. Comments count.
+        package var line: Int
+        package var time: UInt64
+        package var connection: UInt32
+        /// Messages of one frame share this number: the frame's ordinal in the session.
+        package var frame: Int
+        /// Its WebSocket message was compressed.
+        package var isDeflated: Bool
+        package var what: What
+
+        /// The line of an event on a tape without comments.
+        package static func line(of event: UInt64) -> Int { Int(clamping: min(event, .max - 1) + 1) }
+
+        /// - Parameter line: by default that of a tape without comments, whose header is line 1.
+        package init(
+            event: UInt64, line: Int? = nil, time: UInt64, connection: UInt32, frame: Int, isDeflated: Bool = false,
+            _ what: What
+        ) {
+            self.event = event
+            self.line = line ?? Self.line(of: event)
+            self.time = time
+            self.connection = connection
+            self.frame = frame
+            self.isDeflated = isDeflated
+            self.what = what
+        }
+    }
+
+    package enum What: Hashable, Sendable {
+        case message(Message)
+        /// An ending that the server made.
+        case ending(Ending)
+    }
+
+    package enum Ending: Hashable, Sendable {
+        case close(code: UInt16?, reason: String)
+        /// FIN without a close frame.
+        case disconnect
+        case reset
+    }
+}

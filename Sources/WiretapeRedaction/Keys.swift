@@ -1,0 +1,58 @@
+/// What keys of well-known services look like, and what randomness looks like.
+enum Keys {
+    /// How they begin, and how long they are at least.
+    private static let beginnings: [(text: String, least: Int)] = [
+        ("AIza", 39), ("AKIA", 20), ("ASIA", 20), ("SG.", 50), ("dop_v1_", 60), ("ghp_", 36), ("gho_", 36),
+        ("ghs_", 36), ("ghu_", 36), ("ghr_", 36), ("github_pat_", 40), ("glpat-", 24), ("npm_", 36), ("rk_live_", 24),
+        ("rk_test_", 24), ("shpat_", 32), ("sk-", 40), ("sk_live_", 24), ("sk_test_", 24), ("whsec_", 32),
+        ("xoxa-", 24), ("xoxb-", 24), ("xoxp-", 24), ("xoxs-", 24), ("ya29.", 30),
+    ]
+    private static let firsts = Set(beginnings.compactMap { $0.text.utf8.first })
+
+    /// Where a key stands in a word: at its beginning, or behind a slash.
+    package static func range(in word: [UInt8]) -> Range<Int>? {
+        var start = 0
+        while start < word.count {
+            if firsts.contains(word[start]) {
+                for (text, least) in beginnings
+                where word.count - start >= least && word[start...].starts(with: text.utf8) {
+                    var end = start
+                    while end < word.count, word[end] != UInt8(ascii: "/"), word[end] != UInt8(ascii: "%") { end += 1 }
+                    let key = word[start..<end]
+                    if end - start >= least, key.contains(where: { (0x30...0x39).contains($0) }) { return start..<end }
+                }
+            }
+            guard let slash = word[start...].firstIndex(of: UInt8(ascii: "/")) else { return nil }
+            start = slash + 1
+        }
+        return nil
+    }
+
+    /// Whether more bytes may make one of it.
+    static func mayBegin(_ word: ArraySlice<UInt8>) -> Bool {
+        guard let first = word.first, firsts.contains(first) else { return false }
+        return beginnings.contains { $0.text.utf8.starts(with: word) || word.starts(with: $0.text.utf8) }
+    }
+
+    /// Whether it is as random as a key in base64: 32 letters and digits of all kinds, few of them twice.
+    static func isRandom(_ word: [UInt8]) -> Bool {
+        guard (32...512).contains(word.count) else { return false }
+        var counts = [Int](repeating: 0, count: 256)
+        var (hasUpper, hasLower, digits) = (false, false, 0)
+        for byte in word {
+            counts[Int(byte)] += 1
+            switch byte {
+            case 0x41...0x5a: hasUpper = true
+            case 0x61...0x7a: hasLower = true
+            case 0x30...0x39: digits += 1
+            case UInt8(ascii: "."), UInt8(ascii: "%"): return false
+            case UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "+"), UInt8(ascii: "~"): break
+            default: return false
+            }
+        }
+        guard hasUpper, hasLower, digits >= 3 else { return false }
+        // Of 32 random letters of 64 about 25 differ; words repeat theirs. No logarithms: pairs tell the same.
+        let pairs = counts.reduce(0) { $0 + $1 * ($1 - 1) / 2 }
+        return pairs * 24 <= word.count * (word.count - 1) / 2
+    }
+}

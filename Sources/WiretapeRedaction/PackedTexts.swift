@@ -1,0 +1,138 @@
+internal import WiretapeBytes
+internal import WiretapeWire
+
+/// Texts and numbers within MessagePack, replaced. Everything else stays byte for byte; lengths are computed anew, those of
+/// SignalR's framing too.
+package enum PackedTexts {
+    package enum Outcome: Equatable {
+        case unchanged
+        case changed([UInt8])
+        /// It is no MessagePack.
+        case other
+    }
+
+    /// What is shown, and the name of the member that it is, if it is one.
+    package enum Place {
+        case text(name: String?)
+        case bytes(name: String?)
+        /// The number's decimal digits.
+        case number(name: String?)
+    }
+
+    /// One value of MessagePack, or several with their lengths before them, as SignalR sends them.
+    /// - Parameter change: gives what stands for a text; nil: it stays.
+    package static func replacing(_ bytes: [UInt8], _ change: ([UInt8], Place) -> [UInt8]?) -> Outcome {
+        guard bytes.count >= 2 else { return .other }
+        if let frames = frames(bytes) {
+            var out: [UInt8] = []
+            var changed = false
+            for frame in frames {
+                let part = Array(bytes[frame])
+                var at = 0
+                var new: [UInt8] = []
+                guard (try? copy(part, &at, nil, 0, &new, change)) != nil else { return .other }
+                changed = changed || new != part
+                writeLength(new.count, into: &out)
+                out += new
+            }
+            return changed ? .changed(out) : .unchanged
+        }
+        let first = bytes[0]
+        // A single number or text may be anything.
+        guard (0x80...0x9f).contains(first) || (0xdc...0xdf).contains(first) else { return .other }
+        var at = 0
+        var out: [UInt8] = []
+        guard (try? copy(bytes, &at, nil, 0, &out, change)) != nil, at == bytes.count else { return .other }
+        return out == bytes ? .unchanged : .changed(out)
+    }
+
+    private static func copy(
+        _ bytes: [UInt8], _ at: inout Int, _ name: String?, _ depth: Int, _ out: inout [UInt8],
+        _ change: ([UInt8], Place) -> [UInt8]?
+    ) throws(MessagePackError) {
+        guard depth < MessagePack.deepest else { throw MessagePackError(reason: "nested too deeply", offset: at) }
+        let start = at
+        switch try MessagePack.Head(bytes.span, &at) {
+        case .scalar(let value):
+            if case .number(let text) = value, let new = change(Array(text.utf8), .number(name: name)),
+                let number = UInt64(String(decoding: new, as: UTF8.self))
+            {
+                return MessagePack.write(number, into: &out)
+            }
+            out += bytes[start..<at]
+        case .text(let range):
+            guard let new = change(Array(bytes[range]), .text(name: name)) else {
+                out += bytes[start..<at]
+                return
+            }
+            MessagePack.write(String(decoding: new, as: UTF8.self), into: &out)
+        case .bytes(let range):
+            guard let new = change(Array(bytes[range]), .bytes(name: name)) else {
+                out += bytes[start..<at]
+                return
+            }
+            out += new.count < 256 ? [0xc4, UInt8(new.count)] : [0xc6]
+            if new.count >= 256 {
+                for shift in [24, 16, 8, 0] { out.append(UInt8(truncatingIfNeeded: new.count >> shift)) }
+            }
+            out += new
+        case .typed(_, let range):
+            let new = change(Array(bytes[range]), .bytes(name: nil))
+            out += bytes[start..<range.lowerBound]
+            // The length before it is told: what replaces it has the same.
+            out += new.flatMap { $0.count == range.count ? $0[...] : nil } ?? bytes[range]
+        case .array(let count):
+            out += bytes[start..<at]
+            for _ in 0..<count { try copy(bytes, &at, nil, depth + 1, &out, change) }
+        case .map(let count):
+            out += bytes[start..<at]
+            for _ in 0..<count {
+                let keyStart = at
+                var key: String?
+                if case .text(let range) = try MessagePack.Head(bytes.span, &at) {
+                    key = String(validUTF8: Array(bytes[range]))
+                } else {
+                    at = keyStart
+                    try MessagePack.skip(bytes.span, &at)
+                }
+                out += bytes[keyStart..<at]
+                try copy(bytes, &at, key, depth + 1, &out, change)
+            }
+        }
+    }
+
+    // MARK: SignalR's framing
+
+    /// The values, each with its length in a varint before it. Nil when it is not that.
+    private static func frames(_ bytes: [UInt8]) -> [Range<Int>]? {
+        var frames: [Range<Int>] = []
+        var at = 0
+        while at < bytes.count {
+            var length = 0
+            var shift = 0
+            while true {
+                guard at < bytes.count, shift <= 28 else { return nil }
+                let byte = bytes[at]
+                at += 1
+                length |= Int(byte & 0x7f) << shift
+                shift += 7
+                if byte & 0x80 == 0 { break }
+            }
+            guard length > 0, length <= bytes.count - at, (0x90...0x9f).contains(bytes[at]) else { return nil }
+            var end = at
+            guard (try? MessagePack.skip(bytes.span, &end)) != nil, end == at + length else { return nil }
+            frames.append(at..<end)
+            at = end
+        }
+        return frames.isEmpty ? nil : frames
+    }
+
+    private static func writeLength(_ count: Int, into out: inout [UInt8]) {
+        var left = count
+        repeat {
+            let low = UInt8(left & 0x7f)
+            left >>= 7
+            out.append(left > 0 ? low | 0x80 : low)
+        } while left > 0
+    }
+}

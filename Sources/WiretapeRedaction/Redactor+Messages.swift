@@ -1,0 +1,90 @@
+internal import WiretapeBytes
+package import WiretapeWire
+
+/// Messages and bodies.
+extension Redactor {
+    /// A whole message, event or body without its secrets; nil when it has none.
+    /// - Parameter isBinary: it may be MessagePack.
+    package mutating func payload(_ bytes: [UInt8], isBinary: Bool) -> [UInt8]? {
+        guard isBinary, String(validUTF8: bytes) == nil || !Redactor.looksLikeText(bytes) else { return text(bytes) }
+        switch pack(bytes) {
+        case .unchanged: return nil
+        case .changed(let new): return new
+        case .other: return sameLength(bytes)
+        }
+    }
+
+    private static func looksLikeText(_ bytes: [UInt8]) -> Bool {
+        guard let first = bytes.first else { return true }
+        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || !bytes.contains { $0 < 9 || $0 > 0x7e }
+    }
+
+    /// What becomes of a body.
+    package enum Body: Equatable, Sendable {
+        case unchanged
+        case changed([UInt8])
+        /// It was compressed and has secrets: they are gone, and so is the coding.
+        case decoded([UInt8])
+        /// It cannot be read: nobody knows what is in it.
+        case unreadable
+    }
+
+    /// A whole body.
+    /// - Parameter headers: those of its head as they were received.
+    package mutating func body(_ bytes: [UInt8], _ headers: [HeaderField]) -> Body {
+        let type = MediaType(headers.first("Content-Type") ?? "").name
+        let isBinary =
+            !type.hasPrefix("text/") && !type.hasSuffix("json") && type != "application/x-www-form-urlencoded"
+        let codings = headers.contentCodings
+        guard !codings.isEmpty else {
+            return payload(bytes, isBinary: isBinary).map(Body.changed) ?? .unchanged
+        }
+        guard let plain = try? ContentDecoder.whole(bytes, codings, limit: 16 << 20) else {
+            // Some servers say that a body is compressed when it is not: then it can be read as it is.
+            guard looksPlain(bytes) else {
+                withhold()
+                return .unreadable
+            }
+            return payload(bytes, isBinary: isBinary).map(Body.changed) ?? .unchanged
+        }
+        return payload(plain, isBinary: isBinary).map(Body.decoded) ?? .unchanged
+    }
+
+    private func looksPlain(_ bytes: [UInt8]) -> Bool {
+        String(validUTF8: bytes) != nil && !bytes.contains { $0 < 9 }
+    }
+
+    /// Bytes of no known form: what is replaced keeps its length, since others may count on it.
+    package mutating func sameLength(_ bytes: [UInt8]) -> [UInt8]? {
+        var scan = TextScan(bytes, isWhole: true, depth: 0)
+        guard run(&scan) else { return Pseudonym.text(Pseudonym.overflow) }
+        guard !scan.edits.isEmpty else { return nil }
+        var out = bytes
+        for edit in scan.edits {
+            let room = edit.range.count
+            let new =
+                edit.bytes.prefix(room) + [UInt8](repeating: UInt8(ascii: "_"), count: max(0, room - edit.bytes.count))
+            out.replaceSubrange(edit.range, with: new)
+        }
+        return out
+    }
+
+    // MARK: MessagePack
+
+    /// Only texts under the names of secrets, and texts that hold secrets, are written anew.
+    package mutating func pack(_ bytes: [UInt8]) -> PackedTexts.Outcome {
+        PackedTexts.replacing(bytes) { [rules] text, place in
+            switch place {
+            case .text(let name):
+                if let name, rules.redacts(member: Array(name.utf8)[...]) { return self.value(text, .named, name) }
+                return self.text(text)
+            case .bytes(let name):
+                if let name, rules.redacts(member: Array(name.utf8)[...]) { return self.value(text, .named, name) }
+                return self.sameLength(text)
+            case .number(let name):
+                guard let name, rules.redacts(member: Array(name.utf8)[...]) else { return nil }
+                return self.pseudonym(ofNumber: text, .named, name)
+            }
+        }
+    }
+}

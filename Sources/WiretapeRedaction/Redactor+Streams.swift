@@ -1,0 +1,139 @@
+package import WiretapeWire
+
+/// A stream of bytes on its way through a ``Redactor``, piece by piece: what waits for the next piece, since it may be
+/// the beginning of a secret.
+package struct RedactedStream: Sendable {
+    fileprivate var held: [UInt8] = []
+    fileprivate var mode: Mode
+    /// A short piece is one that its sender meant: it is not cut for what may become a secret.
+    fileprivate let keepsPieces: Bool
+
+    fileprivate enum Mode {
+        /// The first piece will tell whether it is MessagePack.
+        case undecided
+        case text
+        /// Others count its bytes: what is replaced keeps its length.
+        case bytes
+        /// Can be read only as a whole.
+        case gathering(isBinary: Bool)
+        /// Within a secret that was too long to wait for: what comes is left out up to its end.
+        case within(TextScan.Unended)
+        /// Nothing of it is shown any more.
+        case withheld
+    }
+
+    /// - Parameters:
+    ///   - isBinary: it may be MessagePack, which can be read only as a whole.
+    ///   - keepsPieces: nothing in the stream tells where its messages end, but its pieces.
+    package init(isBinary: Bool, keepsPieces: Bool = false) {
+        mode = isBinary ? .undecided : .text
+        self.keepsPieces = keepsPieces
+    }
+
+    /// The pieces of one message, which is looked at as a whole.
+    package init(of opcode: Opcode) {
+        mode = .gathering(isBinary: opcode == .binary)
+        keepsPieces = false
+    }
+
+    /// How many bytes wait.
+    package var waiting: Int { held.count }
+
+    /// From here on it cannot be looked at, or nobody has room for it: what waits is let go.
+    package mutating func withhold() {
+        mode = .withheld
+        held = []
+    }
+
+    package var isWithheld: Bool { if case .withheld = mode { true } else { false } }
+}
+
+extension Redactor {
+    /// The next piece of a stream: what may be written of it and of what waited before.
+    package mutating func piece(_ bytes: [UInt8], of stream: inout RedactedStream) -> [UInt8] {
+        feed(bytes, of: &stream, isLast: false)
+    }
+
+    /// The last piece: with what waited.
+    package mutating func last(_ bytes: [UInt8], of stream: inout RedactedStream) -> [UInt8] {
+        feed(bytes, of: &stream, isLast: true)
+    }
+
+    private mutating func feed(_ new: [UInt8], of stream: inout RedactedStream, isLast: Bool) -> [UInt8] {
+        var bytes = new
+        var quote: [UInt8] = []
+        if case .within(let unended) = stream.mode {
+            guard let end = Redactor.end(of: unended, in: bytes) else { return [] }
+            stream.mode = .text
+            // The quote that ends the string begins no other one.
+            if unended == .string, bytes[end] == UInt8(ascii: "\"") {
+                quote = [bytes[end]]
+                bytes.removeFirst(end + 1)
+            } else {
+                bytes.removeFirst(end)
+            }
+        }
+        if !stream.held.isEmpty {
+            bytes = stream.held + bytes
+            stream.held = []
+        }
+        guard !bytes.isEmpty else { return quote }
+        // What waits in a long string waits for its end: it need not be looked at with each piece.
+        if !isLast, bytes.count - new.count > 4096, bytes.count <= Redactor.longestHeld,
+            !new.contains(where: { $0 <= 0x20 || $0 == UInt8(ascii: "\"") })
+        {
+            stream.held = bytes
+            return quote
+        }
+        if case .undecided = stream.mode {
+            stream.mode = Redactor.mayBePacked(bytes) ? .gathering(isBinary: true) : .bytes
+        }
+        switch stream.mode {
+        case .withheld: return []
+        case .gathering(let isBinary):
+            if isLast { return payload(bytes, isBinary: isBinary) ?? bytes }
+            guard bytes.count <= Redactor.longestUnit else {
+                stream.withhold()
+                withhold()
+                return []
+            }
+            stream.held = bytes
+            return []
+        case .text, .bytes, .undecided, .within: break
+        }
+        // A longer one was cut by the network.
+        let isMeant = stream.keepsPieces && new.count <= 1200
+        var scan = TextScan(bytes, isWhole: isLast, depth: 0, keepsPieces: isMeant)
+        guard run(&scan) else { return Pseudonym.text(Pseudonym.overflow) }
+        if scan.held < bytes.count { stream.held = Array(bytes[scan.held...]) }
+        if case .bytes = stream.mode { return sameLength(Array(bytes[..<scan.held])) ?? Array(bytes[..<scan.held]) }
+        if let unended = scan.unended { stream.mode = .within(unended) }
+        return quote + (scan.result() ?? bytes)
+    }
+
+    /// A map or an array, or one behind a length as SignalR sends them.
+    private static func mayBePacked(_ bytes: [UInt8]) -> Bool {
+        func begins(_ at: Int) -> Bool {
+            at < bytes.count && ((0x80...0x9f).contains(bytes[at]) || (0xdc...0xdf).contains(bytes[at]))
+        }
+        var at = 0
+        while at < min(bytes.count, 5), bytes[at] & 0x80 != 0 { at += 1 }
+        return begins(0) || begins(at + 1) || at + 1 >= bytes.count
+    }
+
+    /// Where the secret ends in whose middle the stream is.
+    private static func end(of unended: TextScan.Unended, in bytes: [UInt8]) -> Int? {
+        let scan = TextScan(bytes, isWhole: false, depth: 0)
+        switch unended {
+        case .string:
+            switch scan.closing(0, bytes.count) {
+            case .at(let quote): return quote
+            case .none(let control): return control
+            case .torn: return nil
+            }
+        case .item:
+            let end = scan.itemEnd(0, bytes.count)
+            return end < bytes.count ? end : nil
+        }
+    }
+}

@@ -1,0 +1,445 @@
+internal import WiretapeBytes
+internal import WiretapeWire
+
+/// Texts: JSON, event streams, forms, scripts, or anything else. One pass looks for names with values in whatever form,
+/// so that a text needs to be neither whole nor valid.
+extension Redactor {
+    /// A whole text without its secrets; nil when it has none.
+    package mutating func text(_ bytes: [UInt8]) -> [UInt8]? { text(bytes, depth: 0) }
+
+    package mutating func text(_ text: String) -> String {
+        self.text(Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? text
+    }
+
+    package mutating func text(_ bytes: [UInt8], depth: Int) -> [UInt8]? {
+        var scan = TextScan(bytes, isWhole: true, depth: depth)
+        return run(&scan) ? scan.result() : Pseudonym.text(Pseudonym.overflow)
+    }
+
+    /// - Returns: false when the bytes must not be shown.
+    package mutating func run(_ scan: inout TextScan) -> Bool {
+        markRegions(&scan)
+        look(&scan, 0..<scan.bytes.count)
+        if !rules.patterns.isEmpty { lookForPatterns(&scan) }
+        switch known(in: scan.bytes) {
+        case .tooMuch:
+            withhold()
+            return false
+        case .found(let places):
+            for place in places where !scan.isEdited(place.range) && !scan.isKept(place.range.lowerBound) {
+                let secret = Array(scan.bytes[place.range])
+                noteKnown(secret)
+                scan.edit(place.range, Pseudonym.make(place.number, for: secret))
+            }
+        }
+        if !scan.isWhole, scan.unended == nil {
+            let begun = begun(atEndOf: scan.bytes[...])
+            if begun > (scan.keepsPieces ? 2 : 0) { scan.hold(from: scan.bytes.count - begun) }
+        }
+        scan.settle()
+        return true
+    }
+
+    /// Strings and words between `range`'s ends.
+    private mutating func look(_ scan: inout TextScan, _ range: Range<Int>) {
+        var at = range.lowerBound
+        while at < range.upperBound {
+            switch TextScan.classes[Int(scan.bytes[at])] {
+            case 1: at = string(at, &scan, range.upperBound)
+            case 2: at = word(at, &scan, range.upperBound)
+            case 3: at = dashes(at, &scan, range.upperBound)
+            default: at += 1
+            }
+        }
+    }
+
+    // MARK: Strings
+
+    /// A string, or the name of a member with its value. Returns where to go on.
+    private mutating func string(_ at: Int, _ scan: inout TextScan, _ limit: Int) -> Int {
+        guard at >= scan.plainUntil else { return at + 1 }
+        let close: Int
+        switch scan.closing(at + 1, limit) {
+        case .at(let end): close = end
+        case .none(let end):
+            scan.plainUntil = end
+            return at + 1
+        case .torn:
+            if !scan.isWhole, !scan.keepsPieces, scan.bytes.count - at <= Redactor.longestHeld {
+                scan.hold(from: at)
+                return limit
+            }
+            if !scan.isWhole, !scan.keepsPieces {
+                withhold()
+                scan.edit(at + 1..<limit, Pseudonym.text(Pseudonym.overflow))
+                scan.unended = .string
+                return limit
+            }
+            scan.plainUntil = limit
+            return at + 1
+        }
+        let text = scan.bytes[at + 1..<close]
+        let after = scan.skipBlanks(close + 1)
+        if after < limit, scan.bytes[after] == UInt8(ascii: ":") {
+            guard let name = TextScan.unescaped(text), rules.redacts(member: name[...]), !scan.isKept(at) else {
+                return after + 1
+            }
+            return secretValue(
+                of: String(decoding: name, as: UTF8.self), scan.skipBlanks(after + 1), from: at, .named, &scan)
+        }
+        if after >= limit, !scan.isWhole, rules.redacts(member: text) { scan.hold(from: at) }
+        if let kind = scan.secretKind(at: at), !scan.isKept(at) {
+            return secretValue(of: "", at, from: at, kind, &scan)
+        }
+        content(at + 1..<close, &scan)
+        return close + 1
+    }
+
+    /// The value that begins at `at` is a secret. `start`: where it must be looked at again when it is not whole.
+    private mutating func secretValue(
+        of name: String, _ at: Int, from start: Int, _ kind: SecretKind, _ scan: inout TextScan
+    ) -> Int {
+        let limit = scan.bytes.count
+        guard at < limit else {
+            if !scan.isWhole { scan.hold(from: start) }
+            return limit
+        }
+        switch scan.bytes[at] {
+        case UInt8(ascii: "\""):
+            let end: Int
+            switch scan.closing(at + 1, limit) {
+            case .at(let close): end = close
+            case .none(let stop): end = stop
+            case .torn:
+                if !scan.isWhole {
+                    if limit - start <= Redactor.longestHeld {
+                        scan.hold(from: start)
+                        return limit
+                    }
+                    scan.unended = .string
+                }
+                end = limit
+            }
+            let raw = scan.bytes[at + 1..<end]
+            let plain = TextScan.unescaped(raw) ?? Array(raw)
+            if let new = value(plain, kind, name) { scan.edit(at + 1..<end, TextScan.escaped(new)) }
+            return min(end + 1, limit)
+        case UInt8(ascii: "-"), 0x30...0x39:
+            var end = at + 1
+            while end < limit, (0x30...0x39).contains(scan.bytes[end]) || scan.bytes[end] == UInt8(ascii: ".") {
+                end += 1
+            }
+            if end == limit, !scan.isWhole {
+                scan.hold(from: start)
+                return limit
+            }
+            if let new = pseudonym(ofNumber: Array(scan.bytes[at..<end]), kind, name) { scan.edit(at..<end, new) }
+            return end
+        default: return at
+        }
+    }
+
+    /// The text of a string of JSON.
+    private mutating func content(_ range: Range<Int>, _ scan: inout TextScan) {
+        guard scan.bytes[range].contains(UInt8(ascii: "\\")) else { return words(range, &scan) }
+        guard scan.depth < Redactor.deepest, let plain = TextScan.unescaped(scan.bytes[range]) else {
+            return words(range, &scan)
+        }
+        if let new = text(plain, depth: scan.depth + 1) { scan.edit(range, TextScan.escaped(new)) }
+    }
+
+    private mutating func words(_ range: Range<Int>, _ scan: inout TextScan) {
+        var at = range.lowerBound
+        while at < range.upperBound {
+            switch TextScan.classes[Int(scan.bytes[at])] {
+            case 2: at = word(at, &scan, range.upperBound)
+            case 3: at = dashes(at, &scan, range.upperBound)
+            default: at += 1
+            }
+        }
+    }
+
+    // MARK: Words
+
+    /// A word: a name before `=`, a token, a scheme before a token. Returns where to go on.
+    private mutating func word(_ at: Int, _ scan: inout TextScan, _ limit: Int) -> Int {
+        let end = scan.wordEnd(at, limit)
+        if let kind = scan.secretKind(at: at), !scan.isKept(at), (0x30...0x39).contains(scan.bytes[at]) {
+            return secretValue(of: "", at, from: at, kind, &scan)
+        }
+        if end < limit, scan.bytes[end] == UInt8(ascii: "=") {
+            return item(at..<end, &scan, limit)
+        }
+        if end == scan.bytes.count, !scan.isWhole, holdWord(at..<end, &scan) { return end }
+        if end - at >= 20 {
+            if let next = token(at..<end, &scan) { return next }
+        }
+        if end + 2 < limit, scan.bytes[end] == UInt8(ascii: ":"), scan.bytes[end + 1] == UInt8(ascii: "/"),
+            scan.bytes[end + 2] == UInt8(ascii: "/")
+        {
+            return userInfo(end + 3, &scan, limit)
+        }
+        if end < limit, scan.bytes[end] == 0x20, end - at <= 6 { return credentials(at..<end, &scan, limit) }
+        if end == limit, !scan.isWhole, limit == scan.bytes.count, Schemes.isScheme(scan.bytes[at..<end]) {
+            scan.hold(from: at)
+        }
+        return end
+    }
+
+    /// Waits with a word at the end of a piece that may become a name or a token.
+    private func holdWord(_ range: Range<Int>, _ scan: inout TextScan) -> Bool {
+        let word = scan.bytes[range]
+        let name = nameRange(before: range.upperBound, from: range.lowerBound, scan)
+        let isToken =
+            word.starts(with: "eyJ".utf8) || "eyJ".utf8.starts(with: word) || Keys.mayBegin(word)
+            || word.contains { $0 == UInt8(ascii: ".") } && word.count > 3 && contains("eyJ", in: word)
+        let isName = scan.keepsPieces ? rules.redacts(item: scan.bytes[name]) : rules.mayBegin(name: scan.bytes[name])
+        guard range.count <= Redactor.longestHeld, isToken && (!scan.keepsPieces || word.count > 2) || isName else {
+            return false
+        }
+        scan.hold(from: range.lowerBound)
+        return true
+    }
+
+    private func contains(_ text: StaticString, in bytes: ArraySlice<UInt8>) -> Bool {
+        position(of: text, in: bytes) != nil
+    }
+
+    private func position(of text: StaticString, in bytes: ArraySlice<UInt8>) -> Int? {
+        let sought = Array(text.description.utf8)
+        guard bytes.count >= sought.count else { return nil }
+        var at = bytes.startIndex
+        while at + sought.count <= bytes.endIndex {
+            if bytes[at] == sought[0], bytes[at...].starts(with: sought) { return at }
+            at += 1
+        }
+        return nil
+    }
+
+    /// The name that ends at `end`: what stands before it in a path or behind a plus is none of it.
+    private func nameRange(before end: Int, from start: Int, _ scan: TextScan) -> Range<Int> {
+        var from = end
+        while from > start {
+            switch scan.bytes[from - 1] {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                from -= 1
+            default: return from..<end
+            }
+        }
+        return from..<end
+    }
+
+    /// `name=value`.
+    private mutating func item(_ word: Range<Int>, _ scan: inout TextScan, _ limit: Int) -> Int {
+        let name = nameRange(before: word.upperBound, from: word.lowerBound, scan)
+        let start = word.upperBound + 1
+        let isQuoted = start < limit && scan.bytes[start] == UInt8(ascii: "\"")
+        if isQuoted, scan.bytes[name].elementsEqual("name".utf8) { return formPart(word.upperBound, &scan, limit) }
+        guard rules.redacts(item: scan.bytes[name]), !scan.isKept(name.lowerBound) else {
+            if word.count >= 20 { _ = token(word, &scan) }
+            return start
+        }
+        let text = String(decoding: scan.bytes[name], as: UTF8.self)
+        if isQuoted { return secretValue(of: text, start, from: name.lowerBound, .named, &scan) }
+        let end = scan.itemEnd(start, limit)
+        if end == scan.bytes.count, !scan.isWhole {
+            if end - name.lowerBound <= Redactor.longestHeld {
+                scan.hold(from: name.lowerBound)
+                return limit
+            }
+            scan.unended = .item
+        }
+        let plain = Array(percentDecoded(String(decoding: scan.bytes[start..<end], as: UTF8.self)).utf8)
+        if let new = value(plain, .named, text) {
+            scan.edit(start..<end, Array(String(decoding: new, as: UTF8.self).replacing(" ", with: "%20").utf8))
+        }
+        return end
+    }
+
+    /// The part of a form whose name ends here: `name="pin"` CR LF CR LF value CR LF `--boundary`.
+    private mutating func formPart(_ equals: Int, _ scan: inout TextScan, _ limit: Int) -> Int {
+        guard case .at(let close) = scan.closing(equals + 2, min(limit, equals + 64)),
+            rules.redacts(item: scan.bytes[equals + 2..<close])
+        else { return equals + 1 }
+        let reach = scan.bytes[close..<min(limit, close + 1024)]
+        guard let blank = position(of: "\r\n\r\n", in: reach) else {
+            if !scan.isWhole, reach.endIndex == scan.bytes.count { scan.hold(from: equals - 4) }
+            return close + 1
+        }
+        let start = blank + 4
+        let end = position(of: "\r\n--", in: scan.bytes[start..<limit])
+        if end == nil, !scan.isWhole {
+            if scan.bytes.count - equals <= Redactor.longestHeld {
+                scan.hold(from: equals - 4)
+                return limit
+            }
+        }
+        let name = String(decoding: scan.bytes[equals + 2..<close], as: UTF8.self)
+        let value = start..<(end ?? limit)
+        if let new = self.value(Array(scan.bytes[value]), .named, name) { scan.edit(value, new) }
+        return value.upperBound
+    }
+
+    /// JSON Web Tokens and keys of well-known services within a word. Returns where to go on behind one.
+    private mutating func token(_ word: Range<Int>, _ scan: inout TextScan) -> Int? {
+        if let start = position(of: "eyJ", in: scan.bytes[word]) {
+            var end = start
+            var dots = 0
+            while end < word.upperBound {
+                if scan.bytes[end] == UInt8(ascii: ".") {
+                    dots += 1
+                    if dots == 3 { break }
+                } else if !JSONWebToken.isLetter(scan.bytes[end]) {
+                    break
+                }
+                end += 1
+            }
+            let text = Array(scan.bytes[start..<end])
+            if dots >= 2, JSONWebToken(text) != nil {
+                if !scan.isKept(start), let new = pseudonym(text, .token, "") { scan.edit(start..<end, new) }
+                return end
+            }
+        }
+        let text = Array(scan.bytes[word])
+        if let range = Keys.range(in: text) {
+            let place = word.lowerBound + range.lowerBound..<word.lowerBound + range.upperBound
+            if !scan.isKept(place.lowerBound), let new = pseudonym(Array(scan.bytes[place]), .key, "") {
+                scan.edit(place, new)
+            }
+            return place.upperBound
+        }
+        if isLookingForSuspects, Keys.isRandom(text), Pseudonym.number(of: text) == nil { suspect(text, "") }
+        return nil
+    }
+
+    /// `https://ada:secret@host`: the password.
+    private mutating func userInfo(_ at: Int, _ scan: inout TextScan, _ limit: Int) -> Int {
+        var end = at
+        var colon: Int?
+        while end < limit {
+            switch scan.bytes[end] {
+            case UInt8(ascii: "@"):
+                guard let colon, colon + 1 < end else { return end }
+                if let new = pseudonym(Array(scan.bytes[colon + 1..<end]), .userInfo, "") {
+                    scan.edit(colon + 1..<end, new)
+                }
+                return end
+            case UInt8(ascii: ":"): colon = colon ?? end
+            case 0...0x20, UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "\""),
+                UInt8(ascii: "\\"):
+                return at
+            default: break
+            }
+            end += 1
+        }
+        if end == scan.bytes.count, !scan.isWhole, end - at < 512 { scan.mayHold(from: at - 3) }
+        return at
+    }
+
+    /// `Bearer …` and `Basic …` in the middle of a text.
+    private mutating func credentials(_ word: Range<Int>, _ scan: inout TextScan, _ limit: Int) -> Int {
+        let scheme = scan.bytes[word]
+        let isBasic = Schemes.isBasic(scheme)
+        guard isBasic || Schemes.isBearer(scheme) else { return word.upperBound }
+        var start = word.upperBound
+        while start < limit, scan.bytes[start] == 0x20 { start += 1 }
+        var end = scan.wordEnd(start, limit)
+        while end < limit, scan.bytes[end] == UInt8(ascii: "=") { end += 1 }
+        if end == scan.bytes.count, !scan.isWhole, end - word.lowerBound <= Redactor.longestHeld {
+            scan.hold(from: word.lowerBound)
+            return limit
+        }
+        let text = Array(scan.bytes[start..<end])
+        let isSecret =
+            isBasic
+            ? Base64URL.decode(text)?.contains(UInt8(ascii: ":")) == true
+            : text.count >= 24 || text.count >= 8 && text.contains { (0x30...0x39).contains($0) }
+        guard isSecret, !scan.isKept(start) else { return word.upperBound }
+        if let new = value(Array(scan.bytes[word]) + [0x20] + text, .bearer, "") {
+            scan.edit(start..<end, Array(new.dropFirst(word.count + 1)))
+        }
+        return end
+    }
+
+    /// A private key between its armour.
+    private mutating func dashes(_ at: Int, _ scan: inout TextScan, _ limit: Int) -> Int {
+        let start = scan.bytes[at..<limit]
+        guard start.starts(with: "-----BEGIN ".utf8) else {
+            if limit == scan.bytes.count, !scan.isWhole, start.count < 11, "-----BEGIN ".utf8.starts(with: start) {
+                scan.mayHold(from: at)
+            }
+            return at + 1
+        }
+        let line = start.prefix(64)
+        guard let mark = position(of: "PRIVATE KEY-----", in: line) else { return at + 11 }
+        let from = mark + 16
+        let end = position(of: "-----END", in: scan.bytes[from..<limit]) ?? limit
+        if end == limit, !scan.isWhole, limit - at <= Redactor.longestHeld {
+            scan.hold(from: at)
+            return limit
+        }
+        if let new = pseudonym(Array(scan.bytes[from..<end]), .privateKey, "") {
+            scan.edit(from..<end, [0x0a] + new + [0x0a])
+        }
+        return end
+    }
+
+    // MARK: Rules
+
+    private mutating func lookForPatterns(_ scan: inout TextScan) {
+        for pattern in rules.patterns {
+            for range in pattern.ranges(in: scan.bytes) where !scan.isEdited(range) && !scan.isKept(range.lowerBound) {
+                // A match at the end of a piece may go on in the next one.
+                if range.upperBound == scan.bytes.count, !scan.isWhole, range.count <= Redactor.longestHeld {
+                    scan.hold(from: range.lowerBound)
+                } else if let new = pseudonym(Array(scan.bytes[range]), .rule, "regex:\(pattern.text)") {
+                    scan.edit(range, new)
+                }
+            }
+        }
+    }
+
+    /// The places that JSON Pointers name, and the payload of GraphQL's `connection_init`.
+    private func markRegions(_ scan: inout TextScan) {
+        let mayBeInit = scan.bytes.count < Redactor.longestUnit && isInit(scan.bytes)
+        guard mayBeInit || !rules.pointers.isEmpty || !rules.keptPointers.isEmpty else { return }
+        for document in documents(scan.bytes) {
+            let json = JSONText(Array(scan.bytes[document]))
+            func places(_ pointer: String) -> [Range<Int>] {
+                json.ranges(at: pointer).map {
+                    $0.lowerBound + document.lowerBound..<$0.upperBound + document.lowerBound
+                }
+            }
+            for pointer in rules.pointers { for place in places(pointer) { scan.secretRegions.append((place, .rule)) } }
+            for pointer in rules.keptPointers { scan.keptRegions += places(pointer) }
+            guard mayBeInit, let type = json.range(at: "/type"), type.count <= 20,
+                ["\"connection_init\"", "\"init\""].contains(String(decoding: json.bytes[type], as: UTF8.self))
+            else { continue }
+            for place in places("/payload") { scan.secretRegions.append((place, .connectionInit)) }
+        }
+    }
+
+    private func isInit(_ bytes: [UInt8]) -> Bool {
+        guard bytes.first == UInt8(ascii: "{") || bytes.first == UInt8(ascii: "[") || bytes.first == 0x20 else {
+            return false
+        }
+        return contains("connection_init", in: bytes[...])
+            || bytes.count < 16 << 10 && contains("\"init\"", in: bytes[...])
+    }
+
+    /// The JSON documents of a text: all of it, or those between record separators, lines and the fields of events.
+    private func documents(_ bytes: [UInt8]) -> [Range<Int>] {
+        var documents: [Range<Int>] = []
+        var at = 0
+        while at < bytes.count {
+            guard bytes[at] == UInt8(ascii: "{") || bytes[at] == UInt8(ascii: "[") else {
+                at += 1
+                continue
+            }
+            let end = JSONMembers.skipValue(bytes, at)
+            documents.append(at..<end)
+            at = max(end, at + 1)
+        }
+        return documents
+    }
+}

@@ -1,0 +1,195 @@
+internal import WiretapeBytes
+internal import WiretapeWire
+
+/// A text on its way through the ``Redactor``: what is to be replaced in it, and from where on it must wait for more.
+package struct TextScan {
+    package struct Edit: Hashable {
+        package var range: Range<Int>
+        package var bytes: [UInt8]
+    }
+
+    /// What a secret that has no end yet will end with.
+    enum Unended: Hashable, Sendable {
+        /// A closing quote.
+        case string
+        /// What ends an item of a query.
+        case item
+    }
+
+    package let bytes: [UInt8]
+    /// Nothing follows.
+    package let isWhole: Bool
+    package let depth: Int
+    /// Its pieces mean something as they came: one waits for a secret that has begun, and not for a word that may become a name
+    /// or a secret.
+    let keepsPieces: Bool
+    /// Where every value is a secret, and where none is: pointers of rules, the payload of `connection_init`.
+    package var secretRegions: [(range: Range<Int>, kind: SecretKind)] = []
+    var keptRegions: [Range<Int>] = []
+    package private(set) var edits: [Edit] = []
+    /// From here on it must be looked at again with what follows.
+    package private(set) var held: Int
+    /// The text ends within a secret that is too long to wait for.
+    var unended: Unended?
+    /// Up to here quotes begin no strings.
+    var plainUntil = 0
+
+    package init(_ bytes: [UInt8], isWhole: Bool, depth: Int, keepsPieces: Bool = false) {
+        self.keepsPieces = keepsPieces
+        self.bytes = bytes
+        self.isWhole = isWhole
+        self.depth = depth
+        held = bytes.count
+    }
+
+    package mutating func edit(_ range: Range<Int>, _ new: [UInt8]) { edits.append(Edit(range: range, bytes: new)) }
+
+    package mutating func hold(from at: Int) { held = min(held, at) }
+
+    /// What stands there may become something.
+    package mutating func mayHold(from at: Int) { if !keepsPieces { hold(from: at) } }
+
+    /// What is replaced is not cut: it waits as a whole. Call it when all is found.
+    package mutating func settle() {
+        edits = merged()
+        for edit in edits.reversed() where edit.range.upperBound > held { hold(from: edit.range.lowerBound) }
+    }
+
+    /// The part that need not wait, with its changes. Nil: nothing changes and nothing waits.
+    package func result() -> [UInt8]? {
+        guard held < bytes.count || !edits.isEmpty else { return nil }
+        var out: [UInt8] = []
+        var at = 0
+        for edit in edits where edit.range.upperBound <= held {
+            out += bytes[at..<edit.range.lowerBound]
+            out += edit.bytes
+            at = edit.range.upperBound
+        }
+        out += bytes[at..<held]
+        return out
+    }
+
+    /// In order. Of those that overlap the first counts, and takes the bytes of all.
+    private func merged() -> [Edit] {
+        var all: [Edit] = []
+        for edit in edits.sorted(by: { ($0.range.lowerBound, -$0.range.count) < ($1.range.lowerBound, -$1.range.count) }
+        ) {
+            if let last = all.last, last.range.upperBound > edit.range.lowerBound {
+                all[all.count - 1].range = last.range.lowerBound..<max(last.range.upperBound, edit.range.upperBound)
+            } else {
+                all.append(edit)
+            }
+        }
+        return all
+    }
+
+    /// Whether all of it is within what is replaced already.
+    func isEdited(_ range: Range<Int>) -> Bool {
+        edits.contains { $0.range.lowerBound <= range.lowerBound && range.upperBound <= $0.range.upperBound }
+    }
+
+    func secretKind(at position: Int) -> SecretKind? {
+        secretRegions.first { $0.range.contains(position) }?.kind
+    }
+
+    package func isKept(_ position: Int) -> Bool { keptRegions.contains { $0.contains(position) } }
+
+    // MARK: Bytes
+
+    /// What begins something: 1 a string, 2 a word, 3 a private key.
+    static let classes: [UInt8] = (0..<256).map { byte in
+        switch UInt8(byte) {
+        case UInt8(ascii: "\""): 1
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "_"): 2
+        case UInt8(ascii: "-"): 3
+        default: 0
+        }
+    }
+
+    /// Letters, digits and what stands within tokens.
+    package static let words: [Bool] = (0..<256).map { byte in
+        switch UInt8(byte) {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+        case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "~"), UInt8(ascii: "%"),
+            UInt8(ascii: "+"), UInt8(ascii: "/"):
+            true
+        default: false
+        }
+    }
+
+    func wordEnd(_ from: Int, _ limit: Int) -> Int {
+        var at = from
+        while at < limit, TextScan.words[Int(bytes[at])] { at += 1 }
+        return at
+    }
+
+    enum Closing {
+        case at(Int)
+        /// A control character comes before: this is no string of JSON.
+        case none(Int)
+        /// The text ends before.
+        case torn
+    }
+
+    /// The quote that ends the string whose text begins at `from`.
+    func closing(_ from: Int, _ limit: Int) -> Closing {
+        var at = from
+        while at < limit {
+            switch bytes[at] {
+            case UInt8(ascii: "\""): return .at(at)
+            case UInt8(ascii: "\\"): at += 2
+            case 0..<0x20: return .none(at)
+            default: at += 1
+            }
+        }
+        return .torn
+    }
+
+    /// Behind blanks and behind the line breaks of an event stream's data.
+    package func skipBlanks(_ from: Int) -> Int {
+        var at = from
+        while at < bytes.count {
+            switch bytes[at] {
+            case 0x20, 0x09: at += 1
+            case 0x0a, 0x0d:
+                at += 1
+                if bytes[at...].starts(with: "data:".utf8) { at += 5 }
+            default: return at
+            }
+        }
+        return at
+    }
+
+    /// What ends the value of an item of a query, a form or a list of parameters.
+    func itemEnd(_ from: Int, _ limit: Int) -> Int {
+        var at = from
+        while at < limit {
+            switch bytes[at] {
+            case 0...0x20, UInt8(ascii: "&"), UInt8(ascii: ";"), UInt8(ascii: "\""), UInt8(ascii: "'"),
+                UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"), UInt8(ascii: ","), UInt8(ascii: ")"),
+                UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: "#"), UInt8(ascii: "|"):
+                return at
+            default: at += 1
+            }
+        }
+        return at
+    }
+
+    // MARK: JSON strings
+
+    /// What a string's text means; nil when it is no JSON.
+    static func unescaped(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        guard text.contains(UInt8(ascii: "\\")) else { return Array(text) }
+        guard case .string(let plain)? = try? JSONValue(parsing: [UInt8(ascii: "\"")] + text + [UInt8(ascii: "\"")])
+        else {
+            return nil
+        }
+        return Array(plain.utf8)
+    }
+
+    package static func escaped(_ text: [UInt8]) -> [UInt8] {
+        var out: [UInt8] = []
+        guard JSONEscape.appendString(text.span, into: &out) else { return text }
+        return Array(out.dropFirst().dropLast())
+    }
+}

@@ -1,0 +1,176 @@
+internal import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapeProtocol
+internal import WiretapeReport
+internal import WiretapeWire
+
+/// The ordinary requests of a tape with their answers, found by what a client asks.
+struct ExchangeBook: Sendable {
+    let recorded: [RecordedExchange]
+    /// Those whose applications make errands.
+    private let codecs: [CodecEntry]
+    private let upstreams: Upstreams
+    /// Worked out with the first request: most tapes are never asked for it.
+    private var index: Index?
+    /// Answers whose recorded delay has not passed.
+    var underWay: [UnderWay] = []
+    /// Answers that were given from the tape.
+    var played = 0
+    /// What came and is not on the tape, for the report.
+    var unexpected = KeptTexts()
+
+    init(_ recorded: [RecordedExchange], _ codecs: [CodecEntry] = [], _ upstreams: Upstreams = Upstreams()) {
+        self.recorded = recorded
+        self.codecs = codecs
+        self.upstreams = upstreams
+    }
+
+    var isEmpty: Bool { recorded.isEmpty }
+
+    /// An answer and when it leaves.
+    struct UnderWay: Sendable {
+        var due: WireInstant
+        var connection: ConnectionID
+        var answer: HTTPAnswer
+        var fate: RequestFate?
+        var moment: FaultMoment
+    }
+
+    /// What the tape has for a request.
+    enum Found: Hashable, Sendable {
+        /// Nothing of that method and path.
+        case nothing
+        /// This list of equal requests.
+        case list(Int)
+        /// Nothing equal; the first recorded one of that method and path that was not played, else the last one.
+        case different(nearest: Int)
+    }
+
+    private struct Index: Sendable {
+        var lists: [[Int]] = []
+        /// The list of each recorded exchange, and its place in it.
+        var places: [(list: Int, place: Int)] = []
+        var byKey: [ExchangeKey: Int] = [:]
+        /// The first list of errands that ask the same for whatever session.
+        var byErrand: [ExchangeKey: Int] = [:]
+        /// Recorded exchanges, and the sets of redacted query items among them, by method and path.
+        var byPlace: [String: [Int]] = [:]
+        var redacted: [String: [[String]]] = [:]
+
+        func isPlayed(_ exchange: Int, _ played: (Int) -> Int) -> Bool {
+            places[exchange].place < played(places[exchange].list)
+        }
+    }
+
+    /// The methods and paths recorded at an upstream, in the order of their first request, at most 16.
+    func places(at upstream: String?) -> [String] {
+        var places: [String] = []
+        for exchange in recorded where places.count < 16 {
+            guard upstream == nil || self.upstream(of: exchange) == upstream else { continue }
+            let place = "\(exchange.request.method) \(exchange.request.path)"
+            if !places.contains(place) { places.append(place) }
+        }
+        return places
+    }
+
+    /// The upstream whose listeners serve an exchange; nil: every listener.
+    func upstream(of exchange: RecordedExchange) -> String? { upstreams.home(of: exchange.upstream) }
+
+    /// The book's place of a method and path: those of different upstreams are different ones.
+    private static func located(_ place: String, at upstream: String?) -> String {
+        upstream.map { "\($0) \(place)" } ?? place
+    }
+
+    // MARK: Finding
+
+    /// - Parameters:
+    ///   - path: the request's, as it is on the tape.
+    ///   - upstream: that of the listener which was asked.
+    ///   - recordedID: the recorded id of a session for a live one.
+    mutating func find(
+        _ head: RequestHead, at path: String, body: [UInt8], upstream: String? = nil, _ options: ReplayOptions,
+        played: (Int) -> Int, recordedID: (String) -> String
+    ) -> Found {
+        let index = made(options)
+        let upstream = upstream ?? upstreams.names.first
+        var place = ExchangeBook.located("\(head.method) \(path)", at: upstream)
+        if options.match != .off, let (errand, _) = errand(StreamOpening(request: head, requestBody: body)) {
+            let key = ExchangeBook.key(errand, recordedID(errand.session), place: place)
+            let any = ExchangeBook.key(errand, nil, place: place)
+            if let list = index.byKey[key] ?? index.byErrand[any] { return .list(list) }
+        }
+        if head.method == "HEAD", index.byPlace[place] == nil {
+            place = ExchangeBook.located("GET \(path)", at: upstream)
+        }
+        guard let there = index.byPlace[place] else { return .nothing }
+        for redacted in index.redacted[place] ?? [] {
+            let key = ExchangeBook.key(head, place: place, path: path, body: body, redacted: redacted, options)
+            guard let list = index.byKey[key] else { continue }
+            guard options.match == .strict else { return .list(list) }
+            guard let next = there.first(where: { !index.isPlayed($0, played) }), index.places[next].list != list
+            else { return .list(list) }
+            return .different(nearest: next)
+        }
+        return .different(nearest: there.first { !index.isPlayed($0, played) } ?? there[there.count - 1])
+    }
+
+    /// Equal recorded requests in their order.
+    func list(_ list: Int) -> [Int] { index?.lists[list] ?? [] }
+
+    /// Where a recorded exchange stands; nil while nothing was asked for.
+    func place(of exchange: Int) -> (list: Int, place: Int)? { index?.places[exchange] }
+
+    private mutating func made(_ options: ReplayOptions) -> Index {
+        if let index { return index }
+        var made = Index()
+        for (i, exchange) in recorded.enumerated() {
+            let head = exchange.request
+            let place = ExchangeBook.located("\(head.method) \(head.path)", at: upstream(of: exchange))
+            made.byPlace[place, default: []].append(i)
+            let redacted = StableQuery(recorded: head, ignoring: exchange.ignored(options.ignore)).redacted
+            if !(made.redacted[place] ?? []).contains(redacted) { made.redacted[place, default: []].append(redacted) }
+            var key = ExchangeBook.key(
+                head, place: place, path: head.path, body: exchange.requestBody, redacted: redacted, options)
+            if options.match != .off, let (errand, _) = errand(exchange.opening) {
+                key = ExchangeBook.key(errand, errand.session, place: place)
+                let any = ExchangeBook.key(errand, nil, place: place)
+                if made.byErrand[any] == nil { made.byErrand[any] = made.byKey[key] ?? made.lists.count }
+            }
+            let list = made.byKey[key] ?? made.lists.count
+            if list == made.lists.count {
+                made.byKey[key] = list
+                made.lists.append([])
+            }
+            made.places.append((list, made.lists[list].count))
+            made.lists[list].append(i)
+        }
+        index = made
+        return made
+    }
+
+    /// What a request is to the protocol of a session on the tape, beside its sessions.
+    func errand(_ exchange: StreamOpening) -> (Errand, any FrameCodec.Type)? {
+        for codec in codecs {
+            if let errand = codec.type.errand(exchange) { return (errand, codec.type) }
+        }
+        return nil
+    }
+
+    private static func key(_ errand: Errand, _ session: String?, place: String) -> ExchangeKey {
+        let asked = JSONValue.array([errand.meaning, session.map(JSONValue.string) ?? .null])
+        let place = errand.path.map { "\(place.prefix { $0 != " " }) \($0)" } ?? place
+        return ExchangeKey(place: place, query: [], body: .json(asked.canonicalText))
+    }
+
+    /// Under `--match off` method and path are all.
+    private static func key(
+        _ head: RequestHead, place: String, path: String, body: [UInt8], redacted: [String], _ options: ReplayOptions
+    ) -> ExchangeKey {
+        guard options.match != .off else { return ExchangeKey(place: place, query: [], body: .none) }
+        let rules = options.ignore.filter { [path, "\(head.method) \(path)", "*"].contains($0.label) }
+        let items = StableQuery.stable(head).filter { !redacted.contains($0.name.lowercased()) }
+        return ExchangeKey(
+            place: place, query: items.map { "\($0.name)=\($0.value)" }.sorted(),
+            body: ExchangeBody(body, head.headers, ignoring: rules))
+    }
+}

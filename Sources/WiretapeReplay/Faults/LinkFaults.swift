@@ -1,0 +1,59 @@
+internal import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapeProtocol
+internal import WiretapeWire
+
+/// What rules have under way on a connection.
+struct LinkFaults: Sendable {
+    /// Nothing of the script leaves before.
+    var heldUntil: WireInstant?
+    /// Messages of the script that wait for that, and what becomes of them then.
+    var waiting: [Int: MessageFate] = [:]
+    /// Messages that let others pass.
+    var passed: [Passed] = []
+    /// Messages of the client that have not arrived yet.
+    var incoming: [Incoming] = []
+    /// No further message of the client arrives before.
+    var incomingHeldUntil: WireInstant?
+    /// Payloads that leave later, out of turn: keepalives.
+    var later: [Later] = []
+    /// What begins with the next poll.
+    var onNextPoll: [FaultVerdict] = []
+    /// Moments since the connection's marks.
+    var moments = LinkMoments()
+    /// Keepalives of ours, for ordinals.
+    var keepalives = 0
+    /// What the tape of the run is told once the next poll, or the answer, has gone.
+    var notes: [FaultNote] = []
+    /// A rule has stopped our reads or writes: the client may give the connection up without our hearing of it.
+    var isSilent = false
+
+    struct Passed: Sendable {
+        var step: Int?
+        var bytes: [UInt8]
+        var opcode: Opcode
+        var left: Int
+        var until: WireInstant
+    }
+
+    struct Incoming: Sendable {
+        var message: Message
+        var fate: MessageFate?
+        var until: WireInstant
+    }
+
+    struct Later: Sendable {
+        var until: WireInstant
+        var bytes: [UInt8]
+        var opcode: Opcode
+    }
+
+    /// When something of it is due that no other clock rings for.
+    var nextWake: WireInstant? {
+        var next: WireInstant?
+        for time in passed.map(\.until) + incoming.prefix(1).map(\.until) + later.map(\.until) {
+            next = min(next ?? time, time)
+        }
+        return next
+    }
+}

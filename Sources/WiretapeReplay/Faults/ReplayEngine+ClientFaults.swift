@@ -1,0 +1,91 @@
+internal import WiretapeBytes
+package import WiretapeFaults
+internal import WiretapeProtocol
+internal import WiretapeWire
+
+/// What rules do to messages of the client. There is no server that would get copies or other content: those are refused
+/// when a plan is loaded.
+extension ReplayEngine {
+    /// A message of the client that may not arrive now, or at all.
+    /// - Returns: false when nothing more is to be done about it for now.
+    mutating func arrives(_ message: Message, of r: Int, into out: inout [ReplayAction]) -> Bool {
+        let isOwn = message.role != .keepalive && message.role != .ack
+        if isOwn { runs[r].clientMessages += 1 }
+        guard isOwn, !faults.rules.isEmpty, runs[r].link?.isCut == false else { return true }
+        let fate = MessageFate(
+            faultEngine.message(message, ordinal: runs[r].clientMessages, moment(of: r, message)))
+        // Order is kept: what comes behind a message that is late is late, too.
+        let under = runs[r].link?.faults
+        let before = max(under?.incoming.last?.until ?? now, under?.incomingHeldUntil ?? now)
+        let until = max(now, before).advanced(by: fate?.delay ?? 0)
+        if let pause = fate?.pause, pause > 0 {
+            runs[r].link?.faults.incomingHeldUntil = until.advanced(by: pause)
+        }
+        if until > now || runs[r].link?.faults.incoming.isEmpty == false {
+            runs[r].link?.faults.incoming.append(.init(message: message, fate: fate, until: until))
+            runs[r].noteChange()
+            return false
+        }
+        guard let fate else { return true }
+        take(message, fate, of: r, into: &out)
+        return false
+    }
+
+    /// Messages of the client whose time has come.
+    mutating func takeIncoming(of r: Int, into out: inout [ReplayAction]) {
+        let generation = runs[r].generation
+        while runs[r].generation == generation, let first = runs[r].link?.faults.incoming.first, first.until <= now {
+            runs[r].link?.faults.incoming.removeFirst()
+            runs[r].noteChange()
+            guard runs[r].link?.hears == true else { continue }
+            if let fate = first.fate {
+                take(first.message, fate, of: r, into: &out)
+            } else {
+                hearNow(first.message, of: r, into: &out)
+            }
+        }
+    }
+
+    private mutating func take(
+        _ message: Message, _ fate: MessageFate, of r: Int, into out: inout [ReplayAction]
+    ) {
+        for hit in fate.hits where hit != fate.end?.hit {
+            record(hit, moment(of: r), cut: false)
+            noteFault(hit, .said, on: runs[r].link?.connection, into: &out)
+        }
+        for effect in fate.effectsBefore { apply(effect, on: runs[r].link?.connection, of: r, into: &out) }
+        var ending: Link.Ending?
+        if let end = fate.end {
+            ending = Link.Ending(
+                verdict: end.verdict, hit: end.hit, effects: fate.effectsAfter, lingering: fate.lingering,
+                silences: .toServer)
+        } else if !fate.effectsAfter.isEmpty {
+            ending = Link.Ending(
+                verdict: nil, hit: fate.hits.last, effects: fate.effectsAfter, isToldAlready: true,
+                silences: .toServer)
+        }
+        if fate.isLost || fate.end?.place == .before {
+            runs[r].link?.memory?.lost(message)
+            spokeInVain(message, of: r)
+            if let ending { return cut(r, ending, following: false, into: &out) }
+            return runs[r].drop(message, options)
+        }
+        hearNow(message, of: r, into: &out)
+        guard let ending, runs[r].isConnected else { return }
+        cut(r, ending, following: true, into: &out)
+    }
+}
+
+extension FaultPlan {
+    /// Rules that a replay cannot carry out, each as an error at its word: what they would do reaches a server, and there is
+    /// none.
+    package var problemsInReplay: [PlanError] {
+        rules.compactMap { rule in
+            guard rule.selector.direction == .toServer else { return nil }
+            guard let action = rule.actions.first(where: \.needsServer) else { return nil }
+            return PlanError(
+                "'\(action.text)' on messages to the server needs a server, and a replay has none",
+                at: rule.subjectSource)
+        }
+    }
+}

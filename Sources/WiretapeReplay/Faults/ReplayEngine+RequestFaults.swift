@@ -1,0 +1,240 @@
+internal import WiretapeAttempts
+internal import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapePlayback
+internal import WiretapeProtocol
+internal import WiretapeWire
+
+/// What rules do to requests and their answers.
+extension ReplayEngine {
+    /// What follows the answer to a request, or comes later than the request.
+    struct RequestCut: Sendable {
+        var connection: ConnectionID
+        var ticket: UInt64
+        var ending: Link.Ending
+        var moment: FaultMoment
+        var run: Int
+        /// The answer is a poll's that is cut short: with it the client loses its session's connection.
+        var isPoll = false
+        /// Known once the answer is acknowledged.
+        var until: WireInstant?
+        var complete = false
+    }
+
+    /// Asks the rules about a request of a session. What goes before its answer is prepared for ``request(_:_:body:at:into:)``
+    /// to do; the caller gives the answer, or calls ``carryOut(_:on:_:_:of:into:)`` when the place is not `after`, and then
+    /// ``cutAfterAnswer(_:on:of:into:)``.
+    mutating func judge(_ request: RequestHead, _ kind: ExchangeKind, opensAttempt: Bool, of r: Int) -> RequestFate? {
+        requestCount += 1
+        guard !faults.rules.isEmpty else { return nil }
+        runs[r].requests += 1
+        var moment = moment(of: r)
+        moment.context.opensAttempt = opensAttempt
+        moment.context.transport = transport(kind, request, of: r)
+        guard let fate = RequestFate(faultEngine.request(request, kind, ordinal: runs[r].requests, moment)) else {
+            return nil
+        }
+        for hit in fate.hits where hit != fate.end?.hit && hit != fate.endAfter?.hit { record(hit, moment, cut: false) }
+        guard let c = asking else { return fate }
+        if fate.delay > 0, fate.truncated != nil || fate.end.map({ RequestFate.isSaid($0.verdict) }) ?? true {
+            prepared.append(.hold(c, for: fate.delay))
+        }
+        var before: [ReplayAction] = []
+        for effect in fate.effectsBefore { apply(effect, on: c, of: r, into: &before) }
+        prepared += before
+        if let count = fate.truncated { prepared.append(.limit(c, bytes: count)) }
+        var notes: [ReplayAction] = []
+        for hit in fate.hits where hit != fate.end?.hit && hit != fate.endAfter?.hit {
+            noteFault(hit, .answer, on: c, into: &notes)
+        }
+        prepared += notes
+        return fate
+    }
+
+    /// Does what a rule wants instead of the answer.
+    mutating func carryOut(
+        _ fate: RequestFate, on c: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, of r: Int,
+        into out: inout [ReplayAction]
+    ) {
+        guard let end = fate.end else { return }
+        record(end.hit, moment(of: r), cut: false)
+        noteFault(end.hit, .end, on: c, into: &out)
+        let wait = fate.delay.addingReportingOverflow(fate.lingering).partialValue
+        var step = Attempt.Step(
+            request: kind.rawValue, transport: transport(kind, head, of: r), time: elapsed + min(wait, Delay.longest))
+        if case .outage(let outage) = end.verdict {
+            begin(outage, by: end.hit, into: &out)
+            if outage.cut.verdict == nil { _ = answerInOutage(c, head, into: &out) }
+        } else {
+            step.status = say(end.verdict, on: c, head, kind, after: wait, of: r, into: &out)
+            if case .respond(let answer) = end.verdict { step.retryAfter = Attempt.Step.retryAfter(answer.headers) }
+            if step.status == 401 { noteExpired(head, c) }
+        }
+        if kind != .negotiate, !runs[r].isConnected {
+            // What the client negotiates next is a second try, not a second client.
+            runs[r].awaitsUpgrade = false
+        }
+        // A redirect is a step of an attempt that goes on.
+        let failed = end.verdict != .redirectLoop && (step.status.map { $0 < 200 || $0 >= 300 } ?? true)
+        runs[r].addStep(
+            step, failed: failed ? "fault:\(end.hit.name)" : nil, how: ReplayEngine.how(end.verdict),
+            at: now.advanced(by: wait))
+    }
+
+    /// How a request ends that gets no status; nil: by a reset, or it gets one.
+    private static func how(_ verdict: FaultVerdict) -> String? {
+        switch verdict {
+        case .disconnect, .close: "fin"
+        case .malformed: "malformed"
+        default: nil
+        }
+    }
+
+    /// - Returns: the status of the answer; nil when there is none.
+    mutating func say(
+        _ verdict: FaultVerdict, on c: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, after wait: UInt64,
+        of r: Int?, into out: inout [ReplayAction]
+    ) -> Int? {
+        switch verdict {
+        case .respond(let answer):
+            out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
+            return answer.status
+        case .redirectLoop:
+            out.append(.respond(c, withCORS(RedirectLoop.answer(head), for: head), thenClose: false))
+            return 307
+        case .malformed(let part):
+            if part ?? (kind == .upgrade ? .head : .body) == .body {
+                var answer = HTTPAnswer(status: 200, headers: [HeaderField("Content-Type", "application/json")])
+                answer.body = Array(#"{"connectionId":"wiretape","availableTransports":[{"tran"#.utf8)
+                out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
+                return 200
+            }
+            out.append(.raw(c, Array("HTTQ/1.l 2OO\r\nContent-Length= no\r\n\r\n".utf8)))
+            end(c, .disconnect, after: wait, of: r, into: &out)
+            return nil
+        default:
+            end(c, verdict, after: wait, of: r, into: &out)
+            return nil
+        }
+    }
+
+    private mutating func end(
+        _ c: ConnectionID, _ verdict: FaultVerdict, after wait: UInt64, of r: Int?, into out: inout [ReplayAction]
+    ) {
+        guard wait == 0 else {
+            var later = RequestCut(
+                connection: c, ticket: 0, ending: Link.Ending(verdict: verdict, hit: nil, isToldAlready: true),
+                moment: FaultMoment(session: 0), run: r ?? -1)
+            later.until = now.advanced(by: wait)
+            return requestCuts.append(later)
+        }
+        peers[c]?.isOver = true
+        switch verdict {
+        case .disconnect, .close: out.append(.disconnect(c))
+        default: out.append(.reset(c))
+        }
+    }
+
+    /// Over which transport the request would have opened or carried the session.
+    func transport(_ kind: ExchangeKind, _ head: RequestHead, of r: Int) -> Transport? {
+        switch kind {
+        case .upgrade: .ws
+        case .stream, .poll, .operation: runs[r].session.codec.type.transport(head)
+        case .send, .end: runs[r].link?.transport
+        default: nil
+        }
+    }
+
+    /// What follows the answer, once the client has it.
+    mutating func cutAfterAnswer(
+        _ fate: RequestFate, on c: ConnectionID, of r: Int, into out: inout [ReplayAction]
+    ) {
+        guard let ending = fate.following else { return }
+        let ticket = ticket()
+        requestCuts.append(RequestCut(connection: c, ticket: ticket, ending: ending, moment: moment(of: r), run: r))
+        out.append(.awaitAcknowledged(c, ticket: ticket))
+    }
+
+    /// The same for a request that opened a connection of the session.
+    /// - Returns: whether anything follows: the session says nothing before that.
+    mutating func cutAfterOpening(_ fate: RequestFate?, of r: Int, into out: inout [ReplayAction]) -> Bool {
+        guard let ending = fate?.following else { return false }
+        cut(r, ending, following: true, into: &out)
+        return true
+    }
+
+    mutating func finishRequestCuts(into out: inout [ReplayAction]) {
+        let now = now
+        let due = requestCuts.filter { $0.until.map { $0 <= now } ?? false }
+        guard !due.isEmpty else { return }
+        requestCuts.removeAll { $0.until.map { $0 <= now } ?? false }
+        for cut in due { finish(cut, into: &out) }
+    }
+
+    private mutating func finish(_ due: RequestCut, into out: inout [ReplayAction]) {
+        let c = due.connection
+        for effect in due.ending.effects {
+            if runs.indices.contains(due.run) {
+                apply(effect, on: c, of: due.run, into: &out)
+            } else {
+                apply(effect, on: c, into: &out)
+            }
+        }
+        if due.ending.lingering > 0, due.ending.verdict != nil {
+            var later = due
+            later.ending.effects = []
+            later.ending.lingering = 0
+            if let hit = due.ending.hit, !due.ending.isToldAlready {
+                record(hit, due.moment, cut: !due.complete)
+                noteFault(hit, .none, on: c, into: &out)
+                later.ending.isToldAlready = true
+            }
+            later.until = now.advanced(by: due.ending.lingering)
+            return requestCuts.append(later)
+        }
+        if let hit = due.ending.hit, !due.ending.isToldAlready { record(hit, due.moment, cut: !due.complete) }
+        guard let verdict = due.ending.verdict else { return }
+        if case .outage(let outage) = verdict, let hit = due.ending.hit { return begin(outage, by: hit, into: &out) }
+        noteFault(due.ending.hit, step: due.ending.step, of: due.run, .end, on: c, into: &out)
+        let by = due.ending.hit.map { "fault:\($0.name)" } ?? "server"
+        if let r = peers[c]?.run, runs[r].link?.connection == c {
+            // By now it carries a session.
+            leave(r, by: by, how: how(verdict), .resumable)
+        } else if due.isPoll, runs[due.run].link?.transport == .lp, runs[due.run].link?.polls.waiting == nil {
+            leave(due.run, by: by, how: how(verdict), .resumable)
+        }
+        peers[c]?.isOver = true
+        out.append(verdict == .disconnect ? .disconnect(c) : .reset(c))
+    }
+
+    // MARK: Redirects that lead nowhere
+
+    /// A client that follows goes on in its circle.
+    mutating func redirectAgain(
+        _ c: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
+    ) -> Bool {
+        guard !faults.rules.isEmpty, RedirectLoop.follows(head),
+            faults.rules.contains(where: { $0.actions.contains { $0.verdict == .redirectLoop } })
+        else { return false }
+        out.append(.respond(c, withCORS(RedirectLoop.answer(head), for: head), thenClose: false))
+        return true
+    }
+}
+
+extension RequestFate {
+    /// Whether something is sent, so that a delay holds it back.
+    static func isSaid(_ verdict: FaultVerdict) -> Bool {
+        switch verdict {
+        case .respond, .malformed, .redirectLoop: true
+        default: false
+        }
+    }
+
+    /// What comes behind the answer; nil when nothing does.
+    var following: Link.Ending? {
+        guard endBehind != nil || !effectsAfter.isEmpty else { return nil }
+        return Link.Ending(
+            verdict: endBehind?.verdict, hit: endBehind?.hit ?? hits.last, effects: effectsAfter, lingering: lingering,
+            isToldAlready: endBehind == nil)
+    }
+}

@@ -1,0 +1,77 @@
+internal import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapeProtocol
+
+/// Rules of the point `time`.
+extension ReplayEngine {
+    /// The next moment of the run that a rule waits for. Those of connections are among the wake-ups of their sessions.
+    var nextTimedFault: WireInstant? {
+        var next: WireInstant?
+        for (i, since) in times.enumerated() where since.mark == .run && !runMarks.contains(i) {
+            guard let at = origin?.advanced(by: since.gap) else { continue }
+            next = min(next ?? at, at)
+        }
+        return next
+    }
+
+    /// Does what rules want at moments that have come.
+    mutating func fireTimed(into out: inout [ReplayAction]) {
+        guard !times.isEmpty else { return }
+        let due = runs.due(at: now)
+        for (i, since) in times.enumerated() {
+            if since.mark == .run {
+                guard !runMarks.contains(i), let at = origin?.advanced(by: since.gap), at <= now else { continue }
+                runMarks.insert(i)
+                fireForAll(since, into: &out)
+                continue
+            }
+            for r in due where comes(i, to: r) {
+                carryOut(faultEngine.time(since, moment(of: r)), of: r, into: &out)
+            }
+        }
+    }
+
+    private mutating func comes(_ i: Int, to r: Int) -> Bool {
+        guard let opened = runs[r].link?.openedAt else { return false }
+        let ready = runs[r].link?.readyAt
+        return runs[r].link?.faults.moments.comes(i, opened: opened, ready: ready, by: now) ?? false
+    }
+
+    private mutating func fireForAll(_ since: RuleFilters.Since, into out: inout [ReplayAction]) {
+        let linked = runs.indices.filter { runs[$0].isConnected }.sorted {
+            (runs[$0].session.number, runs[$0].run) < (runs[$1].session.number, runs[$1].run)
+        }
+        guard !linked.isEmpty else {
+            var moment = FaultMoment(session: 0, run: 0, attempt: 0)
+            moment.sinceRun = since.gap
+            for hit in faultEngine.time(since, moment) {
+                guard case .outage(let outage)? = hit.ending else { continue }
+                record(hit, moment, cut: false)
+                noteFault(hit, .none, on: nil, into: &out)
+                begin(outage, by: hit, into: &out)
+            }
+            return
+        }
+        for r in linked where runs[r].isConnected {
+            carryOut(faultEngine.time(since, moment(of: r)), of: r, into: &out)
+        }
+    }
+
+    private mutating func carryOut(_ hits: [FaultHit], of r: Int, into out: inout [ReplayAction]) {
+        guard let fate = MessageFate(hits), runs[r].isConnected else { return }
+        for hit in fate.hits where hit != fate.end?.hit { record(hit, moment(of: r), cut: false) }
+        for edit in fate.injectedBefore + fate.injectedAfter { inject(edit, by: fate.hits, to: r, into: &out) }
+        let effects = fate.effectsBefore + fate.effectsAfter
+        if !effects.isEmpty {
+            let c = runs[r].link?.connection
+            for hit in fate.hits where hit != fate.end?.hit { noteFault(hit, .none, on: c, into: &out) }
+        }
+        guard let end = fate.end else {
+            for effect in effects { apply(effect, on: runs[r].link?.connection, of: r, into: &out) }
+            return
+        }
+        let ending = Link.Ending(
+            verdict: end.verdict, hit: end.hit, effects: effects, lingering: fate.lingering)
+        cut(r, ending, following: false, into: &out)
+    }
+}

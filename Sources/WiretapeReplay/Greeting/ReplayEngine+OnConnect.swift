@@ -1,0 +1,36 @@
+internal import WiretapeBytes
+internal import WiretapeProtocol
+
+/// What a server says by itself when a client connects.
+extension ReplayEngine {
+    /// Before a client gets a new connection to a session that it has had one to.
+    mutating func findGreeting(of r: Int, into out: inout [ReplayAction]) {
+        guard runs[r].generation > 0, runs[r].greeting == nil, !runs[r].session.isOperation else { return }
+        let mine = roster.claims[r].session
+        var others: [Script] = []
+        if options.greeting == .auto {
+            let siblings = table.routes[table.routeOf[mine]].sessions.prefix(SessionGreeting.mostConnections)
+            for other in siblings where other != mine && recorded(other).refusal == nil {
+                others.append(script(of: other))
+            }
+        }
+        let greeting = SessionGreeting(runs[r].script, others: others, options.greeting)
+        runs[r].greeting = greeting
+        if case .named(let names) = options.greeting, greeting.steps.isEmpty {
+            let session = "session \(runs[r].session.number) of \(tapeName)"
+            out.append(.log("wiretape: --greeting \(names.joined(separator: ",")): no push of \(session) is named so"))
+        }
+    }
+
+    /// A message of the greeting, which may name the connection that it goes to.
+    func addressed(_ message: Message, to r: Int) -> Message {
+        guard let recorded = runs[r].session.serverIDs, let token = runs[r].link?.token, let live = tokens[token]?.ids
+        else { return message }
+        var message = message
+        for (old, new) in [(recorded.connectionID, live.connectionID), (recorded.token, live.token)]
+        where old != new && old.utf8.count == new.utf8.count && old.utf8.count >= 8 {
+            message.bytes = message.bytes.replacing(Array(old.utf8), with: Array(new.utf8))
+        }
+        return message
+    }
+}

@@ -1,0 +1,78 @@
+internal import WiretapeBytes
+internal import WiretapeProtocol
+internal import WiretapeWire
+
+/// Clients that say which message of an operation they had last.
+extension ReplayEngine {
+    /// What may be meant first: the ones whose recorded client had had the same, then those in which that message stands.
+    func inOrder(_ list: [OperationBook.Operation], behind id: String) -> [OperationBook.Operation] {
+        let same = list.filter { one in
+            let session = recorded(one.session)
+            return session.codec.type.lastID(session.opening.request) == id
+        }
+        let knowing = list.filter { one in !same.contains { $0.session == one.session } && knows(one.session, id) }
+        let first = Set((same + knowing).map(\.session))
+        return same + knowing + list.filter { !first.contains($0.session) }
+    }
+
+    /// Whether a message of that id stands in the session.
+    func knows(_ session: Int, _ id: String) -> Bool {
+        recorded(session).entries.contains { entry in
+            guard case .message(let message) = entry.what else { return false }
+            return recorded(session).codec.type.id(of: message) == id
+        }
+    }
+
+    /// Whether an ordinary exchange is meant by a request that an operation equals, too: what is equal goes in recorded order,
+    /// and the last of all is said again.
+    /// - Parameter session: the next operation; nil when none is left.
+    mutating func goesFirst(
+        _ opening: StreamOpening, before session: Int?, _ equal: [OperationBook.Operation], _ c: ConnectionID
+    ) -> Bool {
+        guard let (next, last) = equalExchange(opening.request, opening.requestBody, c) else { return false }
+        if let session {
+            guard let next else { return false }
+            return exchanges.recorded[next].event < firstEvent(of: session)
+        }
+        return next != nil || equal.allSatisfy { firstEvent(of: $0.session) < exchanges.recorded[last].event }
+    }
+
+    private func firstEvent(of session: Int) -> UInt64 { recorded(session).entries.first?.event ?? 0 }
+}
+
+extension SessionRun {
+    /// The client says that it has the message of that id: what follows it is due, and nothing before it, whatever was sent.
+    /// An id that the tape does not have changes nothing.
+    func goOn(behind id: String, at now: WireInstant) {
+        guard let last = script.step(ofID: id, session) else { return }
+        for step in script.steps.indices where script.steps[step].direction == .toClient {
+            if step <= last {
+                if state[step] == .done { continue }
+                state[step] = .done
+                doneAt[step] = now
+            } else if state[step] == .done || state[step] == .lost {
+                // What belongs to the request goes on with that.
+                state[step] = script.steps[step].role == nil || generation == 1 ? .waiting : .abandoned
+            }
+        }
+        endedByScript = false
+        mayComeBack = state.count { $0 == .abandoned }
+        groupHead = [:]
+        rewindPositions()
+        serverAnchor = Anchor(at: now, recorded: script.steps[last].time)
+        anchoredSteps = max(anchoredSteps, last + 1)
+    }
+}
+
+extension Script {
+    /// The last step of that id.
+    func step(ofID id: String, _ session: RecordedSession) -> Int? {
+        let type = session.codec.type
+        return steps.indices.last { step in
+            guard steps[step].direction == .toClient, steps[step].role != nil, let message = message(step) else {
+                return false
+            }
+            return type.id(of: message) == id
+        }
+    }
+}

@@ -1,0 +1,70 @@
+internal import WiretapeBytes
+internal import WiretapeProtocol
+internal import WiretapeWire
+
+extension ReplayEngine {
+    /// A refusal in plain text.
+    mutating func refuse(
+        _ c: ConnectionID, _ head: RequestHead, _ status: Int, _ text: String, into out: inout [ReplayAction]
+    ) {
+        out.append(.respond(c, withCORS(plain(status, text), for: head), thenClose: false))
+    }
+
+    /// A refusal in the protocol's own words.
+    mutating func refuse(
+        _ c: ConnectionID, _ head: RequestHead, _ what: CarrierAnswer, _ codec: CodecEntry,
+        into out: inout [ReplayAction]
+    ) {
+        out.append(.respond(c, withCORS(codec.type.answer(what, to: head), for: head), thenClose: false))
+    }
+
+    func plain(_ status: Int, _ text: String) -> HTTPAnswer {
+        HTTPAnswer(
+            status: status, headers: [HeaderField("Content-Type", "text/plain; charset=utf-8")],
+            body: Array((text + "\n").utf8))
+    }
+
+    /// What a browser's preflight asks for is granted.
+    func preflight(_ head: RequestHead) -> HTTPAnswer? {
+        guard head.method == "OPTIONS", let method = head.headers.first("Access-Control-Request-Method") else {
+            return nil
+        }
+        var headers = cors(head)
+        headers.append(HeaderField("Access-Control-Allow-Methods", method))
+        if let asked = head.headers.first("Access-Control-Request-Headers") {
+            headers.append(HeaderField("Access-Control-Allow-Headers", asked))
+        }
+        return HTTPAnswer(status: 204, headers: headers)
+    }
+
+    func withCORS(_ answer: HTTPAnswer, for head: RequestHead) -> HTTPAnswer {
+        var answer = answer
+        answer.headers += cors(head)
+        return answer
+    }
+
+    /// Allows the page that asks, with its credentials.
+    func cors(_ head: RequestHead) -> [HeaderField] {
+        guard let origin = head.headers.first("Origin") else { return [] }
+        return [
+            HeaderField("Access-Control-Allow-Origin", origin),
+            HeaderField("Access-Control-Allow-Credentials", "true"), HeaderField("Vary", "Origin"),
+        ]
+    }
+
+    /// The cookies that the recorded answer set, for whatever host and scheme the replay has: `Domain` and `Secure` are
+    /// left out, and `SameSite=None` with them, which browsers take only together with `Secure`.
+    func withCookies(of recorded: ResponseHead?, _ answer: HTTPAnswer) -> HTTPAnswer {
+        var answer = answer
+        for cookie in recorded?.headers.all("Set-Cookie") ?? [] {
+            let kept = cookie.split(separator: ";", omittingEmptySubsequences: false).enumerated().filter { i, part in
+                let attribute = part.trimmingBlanks().lowercased()
+                return i == 0
+                    || !(attribute == "secure" || attribute.hasPrefix("domain=") || attribute == "samesite=none"
+                        || attribute == "partitioned")
+            }
+            answer.headers.append(HeaderField("Set-Cookie", kept.map { String($0.element) }.joined(separator: ";")))
+        }
+        return answer
+    }
+}

@@ -1,0 +1,260 @@
+internal import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapeProtocol
+internal import WiretapeReport
+internal import WiretapeWire
+
+extension ReplayEngine {
+    /// Answers an ordinary request from the tape.
+    /// - Returns: false when the tape has nothing of its method and path: then nothing is done.
+    mutating func exchange(
+        _ c: ConnectionID, _ head: RequestHead, body: [UInt8], into out: inout [ReplayAction]
+    ) -> Bool {
+        guard !exchanges.isEmpty else { return false }
+        let identity = identity(head, c)
+        let tapeRun = ownRun(identity)
+        let counts = tapeRun.map { roster.tapeRuns[$0].exchanges } ?? [:]
+        switch exchanges.find(
+            head, at: mapped(head.path), body: body, upstream: upstream(of: c), options,
+            played: { counts[$0, default: 0] },
+            recordedID: { recordedIDs[$0] ?? $0 })
+        {
+        case .nothing: return false
+        case .list(let list): play(list, c, head, body, identity, into: &out)
+        case .different where queryText(head) != nil: return false
+        case .different(let nearest):
+            let text = differenceText(head, body, exchanges.recorded[nearest])
+            unexpected(c, head, text, into: &out)
+        }
+        return true
+    }
+
+    /// The next of the exchanges that are equal to a request, nil when all were played, and the last of them.
+    mutating func equalExchange(
+        _ head: RequestHead, _ body: [UInt8], _ c: ConnectionID
+    ) -> (next: Int?, last: Int)? {
+        guard !exchanges.isEmpty else { return nil }
+        let tapeRun = ownRun(identity(head, c))
+        let counts = tapeRun.map { roster.tapeRuns[$0].exchanges } ?? [:]
+        let found = exchanges.find(
+            head, at: mapped(head.path), body: body, upstream: upstream(of: c), options,
+            played: { counts[$0, default: 0] },
+            recordedID: { recordedIDs[$0] ?? $0 })
+        guard case .list(let list) = found, let last = exchanges.list(list).last else { return nil }
+        let members = exchanges.list(list)
+        let played = counts[list, default: 0]
+        return (played < members.count ? members[played] : nil, last)
+    }
+
+    private mutating func play(
+        _ list: Int, _ c: ConnectionID, _ head: RequestHead, _ body: [UInt8], _ identity: String,
+        into out: inout [ReplayAction]
+    ) {
+        let members = exchanges.list(list)
+        let asked = StreamOpening(request: head, requestBody: body)
+        let protocolType = exchanges.errand(asked)?.1
+        guard let (tapeRun, place) = turn(list, of: members, head, identity, isErrand: protocolType != nil) else {
+            return unexpected(c, head, exhaustedText(head, members.count, identity), into: &out)
+        }
+        requestCount += 1
+        let moment = FaultMoment(session: 0, run: tapeRun + 1, attempt: 1, retry: 0)
+        let fate =
+            faults.rules.isEmpty
+            ? nil : RequestFate(faultEngine.request(head, .other, ordinal: requestCount, moment))
+        if let fate, carryOut(fate, on: c, head, moment, exchanges.recorded[members[place]].line, into: &out) { return }
+        give(list, place, in: tapeRun, c, asked, fate, moment, into: &out)
+    }
+
+    /// The how manyth answer of equal requests, as it was.
+    private mutating func give(
+        _ list: Int, _ place: Int, in tapeRun: Int, _ c: ConnectionID, _ asked: StreamOpening, _ fate: RequestFate?,
+        _ moment: FaultMoment, into out: inout [ReplayAction]
+    ) {
+        let head = asked.request
+        let members = exchanges.list(list)
+        let protocolType = exchanges.errand(asked)?.1
+        roster.play(list, in: tapeRun)
+        exchanges.played += 1
+        let exchange = exchanges.recorded[suitable(place, of: members, for: head)]
+        guard !exchange.isCut else {
+            let text =
+                "the recorded answer to \(head.method) \(head.path) is not whole on the tape, too long or damaged"
+            return refuse(c, head, 501, text, into: &out)
+        }
+        var answer = withCORS(ExchangeAnswer.make(exchange, for: head), for: head)
+        if let protocolType {
+            answer.body = protocolType.renewed(answer.body, of: exchange.opening, for: asked, options.codecSettings)
+        }
+        // How long the recorded server took.
+        let due = now.advanced(by: options.scaled(from: exchange.time, to: exchange.answered))
+        exchanges.underWay.append(
+            ExchangeBook.UnderWay(due: due, connection: c, answer: answer, fate: fate, moment: moment))
+        finishExchanges(into: &out)
+    }
+
+    /// A negotiation for which no session is left, and which nothing followed on the tape: answered as it was.
+    /// - Returns: the answer's status; nil when the tape has none that was not given yet.
+    mutating func answerUnfollowed(
+        _ c: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
+    ) -> Int? {
+        guard !exchanges.isEmpty, let tapeRun = ownRun(identity(head, c)) else { return nil }
+        let counts = roster.tapeRuns[tapeRun].exchanges
+        let found = exchanges.find(
+            head, at: mapped(head.path), body: [], upstream: upstream(of: c), options,
+            played: { counts[$0, default: 0] }, recordedID: { $0 })
+        guard case .list(let list) = found, counts[list, default: 0] < exchanges.list(list).count
+        else { return nil }
+        let place = counts[list, default: 0]
+        let moment = FaultMoment(session: 0, run: tapeRun + 1, attempt: 1, retry: 0)
+        give(list, place, in: tapeRun, c, StreamOpening(request: head), nil, moment, into: &out)
+        return exchanges.recorded[exchanges.list(list)[place]].response.status
+    }
+
+    /// Sends the answers whose time has come.
+    mutating func finishExchanges(into out: inout [ReplayAction]) {
+        guard !exchanges.underWay.isEmpty else { return }
+        let due = exchanges.underWay.filter { $0.due <= now }
+        guard !due.isEmpty else { return }
+        exchanges.underWay.removeAll { $0.due <= now }
+        for one in due.sorted(by: { $0.due < $1.due }) {
+            guard let peer = peers[one.connection], !peer.isOver else { continue }
+            lastActivity = now
+            out.append(.respond(one.connection, one.answer, thenClose: false))
+            guard let ending = one.fate?.following else { continue }
+            let ticket = ticket()
+            requestCuts.append(
+                RequestCut(
+                    connection: one.connection, ticket: ticket, ending: ending, moment: one.moment, run: -1))
+            out.append(.awaitAcknowledged(one.connection, ticket: ticket))
+        }
+    }
+
+    // MARK: Whose turn it is
+
+    /// The run of the tape of a client; nil when it has none and all are given away.
+    private mutating func ownRun(_ identity: String) -> Int? {
+        if options.clients == 1 { return roster.tapeRuns.isEmpty ? roster.open(for: identity) : 0 }
+        if let own = roster.clients[identity]?.tapeRuns.first { return own }
+        return roster.tapeRuns.count < options.clients ? roster.open(for: identity) : nil
+    }
+
+    /// The next answer of equal requests: that of the first run of the client with one left, else what
+    /// `--when-exhausted` says. What changes nothing at the server may be asked as often as a client likes.
+    private mutating func turn(
+        _ list: Int, of members: [Int], _ head: RequestHead, _ identity: String, isErrand: Bool
+    ) -> (tapeRun: Int, place: Int)? {
+        guard ownRun(identity) != nil else { return nil }
+        let own = options.clients == 1 ? [0] : roster.clients[identity]?.tapeRuns ?? []
+        for tapeRun in own {
+            let played = roster.played(list, in: tapeRun)
+            if played < members.count { return (tapeRun, played) }
+        }
+        if options.clients > 1, roster.tapeRuns.count < options.clients { return (roster.open(for: identity), 0) }
+        let last = own[own.count - 1]
+        switch options.whenExhausted {
+        case .repeat: return (last, roster.played(list, in: last) % members.count)
+        case .last: return (last, members.count - 1)
+        case .refuse:
+            let changesNothing =
+                isErrand || ["GET", "HEAD"].contains(head.method) || exchanges.recorded[members[0]].isNegotiation
+            return changesNothing ? (last, members.count - 1) : nil
+        }
+    }
+
+    /// A client without a copy of its own cannot be told that it has not changed.
+    private func suitable(_ place: Int, of members: [Int], for head: RequestHead) -> Int {
+        let isConditional = head.headers.contains {
+            equalIgnoringCase($0.name, "If-None-Match") || equalIgnoringCase($0.name, "If-Modified-Since")
+        }
+        guard exchanges.recorded[members[place]].response.status == 304, !isConditional else { return members[place] }
+        return members.first { exchanges.recorded[$0].response.status == 200 } ?? members[place]
+    }
+
+    // MARK: What is not on the tape
+
+    private func exhaustedText(_ head: RequestHead, _ count: Int, _ identity: String) -> String {
+        let asked = "wiretape: \(head.method) \(head.path)"
+        if options.clients > 1, roster.clients[identity]?.tapeRuns.isEmpty ?? true {
+            return "\(asked) came from one client more than --clients \(options.clients) allows."
+        }
+        return "\(asked) was answered \(count == 1 ? "once" : "\(count) times") on \(tapeName) and came once more; "
+            + "--when-exhausted repeat or last answers it again."
+    }
+
+    /// For the report.
+    var exchangeReport: ReplayReport.Exchanges {
+        var report = ReplayReport.Exchanges()
+        report.recorded = exchanges.recorded.count
+        report.played = exchanges.played
+        report.unexpected = exchanges.unexpected.texts
+        report.unexpectedBeyond = exchanges.unexpected.beyond
+        report.unplayed = unplayed.prefix(1_000).map { i in
+            let exchange = exchanges.recorded[i]
+            let at = exchanges.upstream(of: exchange).map { " at \($0)" } ?? ""
+            return "\(exchange.request.method) \(exchange.request.path)\(at) (\(tapeName):\(exchange.line))"
+        }
+        return report
+    }
+
+    /// Recorded exchanges that nobody has asked for in any run of the tape.
+    var unplayed: [Int] {
+        exchanges.recorded.indices.filter { i in
+            guard let (list, place) = exchanges.place(of: i) else { return true }
+            return !roster.tapeRuns.contains { $0.exchanges[list, default: 0] > place }
+        }
+    }
+
+    private mutating func unexpected(
+        _ c: ConnectionID, _ head: RequestHead, _ text: String, into out: inout [ReplayAction]
+    ) {
+        exchanges.unexpected.append("\(head.method) \(head.target)")
+        unanswered(c, head, 409, String(text.dropFirst("wiretape: ".count)), into: &out)
+    }
+
+    /// - Returns: whether the request has what it gets.
+    private mutating func carryOut(
+        _ fate: RequestFate, on c: ConnectionID, _ head: RequestHead, _ moment: FaultMoment,
+        _ line: Int, into out: inout [ReplayAction]
+    ) -> Bool {
+        for hit in fate.hits where hit != fate.following?.hit {
+            record(hit, moment, cut: false)
+            let isAnswer = hit == fate.end?.hit && fate.truncated == nil
+            noteFault(hit, line: line, isAnswer ? .end : .answer, on: c, into: &out)
+        }
+        if fate.delay > 0, fate.end.map({ RequestFate.isSaid($0.verdict) }) ?? true {
+            out.append(.hold(c, for: fate.delay))
+        }
+        for effect in fate.effectsBefore { apply(effect, on: c, into: &out) }
+        if let count = fate.truncated { out.append(.limit(c, bytes: count)) }
+        guard let end = fate.end, fate.truncated == nil else { return false }
+        if case .outage(let outage) = end.verdict {
+            begin(outage, by: end.hit, into: &out)
+            return peers[c]?.isOver == true || answerInOutage(c, head, into: &out)
+        }
+        let wait = fate.delay.addingReportingOverflow(fate.lingering).partialValue
+        _ = say(end.verdict, on: c, head, .other, after: wait, of: nil, into: &out)
+        return true
+    }
+
+    /// The request beside the recorded one that is most like it, with the place of the first difference.
+    private func differenceText(_ head: RequestHead, _ body: [UInt8], _ recorded: RecordedExchange) -> String {
+        let place = "\(recorded.request.method) \(recorded.request.path)"
+        var text = "wiretape: diverged at \(head.method) \(head.path) (\(tapeName):\(recorded.line)), after "
+        text += "\(DurationText.milliseconds(elapsed / 1_000_000 * 1_000_000)) ms\n"
+        let rules = options.ignore.filter { [recorded.request.path, place, "*"].contains($0.label) }
+        let ignored = recorded.ignored(options.ignore)
+        if let (name, left, right) = StableQuery.difference(recorded.request, head, ignoring: ignored) {
+            text += "    recorded  \(Summary.part(left))\n    received  \(Summary.part(right))\n"
+            return text + "    accept:   --ignore \(Summary.shellWord("\(place):?\(name)"))"
+        }
+        let left = ExchangeBody(recorded.requestBody, recorded.request.headers, ignoring: rules).value
+        let right = ExchangeBody(body, head.headers, ignoring: rules).value
+        let pointer = left.differences(from: right).first
+        let received = Summary.line(right.text)
+        text += "    recorded  \(Summary.line(left.text))\n    received  \(received)"
+        guard let pointer else { return text + "    (out of turn)" }
+        let padding = String(repeating: " ", count: max(4, 41 - received.count))
+        text += "\(padding)\(pointer.isEmpty ? "(whole body)" : Summary.part(pointer))\n    accept:   "
+        return text + (pointer.isEmpty ? "--match off" : "--ignore \(Summary.shellWord("\(place):\(pointer)"))")
+    }
+}

@@ -1,0 +1,104 @@
+internal import WiretapeAttempts
+package import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapeProtocol
+package import WiretapeReport
+internal import WiretapeWire
+
+extension ReplayEngine {
+    /// The report, at the end of the run.
+    /// - Parameter clientsAreGone: nothing more would have come, however long the run had lasted.
+    package mutating func finish(at now: WireInstant, clientsAreGone: Bool = false) -> ReplayReport {
+        self.now = max(self.now, now)
+        self.clientsAreGone = clientsAreGone
+        for r in runs.indices { settleParked(of: r) }
+        var digest = Digest()
+        var reports: [ReplayReport.Session] = []
+        var reported: [SessionRun] = []
+        var numbers = AttemptNumbers()
+        var played: [Int: [UInt64]] = [:]
+        for r in runs.indices.sorted(by: {
+            (runs[$0].session.number, runs[$0].session.part ?? 0, runs[$0].run)
+                < (runs[$1].session.number, runs[$1].session.part ?? 0, runs[$1].run)
+        }) {
+            played[runs[r].session.number, default: []].append(runs[r].digest(timed: isTimed(r)))
+            reports.append(relieved(report(r), runs[r]))
+            reported.append(runs[r])
+            numbers.add(runs[r].attempts, of: runs[r].session.number, run: runs[r].run)
+        }
+        for number in played.keys.sorted() { digest.add(number, played[number, default: []]) }
+        digest.add(exchanges: roster.exchangeCounts)
+        digest.add(firings)
+        return ReplayReport(
+            digest: digest.text, seed: seed, sessions: reports, unclaimed: unclaimed.map { sessions[$0].number },
+            faults: firings.map { $0.renumbered(by: numbers) }, unfired: unfired,
+            expectations: judgements(reports, reported),
+            divergences: divergences.texts, divergencesBeyond: divergences.beyond, ownRefusals: ownRefusals,
+            outsideDigest: outsideDigest,
+            onDivergence: options.onDivergence,
+            exchanges: exchangeReport, nobody: nobody)
+    }
+
+    /// What to say of a run that played nothing: no session was claimed, or, on a tape that has none, no request answered.
+    private var nobody: String? {
+        guard !options.allowsUnplayed, runs.isEmpty, !sessions.isEmpty || exchanges.played == 0 else { return nil }
+        let what = sessions.isEmpty ? "no request was answered" : "no session was claimed"
+        return ReplayReport.nobody(
+            at: tapeName, "\(what). It listens for \(everythingAsked); \(visitors.text)")
+    }
+
+    /// Whether what the session's client got depended on the moment at which it came back.
+    private func isTimed(_ r: Int) -> Bool {
+        options.onReconnect == .live && !options.hasManualClock && runs[r].generation > 1
+    }
+
+    /// What the digest leaves out since it hangs on real time.
+    private var outsideDigest: [String] {
+        runs.indices.filter(isTimed).sorted {
+            (runs[$0].session.number, runs[$0].run) < (runs[$1].session.number, runs[$1].run)
+        }.map { r in
+            "pushes of session \(runs[r].session.number)\(runs[r].run > 1 ? " run \(runs[r].run)" : "") "
+                + "(--on-reconnect live without a manual clock)"
+        }
+    }
+
+    private func report(_ r: Int) -> ReplayReport.Session {
+        let run = runs[r]
+        // A client without a connection left for good while it was its turn, or before it.
+        var (missing, unreached) = run.neverCame(isGone: !run.isConnected && !run.isOver)
+        if options.match == .off { (missing, unreached) = ([], 0) }
+        var attempts = run.attempts
+        if let last = attempts.indices.last, attempts[last].outcome == nil { attempts[last].outcome = .abandoned }
+        return ReplayReport.Session(
+            session: run.session.number, run: run.run, client: run.identities.first ?? "", assigned: run.assigned,
+            protocolID: run.session.codec.id, transports: run.transports,
+            finished: run.failure == nil && !run.isStalled && isComplete(run), attempts: Attempt.joined(attempts),
+            matched: run.matched,
+            missing: missing.map { DivergenceText.describe(run, $0, tape: tapeName) } + run.missingElsewhere,
+            unexpected: run.unexpected.texts, unexpectedBeyond: run.unexpected.beyond,
+            late: run.late.map { DivergenceText.describe(run, $0, tape: tapeName) },
+            reordered: run.reordered,
+            abandoned: run.state.indices.count {
+                run.state[$0] == .abandoned && run.script.steps[$0].direction == .toClient
+            }, unreached: unreached, repeated: run.speech.repeated, operation: run.session.part,
+            others: sources(of: roster.claims[r].session).dropFirst().map { sessions[$0].number },
+            upstream: table.upstream(of: roster.claims[r].session), greeting: greeting(of: run), notes: run.notes)
+    }
+
+    private func greeting(of run: SessionRun) -> ReplayReport.Greeting? {
+        guard let greeting = run.greeting, run.greetings > 0 else { return nil }
+        return ReplayReport.Greeting(labels: greeting.labels, why: greeting.why, connections: run.greetings)
+    }
+
+    /// The rules that never acted, with what is near.
+    private var unfired: [ReplayReport.Unfired] {
+        faults.rules.filter { rule in !firings.contains { $0.rule == rule.name } }.map { rule in
+            let place = rule.source.description
+            var text = "wiretape: rule '\(rule.name)' (\(place)) never fired: "
+            let names = rule.names(in: sessions)
+            text += names.unknown(on: tapeName) ?? names.tooFew(rule) ?? rule.whyNever
+            text += ". Exit 5; 'optional: true' allows it."
+            return ReplayReport.Unfired(rule: rule.name, text: text, optional: rule.optional)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+internal import WiretapeAttempts
+internal import WiretapeProtocol
+internal import WiretapeReport
+internal import WiretapeWire
+
+extension ReplayEngine {
+    /// Holds every session to every policy.
+    func judgements(_ reports: [ReplayReport.Session], _ runs: [SessionRun]) -> [Judgement] {
+        guard !options.expectations.isEmpty else { return [] }
+        return Judge.judge(zip(reports, runs).map(judged), by: options.expectations)
+    }
+
+    private func judged(_ report: ReplayReport.Session, _ run: SessionRun) -> JudgedSession {
+        JudgedSession(
+            session: report.session, run: report.run, attempts: report.attempts, finished: report.finished,
+            speech: run.speech, overlaps: run.overlaps, silences: silences(of: report),
+            signs: run.signs(at: now), elapsed: elapsed, isGone: clientsAreGone)
+    }
+
+    /// A client that stays away as a policy wants it has left nothing out: what it would have said is not reached.
+    func relieved(_ report: ReplayReport.Session, _ run: SessionRun) -> ReplayReport.Session {
+        guard !report.missing.isEmpty, !options.expectations.isEmpty, !run.isConnected, !run.isOver,
+            Judge.mayStayAway(judged(report, run), by: options.expectations)
+        else { return report }
+        let own = run.neverCame(isGone: false).missing
+        var report = report
+        let count = report.missing.count - run.missingElsewhere.count
+        report.unreached += count - own.count
+        report.missing = own.map { DivergenceText.describe(run, $0, tape: tapeName) } + run.missingElsewhere
+        return report
+    }
+
+    /// When rules made the session's connection go silent.
+    private func silences(of report: ReplayReport.Session) -> [JudgedSession.Silence] {
+        firings.filter {
+            $0.session == report.session && $0.run == report.run
+                && ($0.action.hasPrefix("stall") || $0.action.hasPrefix("mute"))
+        }.map { .init(time: $0.time, attempt: $0.attempt) }
+    }
+
+    // MARK: What clients say
+
+    /// Tells the session's policies what the client said, and what stays away until it says it again.
+    func spoke(_ message: Message, as step: Int, of r: Int, arrives: Bool = true) {
+        let run = runs[r]
+        let chain = run.script.steps[step].group.map(SessionRun.speechChain)
+        switch message.role {
+        case .request, .send:
+            let subscribes = run.session.codec.type.subscribes(message)
+            run.speech.said(
+                ClientSpeech.Saying(message, identity: UInt64(step)), chain: message.role == .request ? chain : nil,
+                subscribes: subscribes, isWatched: subscribers.contains(message), arrives: arrives)
+            if arrives { run.bringBack(what: subscribers.pushes(behind: message)) }
+        case .cancel: if let chain { run.speech.cancelled(chain) }
+        case .handshake, .reply, .push, .part, .keepalive, .ack, .close, .opaque: break
+        }
+    }
+
+    /// The same of a message that a rule takes away.
+    func spokeInVain(_ message: Message, of r: Int) {
+        guard let step = runs[r].counterpart(of: message, options) else { return }
+        spoke(message, as: step, of: r, arrives: false)
+    }
+
+    // MARK: A second connection
+
+    /// The session of the same client and route that has a connection, when the request asks for another one.
+    mutating func rival(of head: RequestHead, on c: ConnectionID) -> Int? {
+        guard options.expectations.contains(where: { $0.policy == .single }) else { return nil }
+        let identity = identity(head, c)
+        return roster.clients[identity]?.claims.first { r in
+            guard let link = runs[r].link, !isSilent(r), !runs[r].session.isOperation else { return false }
+            let type = runs[r].session.codec.type
+            let kind = type.kind(head)
+            guard [.negotiate, .upgrade, .stream].contains(kind) || kind == .poll && link.transport != .lp else {
+                return false
+            }
+            return table.routes[roster.claims[r].route].path == mapped(type.route(head))
+        }
+    }
+
+    /// The request of ``rival(of:on:)`` was dealt with. It is no second connection where the recorded client had two.
+    mutating func overlapped(_ rival: Int, by head: RequestHead, on c: ConnectionID) {
+        if let other = peers[c]?.run, other != rival, runs[other].script.overlaps(runs[rival].script) { return }
+        let kind = runs[rival].session.codec.type.kind(head)
+        // A negotiation that was answered is followed by what asks for the connection.
+        let isAnswered = roster.clients[identity(head, c)]?.claims.contains { $0 != rival && runs[$0].awaitsUpgrade }
+        if kind == .negotiate, isAnswered == true { return }
+        runs[rival].overlapped(by: kind.rawValue, at: now, origin: origin ?? now)
+    }
+}
+
+extension Script {
+    /// Whether both were under way at the same time on the tape.
+    fileprivate func overlaps(_ other: Script) -> Bool {
+        opened <= other.steps.last?.time ?? other.opened && other.opened <= steps.last?.time ?? opened
+    }
+}

@@ -1,0 +1,28 @@
+internal import WiretapeProtocol
+internal import WiretapeReport
+internal import WiretapeWire
+
+extension ReplayEngine {
+    /// The replay has nothing to answer an attempt with: that is no pass, and says nothing of the client. A client that
+    /// tries again and again is told of once.
+    mutating func refusedByReplay(_ reason: String, into out: inout [ReplayAction]) {
+        let text = "wiretape: \(reason)"
+        out.append(.log(text))
+        guard ownRefusals.count < KeptTexts.most, !ownRefusals.contains(text) else { return }
+        ownRefusals.append(text)
+        divergences.append(text)
+    }
+
+    /// Whether `--on-reconnect refuse` or `next` took the session away from its client, which is what was asked for.
+    func wasTaken(_ r: Int) -> Bool {
+        switch options.onReconnect {
+        case .refuse, .next: runs[r].isLeft
+        case .resume, .lose, .rewind, .live, .restart: false
+        }
+    }
+
+    /// The client left in order, and names the session once more.
+    func over(_ r: Int, _ head: RequestHead) -> String {
+        "session \(runs[r].session.number) of \(tapeName) is over for \(head.method) \(head.path): its client left it in order"
+    }
+}

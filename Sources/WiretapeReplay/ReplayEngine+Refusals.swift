@@ -1,0 +1,28 @@
+internal import WiretapeAttempts
+internal import WiretapeProtocol
+
+extension ReplayEngine {
+    /// A recorded attempt that the server refused is played once, to the request that was refused. A client that names it
+    /// in another one goes on in the next session: it is not the client that was refused, or it tries again.
+    mutating func passOn(_ key: String, _ kind: ExchangeKind, _ c: ConnectionID) {
+        guard [.upgrade, .stream, .poll].contains(kind), let r = token(key, on: c)?.run, runs[r].session.refusal != nil
+        else { return }
+        let session = runs[r].session
+        let wasRefused = runs[r].attempts.contains { $0.ended?.by == "server" }
+        guard wasRefused || session.codec.type.kind(session.opening.request) != kind else { return }
+        let claim = roster.claims[r]
+        let same = table.routes[claim.route].sessions.first { s in
+            recorded(s).serverIDs == session.serverIDs && roster.tapeRuns[claim.tapeRun].holders[s] == nil
+        }
+        guard let next = same ?? roster.free(in: claim.tapeRun, [claim.route], table, name: claim.name) else { return }
+        if wasRefused {
+            let identity = runs[r].identities.first ?? ""
+            let other = begin(next, in: claim.tapeRun, identity, name: claim.name, on: c)
+            runs[other].awaitsUpgrade = true
+            tokens[key]?.run = other
+        } else if let other = runs[r].recast(as: recorded(next), script(of: next), options) {
+            runs[r] = other
+            roster.move(r, to: next, table)
+        }
+    }
+}

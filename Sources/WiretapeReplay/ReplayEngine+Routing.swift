@@ -1,0 +1,150 @@
+internal import WiretapeAttempts
+internal import WiretapeProtocol
+internal import WiretapeReport
+internal import WiretapeWire
+
+extension ReplayEngine {
+    /// The session that a request without a token gets, in this order: the oldest interrupted one of the same client, the
+    /// next unclaimed one, one whose negotiation was never followed up, its own one that has been played to its end, what
+    /// `--when-exhausted` says. Answers the request
+    /// itself when there is none.
+    mutating func claim(
+        for head: RequestHead, _ codec: CodecEntry, _ c: ConnectionID, into out: inout [ReplayAction]
+    ) -> Int? {
+        let routes = candidates(for: head, codec)
+        let name = name(head, c)
+        if let name, isUnknown(name, on: c) {
+            unknownName(name, c, head, into: &out)
+            return nil
+        }
+        let identity = identity(head, c)
+        let known = (roster.clients[identity]?.claims ?? []).filter { routes.contains(roster.claims[$0].route) }
+        let mine = known.filter { !runs[$0].isConnected }
+        // Where many clients are expected they may all look like one: a new one must not get what another one has.
+        let silent = options.clients == 1 ? known.first(where: isSilent) : nil
+        if let r = mine.first(where: { isUnderWay($0, on: c) }) ?? mine.first(where: isInterrupted) ?? silent {
+            switch comesBack(to: r, c, head, codec, into: &out) {
+            case .goesOn: return r
+            case .elsewhere: break
+            case .refused: return nil
+            }
+        }
+        if let (session, tapeRun) = nextFree(routes, identity, name: name) {
+            return begin(session, in: tapeRun, identity, name: name, on: c)
+        }
+        if let r = known.first(where: isSilent) ?? renewed(head, c, name: name, routes) {
+            switch comesBack(to: r, c, head, codec, into: &out) {
+            case .goesOn:
+                remember(identity, of: r)
+                return r
+            case .elsewhere: break
+            case .refused: return nil
+            }
+        }
+        if let pending = mine.first(where: { !runs[$0].isOver }) {
+            roster.asked(pending, on: c)
+            return pending
+        }
+        if let r = returning(known) {
+            switch comesBack(to: r, c, head, codec, into: &out) {
+            case .goesOn, .elsewhere: return r
+            case .refused: return nil
+            }
+        }
+        if let (session, tapeRun) = repeated(routes, identity, name: name) {
+            return begin(session, in: tapeRun, identity, name: name, on: c)
+        }
+        exhausted(c, head, codec, identity, routes, into: &out)
+        return nil
+    }
+
+    /// The routes whose path, stable query and subprotocol agree with the request.
+    func candidates(for head: RequestHead, _ codec: CodecEntry) -> [Int] {
+        table.routes(for: head, at: mapped(codec.type.route(head)), codec, upstream: here)
+    }
+
+    /// `--route` applied to a path: the longest rule that is the path or a folder above it.
+    func mapped(_ path: String) -> String {
+        let rules = options.routes.filter { $0.covers(path) }
+        return rules.max { $0.from.utf8.count < $1.from.utf8.count }?.applied(to: path) ?? path
+    }
+
+    /// Indices of sessions that nobody has claimed in any run of the tape.
+    var unclaimed: [Int] {
+        let claimed = Set(roster.claims.flatMap { sources(of: $0.session) })
+        return sessions.indices.filter { !claimed.contains($0) }
+    }
+
+    // MARK: Choosing
+
+    /// A client that negotiates again over the connection on which it did so before has not gone on elsewhere.
+    private func isUnderWay(_ r: Int, on c: ConnectionID) -> Bool {
+        roster.claims[r].connection == c && runs[r].awaitsUpgrade && !runs[r].isOver
+    }
+
+    /// Its connection was lost, or its attempt failed. One that was negotiated and not followed up may be another client's.
+    func isInterrupted(_ r: Int) -> Bool {
+        if runs[r].failure != nil { return true }
+        return !runs[r].isOver && (!runs[r].awaitsUpgrade || runs[r].attempts.last?.outcome != nil)
+    }
+
+    /// The next unclaimed session: of the client's own runs of the tape, or of those that all share.
+    mutating func nextFree(
+        _ routes: [Int], _ identity: String, name: String?
+    ) -> (session: Int, tapeRun: Int)? {
+        if options.clients == 1 {
+            if roster.tapeRuns.isEmpty { _ = roster.open(for: identity) }
+            return roster.shared(routes, table, name: name)
+        }
+        for tapeRun in roster.clients[identity]?.tapeRuns ?? [] {
+            if let session = roster.free(in: tapeRun, routes, table, name: name) { return (session, tapeRun) }
+        }
+        guard roster.tapeRuns.count < options.clients else { return nil }
+        let tapeRun = roster.open(for: identity)
+        return roster.free(in: tapeRun, routes, table, name: name).map { ($0, tapeRun) }
+    }
+
+    /// What is played again when all is taken.
+    private mutating func repeated(
+        _ routes: [Int], _ identity: String, name: String?
+    ) -> (session: Int, tapeRun: Int)? {
+        guard options.whenExhausted != .refuse, runs.count < Roster.claimLimit else { return nil }
+        let all = routes.flatMap { table.routes[$0].sessions }.filter { s in
+            guard let name, let named = table.sessions(named: name, among: routes) else { return true }
+            return named.contains(s)
+        }
+        guard let session = options.whenExhausted == .last ? all.max() : all.min() else { return nil }
+        return (session, roster.open(for: identity, isClosed: options.whenExhausted == .last))
+    }
+
+    mutating func begin(
+        _ session: Int, in tapeRun: Int, _ identity: String, name: String?, on c: ConnectionID
+    ) -> Int {
+        let script = script(of: session)
+        var played = recorded(session)
+        played.writer.configure(options.codecSettings)
+        visitors.forget()
+        runs.append(SessionRun(played, script: script, run: tapeRun + 1, at: now))
+        let r = runs.count - 1
+        let route = table.routeOf[session]
+        let isOnly = table.routes[route].sessions.count <= 1 || runs[r].session.isOperation
+        roster.add(
+            Roster.Claim(
+                session: session, route: route, tapeRun: tapeRun, name: name,
+                isTentative: !isOnly, connection: c), of: identity)
+        hold(session, as: r, in: tapeRun)
+        runs[r].identities = [identity]
+        if let name, table.sessions(named: name, among: [route]) != nil { runs[r].assigned = .identity }
+        return r
+    }
+
+    /// Compiled once for all runs of the session.
+    mutating func script(of session: Int) -> Script {
+        if let known = scripts[session] { return known }
+        let recorded = recorded(session)
+        let script = recorded.compiled ?? Script(recorded.whole, ignore: options.ignore)
+        scripts[session] = script
+        secrets.learn(script.variables)
+        return script
+    }
+}

@@ -1,0 +1,132 @@
+package import WiretapeAttempts
+package import WiretapeProtocol
+package import WiretapeReport
+package import WiretapeWire
+
+/// How a tape is replayed. The meaning of each is in `docs/replay.md`; durations are nanoseconds of the client's time.
+package struct ReplayOptions: Hashable, Sendable {
+    package var speed = Speed.factor(1)
+    package var match = Match.relaxed
+    package var ignore: [IgnoreRule] = []
+    package var onDivergence = OnDivergence.fail
+    package var onReconnect = OnReconnect.resume
+    package var greeting = GreetingOption.auto
+    /// How long only client messages may be awaited.
+    package var patience: UInt64 = 30_000_000_000
+    /// How long a client must be quiet when only a push that is held for its next message could move it, and how long a
+    /// reconnected one before its unanswered requests count as given up.
+    package var grace: UInt64 = 500_000_000
+    package var keepalive = Keepalive.auto
+    package var serverLimits = ServerLimitsOption.protocol
+    package var whenExhausted = WhenExhausted.refuse
+    package var onMiss = OnMiss.fail
+    /// Runs of the whole tape, one per client identity.
+    package var clients = 1
+    /// Names of sessions for this listener (`--session alice,bob`); empty: order of arrival.
+    package var names: [String] = []
+    /// What negotiations offer at most; the protocol and the session narrow it further.
+    package var transports = Transport.allCases
+    /// How many times faster the client's clock runs than ours. Every duration but recorded gaps is in the client's time.
+    package var timeScale: Double = 1
+    /// The longest recorded gap that is played, nil: any.
+    package var idleCap: UInt64?
+    /// Server ids are made anew also where the recorded ones could be kept.
+    package var freshIDs = false
+    /// Secrets of applications by their public key.
+    package var secrets: [String: String] = [:]
+    package var causality = Causality.session
+    package var deflate = Deflate.tape
+    /// The clock is handed in and moves only when it is told to: what depends on time is the same in every run.
+    package var hasManualClock = false
+    package var until = Until.signal
+    package var routes: [Route] = []
+    package var expectations: [Expectation] = []
+    /// What the policies name as subscriptions.
+    package var subscribers: Subscribers { Subscribers(expectations) }
+    /// A run in which nobody plays anything may pass.
+    package var allowsUnplayed = false
+
+    package init() {}
+
+    /// What codecs are told of it.
+    var codecSettings: CodecSettings {
+        var settings = CodecSettings()
+        if case .every(let every) = keepalive { settings.keepalive = every }
+        settings.secrets = secrets
+        return settings
+    }
+
+    /// The divisor of recorded gaps.
+    package enum Speed: Hashable, Sendable {
+        /// More than 0; 2 is twice as fast as recorded.
+        case factor(Double)
+        case instant
+        /// Nothing leaves but what ``ReplayEngine`` is told to advance by.
+        case step
+    }
+
+    package enum Match: Hashable, Sendable { case relaxed, strict, off }
+
+    package enum OnReconnect: Hashable, Sendable {
+        case resume
+        /// As `resume`, but the next n pushes are gone.
+        case lose(Int)
+        /// As `resume`, but the last n pushes are sent again.
+        case rewind(Int)
+        /// Pushes due during the absence are lost, except what the protocol itself resends.
+        case live
+        /// From the first message · the next recorded session · 404 or a close.
+        case restart, next, refuse
+    }
+
+    package enum WhenExhausted: Hashable, Sendable { case refuse, `repeat`, last }
+
+    /// What a request gets that is not on the tape.
+    package enum OnMiss: Hashable, Sendable {
+        case fail
+        /// To `--upstream`.
+        case passthrough
+        case status(Int)
+    }
+
+    package enum Causality: Hashable, Sendable { case session, tape }
+
+    /// Whether WebSockets are compressed that were so on the tape.
+    package enum Deflate: Hashable, Sendable { case tape, off }
+
+    package enum Keepalive: Hashable, Sendable {
+        /// The protocol's own schedule.
+        case auto
+        case off
+        case every(UInt64)
+    }
+
+    package enum Until: Hashable, Sendable {
+        case signal, finished
+        /// Nothing from any client for so long.
+        case idle(UInt64)
+    }
+
+    /// `--route '/v2/hub=/hub'`: requests for `from`, and for what is below it, are served from what was recorded at `to`.
+    package struct Route: Hashable, Sendable {
+        package var from: String
+        package var to: String
+
+        package init(from: String, to: String) {
+            self.from = from
+            self.to = to
+        }
+
+        /// Whether the path is `from` or stands below it.
+        func covers(_ path: String) -> Bool {
+            path == from || path.hasPrefix(from.hasSuffix("/") ? from : from + "/")
+        }
+
+        /// The recorded path of one that is covered.
+        func applied(to path: String) -> String {
+            let rest = path.dropFirst(from.count).drop { $0 == "/" }
+            guard !rest.isEmpty else { return to }
+            return to.hasSuffix("/") ? to + rest : "\(to)/\(rest)"
+        }
+    }
+}

@@ -1,0 +1,70 @@
+internal import WiretapeBytes
+internal import WiretapeProtocol
+
+// Which client messages are missing, of all that did not come: those that the client left out, and the one at which it stopped.
+// What it could not say or did not get to for that is not its own fault: the report counts it as not reached.
+
+extension SessionRun {
+    /// - Parameter isGone: the client left for good; then what is still awaited never comes.
+    func neverCame(isGone: Bool) -> (missing: [Int], unreached: Int) {
+        let open = state.indices.filter {
+            state[$0] == .forgiven || state[$0] == .unreached || (isGone && isAwaited($0))
+        }
+        var missing: [Int] = []
+        var hasStopped = false
+        for step in open where isSayable(step) {
+            let isLeftOut = isLeftOut(step)
+            if isLeftOut || !hasStopped { missing.append(step) }
+            hasStopped = hasStopped || !isLeftOut
+        }
+        // Something must stand for what never came.
+        if missing.isEmpty, let first = open.first { missing = [first] }
+        return (missing, open.count - missing.count)
+    }
+
+    /// Of awaited messages that did not come in time those that are the client's own fault. None when all of them stand
+    /// behind one that was given up before, at which it has stopped.
+    func atFault(of blockers: [Int]) -> [Int] {
+        var hasStopped = stoppedAt != nil
+        var found: [Int] = []
+        for step in blockers where isSayable(step) {
+            let isLeftOut = isLeftOut(step)
+            if isLeftOut || !hasStopped { found.append(step) }
+            hasStopped = hasStopped || !isLeftOut
+        }
+        return found.isEmpty && !hasStopped ? Array(blockers.prefix(1)) : found
+    }
+
+    /// These did not come in time. What waited for them goes on, except answers to requests that were never made.
+    /// - Parameter fault: of them, those that are the client's own fault.
+    func forgive(_ blockers: [Int], atFault fault: [Int], at now: WireInstant) {
+        lastStop = fault.last { !isLeftOut($0) } ?? stoppedAt
+        for step in blockers {
+            state[step] = .unreached
+            setAside(openedBy: step)
+        }
+        for step in fault { state[step] = .forgiven }
+        takeBack(except: nil)
+        skipSettled()
+    }
+
+    /// The message that was given up and behind which the client has said nothing since.
+    private var stoppedAt: Int? {
+        guard let lastStop, state[lastStop] == .forgiven, !isLeftOut(lastStop) else { return nil }
+        return lastStop
+    }
+
+    /// Whether the client went on without it: it has said something that is recorded behind it, in the chain or of its own
+    /// accord.
+    private func isLeftOut(_ step: Int) -> Bool {
+        if step < lastSaid { return true }
+        guard let group = script.steps[step].group else { return false }
+        return script.toServer(in: group).last { state[$0] == .done }.map { $0 > step } ?? false
+    }
+
+    /// Whether the client could have said it: not so what belongs to a chain that was never opened.
+    private func isSayable(_ step: Int) -> Bool {
+        guard let group = script.steps[step].group, let request = script.groups[group].request else { return true }
+        return request == step || state[request] == .done
+    }
+}

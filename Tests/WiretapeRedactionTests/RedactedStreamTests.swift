@@ -1,0 +1,109 @@
+import Testing
+import WiretapeRedaction
+
+@Suite struct RedactedStreamTests {
+    private static let jwt = Secrets.jwt(#"{"sub":"ada"}"#)
+
+    private static let texts = [
+        "data: {\"token\":\"s3cr3t-99\",\"x\":\"\(jwt)\"}\n\n: c\n\ndata: Bearer abcdefgh12 end\n\n",
+        "{\"a\":\"one\",\n \"password\" : \"p w\",\"n\":1}\n{\"apiKey\":12345678}\n",
+        "user=ada&access_token=abc%2B99&sig=zz\n", "x \(jwt) y ghp_abcdefghijklmnopqrstuvwxyz0123456789 z\n",
+        "{\"data\":\"{\\\"auth\\\":\\\"abcdef99\\\"}\"} s3cr3t-99 abcdef99\n",
+    ]
+
+    /// Wherever the pieces end, what is written is what a whole text gives.
+    @Test(arguments: texts) func everySplitGivesTheSame(text: String) {
+        let bytes = Array(text.utf8)
+        var whole = Redactor()
+        let expected = whole.text(bytes) ?? bytes
+        for cut in 0...bytes.count {
+            var redactor = Redactor()
+            var stream = RedactedStream(isBinary: false)
+            var out = redactor.piece(Array(bytes[..<cut]), of: &stream)
+            out += redactor.piece(Array(bytes[cut...]), of: &stream)
+            out += redactor.last([], of: &stream)
+            #expect(out == expected, "cut at \(cut): \(String(decoding: out, as: UTF8.self))")
+        }
+    }
+
+    @Test(arguments: texts) func everyByteAlone(text: String) {
+        let bytes = Array(text.utf8)
+        var whole = Redactor()
+        let expected = whole.text(bytes) ?? bytes
+        var redactor = Redactor()
+        var stream = RedactedStream(isBinary: false)
+        var out: [UInt8] = []
+        for byte in bytes { out += redactor.piece([byte], of: &stream) }
+        out += redactor.last([], of: &stream)
+        #expect(out == expected, "\(String(decoding: out, as: UTF8.self))")
+    }
+
+    @Test func aKnownSecretIsFoundAcrossPieces() {
+        var redactor = Redactor()
+        _ = redactor.text(Array(#"{"token":"qq-secret-17"}"#.utf8))
+        var stream = RedactedStream(isBinary: false)
+        var out = redactor.piece(Array("say qq-sec".utf8), of: &stream)
+        #expect(String(decoding: out, as: UTF8.self) == "say ")
+        out += redactor.piece(Array("ret-17 and go".utf8), of: &stream)
+        #expect(String(decoding: out, as: UTF8.self) == "say td_1 and go")
+    }
+
+    @Test func whatNeedsNoWaitDoesNotWait() {
+        var redactor = Redactor()
+        var stream = RedactedStream(isBinary: false)
+        for piece in ["data: {\"x\":\"hello\"}\n\n", "{\"type\":6}\u{1e}", "PING 17", "hello"] {
+            #expect(redactor.piece(Array(piece.utf8), of: &stream) == Array(piece.utf8))
+        }
+        #expect(stream.waiting == 0)
+    }
+
+    /// A secret without an end is not waited for for ever, and none of it is shown.
+    @Test func aSecretThatIsTooLongIsLeftOut() {
+        var redactor = Redactor()
+        var stream = RedactedStream(isBinary: false)
+        var out = redactor.piece(Array(#"{"password":""#.utf8), of: &stream)
+        for _ in 0..<80 { out += redactor.piece([UInt8](repeating: UInt8(ascii: "s"), count: 4096), of: &stream) }
+        out += redactor.piece(Array("sss\",\"x\":1}".utf8), of: &stream)
+        #expect(String(decoding: out.prefix(100), as: UTF8.self) == #"{"password":"td_1","x":1}"#)
+    }
+
+    @Test func messagePackInPieces() {
+        let value: [UInt8] = [0x81, 0xa5] + Array("token".utf8) + [0xa6] + Array("s3cr3t".utf8)
+        let expected: [UInt8] = [0x81, 0xa5] + Array("token".utf8) + [0xa4] + Array("td_1".utf8)
+        for cut in 1..<value.count {
+            var redactor = Redactor()
+            var stream = RedactedStream(isBinary: true)
+            var out = redactor.piece(Array(value[..<cut]), of: &stream)
+            out += redactor.last(Array(value[cut...]), of: &stream)
+            #expect(out == expected)
+        }
+    }
+
+    @Test func whatIsTooLongToWaitForIsLeftOut() {
+        var redactor = Redactor()
+        var stream = RedactedStream(isBinary: true)
+        var out = redactor.piece([0xdd, 0, 0x0f, 0xff, 0xff], of: &stream)
+        for _ in 0..<17 { out += redactor.piece([UInt8](repeating: 1, count: 1 << 20), of: &stream) }
+        #expect(out.isEmpty)
+        #expect(stream.isWithheld)
+        #expect(redactor.withheld == 1)
+    }
+
+    /// Where nothing but the pieces tells where messages end, a piece waits only for a secret that has begun.
+    @Test func piecesThatMeanSomething() {
+        var redactor = Redactor(RedactionRules())
+        var stream = RedactedStream(isBinary: false, keepsPieces: true)
+        func pieces(_ texts: [String]) -> [String] {
+            texts.map { String(decoding: redactor.piece(Array($0.utf8), of: &stream), as: UTF8.self) }
+        }
+        let plain = ["pipe|5|x", "{\"a\":1}", " the", " to", "say \"hi", " e", "ey", "http://exam", "ple.org -", "x"]
+        #expect(pieces(plain) == plain)
+        #expect(pieces(["; token=a1b2", "c3d4e5 ok"]).joined() == "; token=td_1 ok")
+        #expect(
+            pieces(["see eyJhbGciOiJIUzI1NiJ9.eyJzdW", "IiOiJhZGEifQ.c2lnbmF0dXJl", " end"]).joined().contains(
+                "c2lnbmF0") == false)
+        // Elsewhere such words wait.
+        var other = RedactedStream(isBinary: false)
+        #expect(redactor.piece(Array("pipe|5|x".utf8), of: &other) == Array("pipe|5|".utf8))
+    }
+}
