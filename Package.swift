@@ -92,7 +92,8 @@ let package = Package(
             dependencies: ["WiretapeFaults", "WiretapeRedaction", "WiretapeBytes", "CWiretapeYAML"],
             swiftSettings: settings),
         .target(
-            name: "WiretapeTape", dependencies: ["WiretapeFaults", "WiretapeSystem"] + protocols, swiftSettings: settings),
+            name: "WiretapeTape", dependencies: ["WiretapeFaults", "WiretapeSystem"] + protocols,
+            swiftSettings: settings),
         .target(
             name: "WiretapeCodecs", dependencies: ["WiretapeProtocol", "WiretapeWire", "WiretapeBytes"],
             swiftSettings: settings),
@@ -127,7 +128,8 @@ let package = Package(
         .testTarget(name: "WiretapeBytesTests", dependencies: ["WiretapeBytes"], swiftSettings: settings),
         .testTarget(
             name: "WiretapeRuntimeTests", dependencies: ["WiretapeRuntime", "WiretapeBytes"], swiftSettings: settings),
-        .testTarget(name: "WiretapeWireTests", dependencies: ["WiretapeIntercept"] + protocols, swiftSettings: settings),
+        .testTarget(
+            name: "WiretapeWireTests", dependencies: ["WiretapeIntercept"] + protocols, swiftSettings: settings),
         .testTarget(name: "WiretapeRedactionTests", dependencies: protocols, swiftSettings: settings),
         .testTarget(name: "WiretapeAttemptsTests", dependencies: runs, swiftSettings: settings),
         .testTarget(

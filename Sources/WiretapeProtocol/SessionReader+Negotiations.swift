@@ -46,7 +46,8 @@ extension SessionReader {
 
     /// The negotiations that sent a client to this request, taken away. One that gave the credential that is shown comes
     /// first, then the oldest.
-    package mutating func redirects(to request: RequestHead, _ entry: CodecEntry, at place: Place) -> [RecordedExchange] {
+    package mutating func redirects(to request: RequestHead, _ entry: CodecEntry, at place: Place) -> [RecordedExchange]
+    {
         guard !redirected.isEmpty else { return [] }
         forget(redirected.prefix { place.time > $0.time && place.time - $0.time > SessionReader.redirectTime })
         let route = entry.type.route(request)

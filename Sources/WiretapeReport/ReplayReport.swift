@@ -33,7 +33,13 @@ package struct ReplayReport: Hashable, Sendable {
     /// What kept the run from being played, or cut it short: a bad tape, a missing recording, a time-out.
     package var failure: Failure?
 
-    package init(isLive: Bool = false, digest: String, seed: UInt64, sessions: [Session], unclaimed: [Int], faults: [Firing], faultsLeftOut: Int = 0, unfired: [Unfired], expectations: [Judgement], divergences: [String], divergencesBeyond: Int = 0, ownRefusals: [String] = [], outsideDigest: [String] = [], onDivergence: OnDivergence = OnDivergence.fail, exchanges: Exchanges = Exchanges(), nobody: String? = nil, failure: Failure? = nil) {
+    package init(
+        isLive: Bool = false, digest: String, seed: UInt64, sessions: [Session], unclaimed: [Int], faults: [Firing],
+        faultsLeftOut: Int = 0, unfired: [Unfired], expectations: [Judgement], divergences: [String],
+        divergencesBeyond: Int = 0, ownRefusals: [String] = [], outsideDigest: [String] = [],
+        onDivergence: OnDivergence = OnDivergence.fail, exchanges: Exchanges = Exchanges(), nobody: String? = nil,
+        failure: Failure? = nil
+    ) {
         self.isLive = isLive
         self.digest = digest
         self.seed = seed
@@ -130,7 +136,13 @@ package struct ReplayReport: Hashable, Sendable {
         /// What else people should know.
         package var notes: [String] = []
 
-        package init(session: Int, run: Int, client: String, assigned: Assigned, protocolID: String, transports: [Transport], finished: Bool, attempts: [Attempt], matched: Int, missing: [String], unexpected: [String], unexpectedBeyond: Int = 0, late: [String], reordered: Int, abandoned: Int, unreached: Int = 0, repeated: Int = 0, operation: Int? = nil, traffic: Traffic? = nil, others: [Int] = [], upstream: String? = nil, greeting: Greeting? = nil, notes: [String] = []) {
+        package init(
+            session: Int, run: Int, client: String, assigned: Assigned, protocolID: String, transports: [Transport],
+            finished: Bool, attempts: [Attempt], matched: Int, missing: [String], unexpected: [String],
+            unexpectedBeyond: Int = 0, late: [String], reordered: Int, abandoned: Int, unreached: Int = 0,
+            repeated: Int = 0, operation: Int? = nil, traffic: Traffic? = nil, others: [Int] = [],
+            upstream: String? = nil, greeting: Greeting? = nil, notes: [String] = []
+        ) {
             self.session = session
             self.run = run
             self.client = client
@@ -208,7 +220,10 @@ package struct ReplayReport: Hashable, Sendable {
         /// The peer did not acknowledge what the fault should follow: it may have been lost.
         package var cut: Bool
 
-        package init(rule: String, time: UInt64, session: Int, run: Int, attempt: Int, message: Int? = nil, counted: String? = nil, action: String, cut: Bool) {
+        package init(
+            rule: String, time: UInt64, session: Int, run: Int, attempt: Int, message: Int? = nil,
+            counted: String? = nil, action: String, cut: Bool
+        ) {
             self.rule = rule
             self.time = time
             self.session = session

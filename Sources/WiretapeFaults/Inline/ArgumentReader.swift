@@ -37,7 +37,9 @@ struct ArgumentReader {
 
     package static let longest: UInt64 = 86_400_000_000_000
 
-    package mutating func count(_ key: String, in range: ClosedRange<Int>, named: Bool = false) throws(PlanError) -> Int? {
+    package mutating func count(_ key: String, in range: ClosedRange<Int>, named: Bool = false) throws(PlanError)
+        -> Int?
+    {
         guard let argument = next(key, named: named) else { return nil }
         guard let value = Int(argument.value), range.contains(value) else {
             throw text.error(

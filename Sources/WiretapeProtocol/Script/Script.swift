@@ -34,7 +34,9 @@ package struct Script: Sendable {
         /// A client message that holds back pushes.
         package var isGate: Bool { direction == .toServer && role != .cancel && role != .close }
         /// A client message that continues nothing: it stands in the client's own order.
-        package var isOfOwnAccord: Bool { direction == .toServer && (role == .request || role == .send || role == .opaque) }
+        package var isOfOwnAccord: Bool {
+            direction == .toServer && (role == .request || role == .send || role == .opaque)
+        }
     }
 
     /// Which chain of which group: 0 is the group's own, 1 … are those that its opening message opened besides.

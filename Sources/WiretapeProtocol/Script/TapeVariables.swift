@@ -76,7 +76,9 @@ package struct TapeVariables: Sendable {
         return found
     }
 
-    package static func kind(_ message: Message) -> String { "\(message.role.rawValue) \(message.kind) \(message.label ?? "")" }
+    package static func kind(_ message: Message) -> String {
+        "\(message.role.rawValue) \(message.kind) \(message.label ?? "")"
+    }
 
     // MARK: Values
 
