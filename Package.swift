@@ -79,9 +79,6 @@ let package = Package(
             dependencies: ["WiretapePlayback", "WiretapeReport", "WiretapeFaults", "WiretapeAttempts"] + protocols,
             swiftSettings: settings),
         .target(
-            name: "WiretapeTapeTools", dependencies: ["WiretapeProtocol", "WiretapeWire", "WiretapeBytes"],
-            swiftSettings: settings),
-        .target(
             name: "WiretapeNet", dependencies: ["WiretapeRuntime", "WiretapeBytes", "WiretapeSystem", "CWiretapeUV"],
             swiftSettings: settings),
         .target(
@@ -91,15 +88,20 @@ let package = Package(
             name: "WiretapeSettings",
             dependencies: ["WiretapeFaults", "WiretapeRedaction", "WiretapeBytes", "CWiretapeYAML"],
             swiftSettings: settings),
+        .target(name: "WiretapeTape", dependencies: ["WiretapeSystem"] + protocols, swiftSettings: settings),
         .target(
-            name: "WiretapeTape", dependencies: ["WiretapeFaults", "WiretapeSystem"] + protocols,
+            name: "WiretapeRecorder", dependencies: ["WiretapeTape", "WiretapeSystem"] + protocols,
+            swiftSettings: settings),
+        .target(
+            name: "WiretapeTapeTools", dependencies: ["WiretapeTape", "WiretapeFaults", "WiretapeSystem"] + protocols,
             swiftSettings: settings),
         .target(
             name: "WiretapeCodecs", dependencies: ["WiretapeProtocol", "WiretapeWire", "WiretapeBytes"],
             swiftSettings: settings),
         .target(
             name: "WiretapeProxy",
-            dependencies: ["WiretapeTLS", "WiretapeCodecs", "WiretapeTape", "WiretapeSystem"] + runs,
+            dependencies: ["WiretapeTLS", "WiretapeCodecs", "WiretapeRecorder", "WiretapeTape", "WiretapeSystem"]
+                + runs,
             swiftSettings: settings),
         .target(
             name: "WiretapeSamples",
@@ -109,8 +111,8 @@ let package = Package(
         .executableTarget(
             name: "wiretape",
             dependencies: [
-                "WiretapeProxy", "WiretapeNet", "WiretapeTLS", "WiretapeSettings", "WiretapeCodecs", "WiretapeTape",
-                "WiretapeTapeTools", "WiretapeSystem",
+                "WiretapeProxy", "WiretapeNet", "WiretapeTLS", "WiretapeSettings", "WiretapeCodecs", "WiretapeRecorder",
+                "WiretapeTape", "WiretapeTapeTools", "WiretapeSystem",
             ] + runs,
             swiftSettings: settings),
         .executableTarget(
@@ -120,7 +122,8 @@ let package = Package(
         .target(
             name: "WiretapeFuzz",
             dependencies: [
-                "WiretapeProxy", "WiretapeSettings", "WiretapeSimulation", "WiretapeCodecs", "WiretapeTape",
+                "WiretapeProxy", "WiretapeSettings", "WiretapeSimulation", "WiretapeCodecs", "WiretapeRecorder",
+                "WiretapeTape", "WiretapeTapeTools",
             ] + runs,
             swiftSettings: settings),
         .executableTarget(name: "sample-hub", dependencies: ["WiretapeSamples"], swiftSettings: settings),
@@ -138,31 +141,36 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "WiretapeTapeTests",
-            dependencies: ["WiretapeCodecs", "WiretapeTape", "WiretapeFaults", "WiretapeSystem"] + protocols,
+            dependencies: [
+                "WiretapeCodecs", "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools", "WiretapeFaults",
+                "WiretapeSystem",
+            ] + protocols,
             swiftSettings: settings),
         .testTarget(
             name: "WiretapeCodecsTests",
-            dependencies: ["WiretapeCodecs", "WiretapeTape", "WiretapeSystem"] + runs,
+            dependencies: ["WiretapeCodecs", "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools", "WiretapeSystem"]
+                + runs,
             swiftSettings: settings),
         .testTarget(
             name: "WiretapeReplayTests",
             dependencies: [
-                "WiretapeSimulation", "WiretapeCodecs", "WiretapeSettings", "WiretapeTape", "WiretapeTapeTools",
-                "WiretapeSystem",
+                "WiretapeSimulation", "WiretapeCodecs", "WiretapeSettings", "WiretapeRecorder", "WiretapeTape",
+                "WiretapeTapeTools", "WiretapeSystem",
             ] + runs,
             swiftSettings: settings),
         .testTarget(
             name: "WiretapeProxyTests",
             dependencies: [
                 "WiretapeProxy", "WiretapeSimulation", "WiretapeSamples", "WiretapeNet", "WiretapeTLS",
-                "WiretapeCodecs", "WiretapeTape", "WiretapeSystem",
+                "WiretapeCodecs", "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools", "WiretapeSystem",
             ] + runs,
             swiftSettings: settings),
         .testTarget(
             name: "WiretapeFuzzTests", dependencies: ["WiretapeFuzz"], swiftSettings: settings),
         .testTarget(
             name: "WiretapeCommandTests",
-            dependencies: ["wiretape", "WiretapeTape", "WiretapeSystem"] + runs,
+            dependencies: ["wiretape", "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools", "WiretapeSystem"]
+                + runs,
             swiftSettings: settings),
     ]
 )

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeRecorder
 internal import WiretapeSystem
 internal import WiretapeTape
 

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import WiretapeProtocol
+import WiretapeRecorder
 import WiretapeTape
 import WiretapeWire
 

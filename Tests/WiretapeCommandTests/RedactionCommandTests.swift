@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import WiretapeTape
+import WiretapeRecorder
 import WiretapeWire
 
 /// `record`, `scan`, `redact`, `inspect` and `replay` with secrets, as processes.

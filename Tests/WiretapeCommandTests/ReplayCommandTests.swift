@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import WiretapeTape
+import WiretapeRecorder
 import WiretapeWire
 
 /// `replay` as a process, with the sample client, from a tape that `record` has just made of the sample hub.

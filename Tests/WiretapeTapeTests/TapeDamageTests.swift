@@ -1,7 +1,9 @@
 import Testing
 import WiretapeBytes
 import WiretapeProtocol
+import WiretapeRecorder
 import WiretapeTape
+import WiretapeTapeTools
 import WiretapeWire
 
 /// Acceptance 4: cut at every byte of the last two members, each byte of one member changed. Always a clear result, and

@@ -2,6 +2,7 @@ import Synchronization
 import Testing
 import WiretapeBytes
 import WiretapeProtocol
+import WiretapeRecorder
 import WiretapeSystem
 import WiretapeTape
 

@@ -1,5 +1,6 @@
 import WiretapeBytes
 import WiretapeProtocol
+import WiretapeRecorder
 import WiretapeTape
 import WiretapeWire
 

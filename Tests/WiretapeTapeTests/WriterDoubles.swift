@@ -1,6 +1,7 @@
 import Synchronization
 import WiretapeBytes
 import WiretapeProtocol
+import WiretapeRecorder
 import WiretapeTape
 import WiretapeWire
 

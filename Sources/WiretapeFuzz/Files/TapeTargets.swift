@@ -1,7 +1,9 @@
 internal import WiretapeBytes
 internal import WiretapeCodecs
 internal import WiretapeProtocol
+internal import WiretapeRecorder
 internal import WiretapeTape
+internal import WiretapeTapeTools
 
 /// Tapes of strangers, damaged ones, and those that our recorder writes.
 enum TapeTargets {

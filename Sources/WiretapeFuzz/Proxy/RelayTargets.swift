@@ -4,9 +4,9 @@ internal import WiretapeFaults
 internal import WiretapeIntercept
 internal import WiretapeProtocol
 internal import WiretapeProxy
+internal import WiretapeRecorder
 internal import WiretapeRuntime
 internal import WiretapeSimulation
-internal import WiretapeTape
 
 /// A relay between a client and a server of which neither can be trusted, with and without rules, in virtual time. What arrives is
 /// what was sent, in order and from its beginning; everything ends; the tape of it is sound.

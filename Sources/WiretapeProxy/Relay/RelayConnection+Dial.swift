@@ -1,6 +1,6 @@
 internal import WiretapeBytes
+internal import WiretapeRecorder
 internal import WiretapeRuntime
-internal import WiretapeTape
 internal import WiretapeWire
 
 extension RelayConnection {

@@ -1,7 +1,7 @@
 internal import WiretapeBytes
 internal import WiretapeProtocol
+internal import WiretapeRecorder
 internal import WiretapeRuntime
-internal import WiretapeTape
 internal import WiretapeWire
 
 /// What is awaited from the client, and what becomes of one that keeps us waiting.

@@ -1,8 +1,8 @@
 internal import WiretapeBytes
 internal import WiretapeIntercept
 internal import WiretapeProtocol
+internal import WiretapeRecorder
 internal import WiretapeRuntime
-internal import WiretapeTape
 internal import WiretapeWire
 
 extension RelayConnection {

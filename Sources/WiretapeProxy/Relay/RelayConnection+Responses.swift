@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-internal import WiretapeTape
+internal import WiretapeRecorder
 internal import WiretapeWire
 
 extension RelayConnection {

@@ -1,7 +1,7 @@
 internal import WiretapeBytes
 internal import WiretapeProtocol
+internal import WiretapeRecorder
 internal import WiretapeRuntime
-internal import WiretapeTape
 internal import WiretapeWire
 
 /// A client's connection and the one to the server that belongs to it. It is in one of four modes: HTTP exchanges, cut at

@@ -1,8 +1,8 @@
 internal import WiretapeBytes
 internal import WiretapeIntercept
 internal import WiretapeProtocol
+package import WiretapeRecorder
 package import WiretapeRuntime
-package import WiretapeTape
 internal import WiretapeWire
 
 /// The relay of one loop for one upstream: accepts clients and forwards their connections, telling the tap what passes.

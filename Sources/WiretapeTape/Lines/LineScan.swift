@@ -19,7 +19,7 @@ enum LineScan {
     }
 
     /// Whether `byte` is next, which is then skipped.
-    static func take(_ byte: UInt8, _ b: Span<UInt8>, _ at: inout Int) -> Bool {
+    package static func take(_ byte: UInt8, _ b: Span<UInt8>, _ at: inout Int) -> Bool {
         skipBlanks(b, &at)
         guard at < b.count, b[at] == byte else { return false }
         at += 1
@@ -27,7 +27,7 @@ enum LineScan {
     }
 
     /// The UTF-8 of a string. Escaped lone surrogates become U+FFFD.
-    static func bytes(_ b: Span<UInt8>, _ at: inout Int) throws(TapeLineFault) -> [UInt8] {
+    package static func bytes(_ b: Span<UInt8>, _ at: inout Int) throws(TapeLineFault) -> [UInt8] {
         try expect(UInt8(ascii: "\""), b, &at)
         let start = at
         var out: [UInt8] = []
@@ -47,12 +47,12 @@ enum LineScan {
         }
     }
 
-    static func string(_ b: Span<UInt8>, _ at: inout Int) throws(TapeLineFault) -> String {
+    package static func string(_ b: Span<UInt8>, _ at: inout Int) throws(TapeLineFault) -> String {
         String(decoding: try bytes(b, &at), as: UTF8.self)
     }
 
     /// A whole number of at most 64 bits.
-    static func number(_ b: Span<UInt8>, _ at: inout Int, _ key: TapeKey) throws(TapeLineFault) -> UInt64 {
+    package static func number(_ b: Span<UInt8>, _ at: inout Int, _ key: TapeKey) throws(TapeLineFault) -> UInt64 {
         skipBlanks(b, &at)
         let start = at
         var value: UInt64 = 0

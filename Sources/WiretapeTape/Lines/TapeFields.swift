@@ -3,31 +3,31 @@ internal import WiretapeProtocol
 internal import WiretapeWire
 
 /// The values of one line, by key. What a kind does not use is not looked at again.
-struct TapeFields {
-    var time: UInt64?
-    var connection: UInt64?
-    var kind: String?
+package struct TapeFields {
+    package var time: UInt64?
+    package var connection: UInt64?
+    package var kind: String?
     var direction: Direction?
-    var x: UInt64?
-    var n: UInt64?
+    package var x: UInt64?
+    package var n: UInt64?
     var opcode: Opcode?
-    var payload: [UInt8]?
+    package var payload: [UInt8]?
     /// The payload came as `json` or as `b64`.
     var isJSON = false
     var isBase64 = false
-    var after: String?
-    var strings: [(key: TapeKey, value: String)] = []
-    var numbers: [(key: TapeKey, value: UInt64)] = []
+    package var after: String?
+    package var strings: [(key: TapeKey, value: String)] = []
+    package var numbers: [(key: TapeKey, value: UInt64)] = []
     var headers: [HeaderField]?
     var trailers: [HeaderField] = []
-    var frames: [Int] = []
+    package var frames: [Int] = []
     var tls: TapeEvent.TLSInfo?
     var isStreamed = false
-    var isInterim = false
-    var isDeflated = false
+    package var isInterim = false
+    package var isDeflated = false
     var isLast = false
 
-    init(parsing b: Span<UInt8>) throws(TapeLineFault) {
+    package init(parsing b: Span<UInt8>) throws(TapeLineFault) {
         var at = 0
         try LineScan.expect(UInt8(ascii: "{"), b, &at)
         if !LineScan.take(UInt8(ascii: "}"), b, &at) {
@@ -38,9 +38,9 @@ struct TapeFields {
         guard at == b.count else { throw TapeLineFault("more behind the event", at: at) }
     }
 
-    func string(_ key: TapeKey) -> String? { strings.last { $0.key == key }?.value }
+    package func string(_ key: TapeKey) -> String? { strings.last { $0.key == key }?.value }
 
-    func number(_ key: TapeKey) -> UInt64? { numbers.last { $0.key == key }?.value }
+    package func number(_ key: TapeKey) -> UInt64? { numbers.last { $0.key == key }?.value }
 
     private mutating func member(_ b: Span<UInt8>, _ at: inout Int) throws(TapeLineFault) {
         LineScan.skipBlanks(b, &at)

@@ -1,14 +1,14 @@
 /// The keys of events that this version knows. The raw value is the key.
-enum TapeKey: String, CaseIterable, CustomStringConvertible {
+package enum TapeKey: String, CaseIterable, CustomStringConvertible {
     case t, c, e, d, x, n, op, text, b64, json, after
     case from, to, upstream, tls, session, version, alpn, sni
     case method, target, headers, stream, status, reason, interim, coding, by, how, why, trailers
     case deflated, frames, last, code, rule, action, ref, delivered, line, started, lost, events, connections, level
 
-    var description: String { rawValue }
+    package var description: String { rawValue }
 
     /// The key between the quotes at `range`; nil for one of a later version.
-    init?(_ b: Span<UInt8>, _ range: Range<Int>) {
+    package init?(_ b: Span<UInt8>, _ range: Range<Int>) {
         guard range.count < 16 else { return nil }
         var word = UInt128(range.count)
         for i in range { word = word << 8 | UInt128(b[i]) }

@@ -36,7 +36,7 @@ package struct TapeLineParser {
     }
 
     /// `1s`, `250ms`, `1.5m`: a number and one of ns, us, ms, s, m, h.
-    static func nanoseconds(_ text: String) -> UInt64? {
+    package static func nanoseconds(_ text: String) -> UInt64? {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let units: [(name: String, nanoseconds: Double)] = [
             ("ns", 1), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3600e9),

@@ -4,6 +4,9 @@ package import WiretapeWire
 /// Writes the lines of a tape (`docs/tape-format.md`), each with its `\n`. Keys come in the order of the format's table.
 /// The hot kinds take their payload as a span and allocate nothing but what `out` grows by.
 package enum TapeLines {
+    /// A payload longer than this many bytes is written in pieces of this size.
+    package static let partSize = 1 << 20
+
     /// `{"t":…,"c":…,"e":"message","d":…,"op":…,"text"|"b64":…}`.
     /// - Parameters:
     ///   - time: nanoseconds since the tape's start.
@@ -67,7 +70,7 @@ package enum TapeLines {
 
     // MARK: Pieces
 
-    static func start(_ time: UInt64, _ connection: UInt32, _ kind: StaticString, _ out: inout [UInt8]) {
+    package static func start(_ time: UInt64, _ connection: UInt32, _ kind: StaticString, _ out: inout [UInt8]) {
         out.append(literal: #"{"t":"#)
         out.append(decimal: time)
         if connection > 0 {
@@ -80,15 +83,15 @@ package enum TapeLines {
     /// Bytes up to which UTF-8 stands as text whatever it is.
     private static let readable = 1024
 
-    static func end(_ out: inout [UInt8]) { out.append(literal: "}\n") }
+    package static func end(_ out: inout [UInt8]) { out.append(literal: "}\n") }
 
-    static func direction(_ direction: Direction, _ out: inout [UInt8]) {
+    package static func direction(_ direction: Direction, _ out: inout [UInt8]) {
         out.append(literal: direction == .toServer ? #","d":">""# : #","d":"<""#)
     }
 
     /// `,"text":"…"` when valid UTF-8, else `,"b64":"…"`. Of more than 1 KiB, text of which more than a third are
     /// control characters is `b64`, too: each takes six bytes in JSON, and nobody reads a page of them.
-    static func bytes(_ payload: Span<UInt8>, _ out: inout [UInt8]) {
+    package static func bytes(_ payload: Span<UInt8>, _ out: inout [UInt8]) {
         let start = out.count
         if payload.count <= readable || !JSONEscape.isMadeOfControls(payload) {
             out.append(literal: #","text":"#)
@@ -100,7 +103,7 @@ package enum TapeLines {
         out.append(UInt8(ascii: "\""))
     }
 
-    static func field(_ name: StaticString, _ text: String, _ out: inout [UInt8]) {
+    package static func field(_ name: StaticString, _ text: String, _ out: inout [UInt8]) {
         out.append(UInt8(ascii: ","))
         out.append(UInt8(ascii: "\""))
         out.append(literal: name)
@@ -108,7 +111,7 @@ package enum TapeLines {
         JSONEscape.appendString(text, into: &out)
     }
 
-    static func field(_ name: StaticString, _ number: UInt64, _ out: inout [UInt8]) {
+    package static func field(_ name: StaticString, _ number: UInt64, _ out: inout [UInt8]) {
         out.append(UInt8(ascii: ","))
         out.append(UInt8(ascii: "\""))
         out.append(literal: name)

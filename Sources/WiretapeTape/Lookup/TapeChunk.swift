@@ -1,10 +1,9 @@
 internal import WiretapeBytes
-internal import WiretapeFaults
 
 /// The lines of one place of a tape's index.
 struct TapeChunk: Sendable {
     /// The number of its first event.
-    let first: UInt64
+    package let first: UInt64
     private var lines: [UInt8] = []
     /// Where the lines of its events begin, and where the last one ends.
     private var starts: [Int] = []
@@ -48,7 +47,7 @@ struct TapeChunk: Sendable {
     }
 
     /// Nil when it is not here.
-    func event(_ number: UInt64, isSparse: Bool) throws(TapeLineFault) -> TapeLookup.Found? {
+    package func event(_ number: UInt64, isSparse: Bool) throws(TapeLineFault) -> TapeLookup.Found? {
         guard number >= first, number - first < UInt64(starts.count) else { return nil }
         let start = starts[Int(number - first)]
         let bytes = lines.span

@@ -2,9 +2,9 @@
 /// ``TapeReader`` reads; 20 bytes an entry.
 package struct TapeIndex: Sendable {
     /// Plain tapes: bytes between two entries.
-    static let stride: UInt64 = 1 << 20
+    package static let stride: UInt64 = 1 << 20
 
-    let isCompressed: Bool
+    package let isCompressed: Bool
     private var numbers: [UInt64] = []
     private var offsets: [UInt64] = []
     private var lines: [UInt32] = []
@@ -24,21 +24,21 @@ package struct TapeIndex: Sendable {
     package var count: Int { numbers.count }
 
     /// Where lines begin, and the number of the first event there.
-    struct Place: Hashable, Sendable {
-        var offset: UInt64
-        var first: UInt64
+    package struct Place: Hashable, Sendable {
+        package var offset: UInt64
+        package var first: UInt64
         /// The first event's line.
-        var line: UInt32
+        package var line: UInt32
     }
 
     /// Where the event stands; nil when it is before the first.
-    func place(of number: UInt64) -> Place? {
+    package func place(of number: UInt64) -> Place? {
         let at = count(upTo: number)
         return at > 0 ? place(at - 1) : nil
     }
 
     /// The place behind the one whose first event that is.
-    func place(after first: UInt64) -> Place? {
+    package func place(after first: UInt64) -> Place? {
         let at = count(upTo: first)
         return at < numbers.count ? place(at) : nil
     }

@@ -1,9 +1,9 @@
-internal import WiretapeBytes
+package import WiretapeBytes
 
 /// The lines of a tape's file as bytes: inflated member by member, or as they are. Whoever reads goes on after the end
 /// when the file has grown. Memory: 64 KiB of the file and zlib's window.
-struct TapeInflow: ~Copyable {
-    enum Step: Equatable {
+package struct TapeInflow: ~Copyable {
+    package enum Step: Equatable {
         /// Bytes were appended.
         case bytes
         /// A member ended with its checksum and length right.
@@ -12,15 +12,15 @@ struct TapeInflow: ~Copyable {
         case end
     }
 
-    private(set) var input: TapeInput
+    package private(set) var input: TapeInput
     /// Told by the first two bytes.
-    private(set) var isCompressed = false
+    package private(set) var isCompressed = false
     /// Where the member that is being read begins.
-    private(set) var memberOffset: UInt64 = 0
+    package private(set) var memberOffset: UInt64 = 0
     /// Whether the file ends within a member, or behind it in zeros that a crashed file system left.
-    private(set) var isTorn = false
+    package private(set) var isTorn = false
     /// Bytes that came out of all members so far.
-    private(set) var inflated: UInt64 = 0
+    package private(set) var inflated: UInt64 = 0
 
     private var inflater = Inflater(.gzip)
     private var isInMember = false
@@ -29,18 +29,18 @@ struct TapeInflow: ~Copyable {
     /// Output of one step.
     private static let step = 128 << 10
 
-    init(_ input: consuming TapeInput) throws(TapeError) {
+    package init(_ input: consuming TapeInput) throws(TapeError) {
         self.input = input
         if try self.input.fill(2) {
             isCompressed = self.input.buffer[0] == 0x1f && self.input.buffer[1] == 0x8b
         }
     }
 
-    var name: String { input.name }
-    var offset: UInt64 { input.offset }
-    var size: UInt64 { input.size }
+    package var name: String { input.name }
+    package var offset: UInt64 { input.offset }
+    package var size: UInt64 { input.size }
 
-    mutating func read(into lines: inout [UInt8]) throws(TapeError) -> Step {
+    package mutating func read(into lines: inout [UInt8]) throws(TapeError) -> Step {
         isCompressed ? try inflate(into: &lines) : try copy(into: &lines)
     }
 
@@ -144,7 +144,7 @@ struct TapeInflow: ~Copyable {
     // MARK: Members
 
     /// Goes on with the member that begins at `offset`.
-    mutating func seek(to offset: UInt64) {
+    package mutating func seek(to offset: UInt64) {
         input.seek(to: offset)
         inflater.reset()
         isInMember = false
@@ -155,7 +155,7 @@ struct TapeInflow: ~Copyable {
     mutating func comeBack(to offset: UInt64) { input.seek(to: offset) }
 
     /// The field of the member at `offset`; nil when there is none. ``comeBack(to:)`` or ``seek(to:)`` follows.
-    mutating func member(at offset: UInt64) throws(TapeError) -> MemberInfo? {
+    package mutating func member(at offset: UInt64) throws(TapeError) -> MemberInfo? {
         input.seek(to: offset)
         _ = try input.fill(MemberInfo.headerSize)
         let buffer = input.buffer
@@ -164,7 +164,7 @@ struct TapeInflow: ~Copyable {
 
     /// Where the next member with the field begins behind `offset`; nil when there is none. The bytes of its header do
     /// not occur in lines, and in compressed data by chance once in 2^100 bytes. ``seek(to:)`` follows.
-    mutating func nextMember(after offset: UInt64) throws(TapeError) -> UInt64? {
+    package mutating func nextMember(after offset: UInt64) throws(TapeError) -> UInt64? {
         input.seek(to: offset + 1)
         while try input.fill(MemberInfo.headerSize) {
             let buffer = input.buffer

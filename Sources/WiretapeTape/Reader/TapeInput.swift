@@ -1,25 +1,25 @@
 internal import WiretapeBytes
-internal import WiretapeSystem
+package import WiretapeSystem
 
 /// The bytes of a tape's file, or of memory, read in pieces and looked at where they lie.
-struct TapeInput: ~Copyable {
+package struct TapeInput: ~Copyable {
     private enum Source: ~Copyable {
         case file(File)
         case memory([UInt8])
     }
 
     /// The path, or a name for memory.
-    let name: String
+    package let name: String
     private let source: Source
     /// What was read and not yet used, from `used` on.
-    private(set) var buffer: [UInt8] = []
-    private(set) var used = 0
+    package private(set) var buffer: [UInt8] = []
+    package private(set) var used = 0
     /// File offset behind the buffer.
     private var end: UInt64 = 0
 
     private static let step = 64 << 10
 
-    init(path: String, in files: any FileSystem) throws(TapeError) {
+    package init(path: String, in files: any FileSystem) throws(TapeError) {
         name = path
         do {
             source = .file(try File.reading(path, in: files))
@@ -28,16 +28,16 @@ struct TapeInput: ~Copyable {
         }
     }
 
-    init(_ bytes: [UInt8], name: String) {
+    package init(_ bytes: [UInt8], name: String) {
         self.name = name
         source = .memory(bytes)
     }
 
     /// File offset of the first byte that is not used.
-    var offset: UInt64 { end - UInt64(buffer.count - used) }
+    package var offset: UInt64 { end - UInt64(buffer.count - used) }
 
     /// Bytes in the file now; it may grow.
-    var size: UInt64 {
+    package var size: UInt64 {
         switch source {
         case .file(let file): file.size
         case .memory(let bytes): UInt64(bytes.count)
@@ -51,13 +51,13 @@ struct TapeInput: ~Copyable {
 
     /// Reads on until `count` bytes can be looked at.
     /// - Returns: false when the file ends before.
-    mutating func fill(_ count: Int) throws(TapeError) -> Bool {
+    package mutating func fill(_ count: Int) throws(TapeError) -> Bool {
         while available < count { if try !more() { return false } }
         return true
     }
 
     /// Reads on, at most 64 KiB. False at the end of the file.
-    mutating func more() throws(TapeError) -> Bool {
+    package mutating func more() throws(TapeError) -> Bool {
         if used > 0 {
             if used == buffer.count { buffer.removeAll(keepingCapacity: true) } else { buffer.removeSubrange(..<used) }
             used = 0
@@ -81,7 +81,7 @@ struct TapeInput: ~Copyable {
     }
 
     /// Goes on at `offset`.
-    mutating func seek(to offset: UInt64) {
+    package mutating func seek(to offset: UInt64) {
         let start = end - UInt64(buffer.count)
         if offset >= start, offset <= end {
             used = Int(offset - start)

@@ -11,20 +11,20 @@ package struct TapeReader: ~Copyable {
     /// Whether a `stop` was read and nothing after it: the recording ended properly.
     package private(set) var isStopped = false
 
-    var inflow: TapeInflow
-    var lines: [UInt8]
+    package var inflow: TapeInflow
+    package var lines: [UInt8]
     /// Where the next line begins, and up to where no line feed was found.
-    var at: Int
+    package var at: Int
     var scanned: Int
     /// Of the next line; 0: not known.
-    var line: Int
+    package var line: Int
     /// The last line came without its line feed, which may follow when the tape grows.
     var owesLineFeed = false
     /// Plain tapes: file offset of `lines[0]`.
-    var origin: UInt64
-    var parser: TapeLineParser
+    package var origin: UInt64
+    package var parser: TapeLineParser
     /// Events before this time are passed over (after a seek).
-    var from: UInt64?
+    package var from: UInt64?
 
     package static let longestLine = 64 << 20
     private let longest: Int
@@ -92,7 +92,7 @@ package struct TapeReader: ~Copyable {
         return nil
     }
 
-    static func tooLong(_ longest: Int) -> String {
+    package static func tooLong(_ longest: Int) -> String {
         "a line of more than \(ByteSize.text(longest))"
             + (longest < longestLine ? ", which takes more than --memory allows" : "")
     }
@@ -149,14 +149,14 @@ package struct TapeReader: ~Copyable {
     }
 
     /// Neither blank nor a comment.
-    static func isEvent(_ lines: Span<UInt8>, _ range: Range<Int>) -> Bool {
+    package static func isEvent(_ lines: Span<UInt8>, _ range: Range<Int>) -> Bool {
         for i in range where lines[i] != 0x20 && lines[i] != 0x09 && lines[i] != 0x0d {
             return lines[i] != UInt8(ascii: "#")
         }
         return false
     }
 
-    func error(_ kind: TapeError.Kind, at offset: UInt64, _ message: String) -> TapeError {
+    package func error(_ kind: TapeError.Kind, at offset: UInt64, _ message: String) -> TapeError {
         TapeError(kind, file: name, offset: offset, event: number, message)
     }
 

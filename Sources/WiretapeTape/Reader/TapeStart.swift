@@ -3,13 +3,13 @@ internal import WiretapeProtocol
 
 /// The beginning of a tape: up to and with its header.
 struct TapeStart: ~Copyable {
-    let header: TapeHeader
-    var inflow: TapeInflow
+    package let header: TapeHeader
+    package var inflow: TapeInflow
     /// What was read, the header's line included.
-    var lines: [UInt8] = []
+    package var lines: [UInt8] = []
     /// Where the line after the header begins, and its number.
-    private(set) var at = 0
-    private(set) var line = 1
+    package private(set) var at = 0
+    package private(set) var line = 1
 
     /// A first line longer than this is no header.
     static let longest = 1 << 20
@@ -57,7 +57,7 @@ struct TapeStart: ~Copyable {
         self.line = line
     }
 
-    static func header(_ line: Span<UInt8>, _ name: String) throws(TapeError) -> TapeHeader {
+    package static func header(_ line: Span<UInt8>, _ name: String) throws(TapeError) -> TapeHeader {
         guard let header = TapeLineParser.header(line) else { throw notATape(name) }
         guard header.version <= TapeHeader.currentVersion else {
             throw TapeError(
@@ -67,7 +67,7 @@ struct TapeStart: ~Copyable {
         return header
     }
 
-    static func notATape(_ name: String) -> TapeError {
+    package static func notATape(_ name: String) -> TapeError {
         TapeError(.notATape, file: name, #"is not a tape: its first line is not {"tape":1,…}"#)
     }
 

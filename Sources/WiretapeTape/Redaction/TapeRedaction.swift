@@ -1,7 +1,7 @@
 internal import WiretapeBytes
 package import WiretapeProtocol
 package import WiretapeRedaction
-internal import WiretapeWire
+package import WiretapeWire
 
 /// Takes the secrets out of events on their way to a tape. It stands where lines are made, on the writer's thread, so that
 /// no secret reaches a line, a queue of lines or the disk. Events without secrets pass as they are.
@@ -61,7 +61,7 @@ package final class TapeRedaction {
     package var secrets: Int { redactor.secrets }
 
     /// What was found since the last call, when it is asked for.
-    func takeFindings() -> [SecretFinding] { redactor.takeFindings() }
+    package func takeFindings() -> [SecretFinding] { redactor.takeFindings() }
 
     // MARK: Events
 
@@ -202,7 +202,7 @@ package final class TapeRedaction {
     }
 
     /// From here on the body cannot be decoded: the bytes that come are left out.
-    func leaveOut(_ connection: UInt32, x: UInt32, _ direction: Direction) {
+    package func leaveOut(_ connection: UInt32, x: UInt32, _ direction: Direction) {
         let key = Key(connection: connection, direction: direction, carrier: .body(x))
         streams[key, default: Stream(bytes: RedactedStream(isBinary: false))].bytes.withhold()
         say(
@@ -238,7 +238,7 @@ package final class TapeRedaction {
     ) {
         var at = 0
         while at < bytes.count || last {
-            let end = min(bytes.count, at + AssembledFrames.partSize)
+            let end = min(bytes.count, at + TapeLines.partSize)
             let isLast = last && end == bytes.count
             out.append(
                 TapeEvent(
@@ -251,7 +251,7 @@ package final class TapeRedaction {
     }
 
     /// A piece of a frame that fits no message. Compressed ones cannot be looked at.
-    func frame(_ connection: UInt32, _ direction: Direction, head: UInt8, _ bytes: [UInt8], why: inout String)
+    package func frame(_ connection: UInt32, _ direction: Direction, head: UInt8, _ bytes: [UInt8], why: inout String)
         -> [UInt8]
     {
         guard head & 0x40 == 0 || !leavesOut else {
@@ -261,7 +261,7 @@ package final class TapeRedaction {
         return piece(bytes, of: Key(connection: connection, direction: direction, carrier: .frame), isBinary: false)
     }
 
-    func malformed(_ bytes: [UInt8]) -> [UInt8] { redactor.rawLines(bytes) ?? bytes }
+    package func malformed(_ bytes: [UInt8]) -> [UInt8] { redactor.rawLines(bytes) ?? bytes }
 
     /// A text for people without secrets.
     package func text(_ text: String) -> String { redactor.text(text) }
@@ -313,7 +313,7 @@ package final class TapeRedaction {
     }
 
     /// The tape ends.
-    func flushAll(at time: UInt64, into out: inout [TapeEvent]) {
+    package func flushAll(at time: UInt64, into out: inout [TapeEvent]) {
         for key in streams.keys.sorted(by: TapeRedaction.isBefore) { flush(key, at: time, into: &out) }
         tellTroubles()
     }

@@ -12,7 +12,7 @@ extension MemberPacker {
     }
 
     /// An event as it is.
-    mutating func write(_ event: TapeEvent) {
+    package mutating func write(_ event: TapeEvent) {
         var opened: UInt32?
         if case .open = event.kind { opened = event.connection }
         self.event(event.time, opens: opened) { time, out in

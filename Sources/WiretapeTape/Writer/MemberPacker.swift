@@ -36,7 +36,7 @@ package struct MemberPacker: ~Copyable {
     package var redaction: TapeRedaction?
 
     /// Takes members when too many wait.
-    var relief: MemberRelief?
+    package var relief: MemberRelief?
 
     private struct Cut {
         var end: Int
@@ -146,7 +146,7 @@ package struct MemberPacker: ~Copyable {
 
     /// Writes a line with `write` and counts its event.
     @inline(__always)
-    mutating func event(
+    package mutating func event(
         _ time: UInt64, opens connection: UInt32? = nil, _ write: (UInt64, inout [UInt8]) -> Void
     ) {
         let before = lines.count

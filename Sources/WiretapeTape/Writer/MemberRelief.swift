@@ -2,7 +2,7 @@ internal import WiretapeBytes
 
 /// Takes members out of a packer while records are still being turned into lines: one record may hold a body or a message
 /// that inflates to a thousand times its size, and its lines must not gather in memory.
-final class MemberRelief {
+package final class MemberRelief {
     /// Bytes of lines that may wait in a packer.
     static let mostWaiting = 6 << 20
 
@@ -11,11 +11,11 @@ final class MemberRelief {
     private let write: (Span<UInt8>, MemberTally) -> Void
     private var member: [UInt8] = []
     /// Bytes of lines taken, and of what was written for them.
-    private(set) var lineBytes: UInt64 = 0
-    private(set) var fileBytes: UInt64 = 0
+    package private(set) var lineBytes: UInt64 = 0
+    package private(set) var fileBytes: UInt64 = 0
 
     /// - Parameter write: gets each member with what it holds, in order, at once.
-    init(isCompressed: Bool, write: @escaping (Span<UInt8>, MemberTally) -> Void) {
+    package init(isCompressed: Bool, write: @escaping (Span<UInt8>, MemberTally) -> Void) {
         self.isCompressed = isCompressed
         self.write = write
     }

@@ -9,11 +9,11 @@ package struct MemberTally: Hashable, Sendable {
         self.opens = opens
     }
 
-    static func + (a: MemberTally, b: MemberTally) -> MemberTally {
+    package static func + (a: MemberTally, b: MemberTally) -> MemberTally {
         MemberTally(events: a.events + b.events, opens: a.opens + b.opens)
     }
 
-    static func - (a: MemberTally, b: MemberTally) -> MemberTally {
+    package static func - (a: MemberTally, b: MemberTally) -> MemberTally {
         MemberTally(events: a.events - b.events, opens: a.opens - b.opens)
     }
 }

@@ -81,7 +81,7 @@ package final class TapeFile: TapeSink {
         try? files.remove(files.resolved(path))
     }
 
-    static func error(_ error: FileError, _ path: String, exists: Bool) -> TapeError {
+    package static func error(_ error: FileError, _ path: String, exists: Bool) -> TapeError {
         if error.isLocked { return TapeError(.inUse, file: path, "\(error.reason)") }
         if exists { return TapeError(.exists, file: path, "exists already; --force overwrites it") }
         if error.isNoSpace { return TapeError(.noSpace, file: path, "cannot be written: \(error.reason)") }

@@ -20,7 +20,7 @@ package struct TapeLineOutput: ~Copyable {
     }
 
     /// Events written so far.
-    var events: UInt64 { packer.events }
+    package var events: UInt64 { packer.events }
 
     /// A line without its line feed. A comment or a header has no event. What no reader would take is refused.
     package mutating func line(_ line: Span<UInt8>, event: TapeEvent?) throws(TapeError) {

@@ -6,7 +6,7 @@ package import WiretapeSystem
 package final class TapeReplacement: TapeSink {
     private let target: String
     /// Where the new form is written.
-    let temporary: String
+    package let temporary: String
     private let file: TapeFile
     private let old: File
     private let files: any FileSystem

@@ -14,4 +14,18 @@ package struct TapeTotals: Hashable, Sendable {
     package var level: Int?
     /// Why the tape ends early.
     package var failure: TapeError?
+
+    package init(
+        events: UInt64 = 0, connections: UInt64 = 0, lost: UInt64 = 0, discarded: UInt64 = 0, lineBytes: UInt64 = 0,
+        fileBytes: UInt64 = 0, level: Int? = nil, failure: TapeError? = nil
+    ) {
+        self.events = events
+        self.connections = connections
+        self.lost = lost
+        self.discarded = discarded
+        self.lineBytes = lineBytes
+        self.fileBytes = fileBytes
+        self.level = level
+        self.failure = failure
+    }
 }

@@ -1,5 +1,5 @@
 internal import WiretapeCodecs
-internal import WiretapeTape
+internal import WiretapeTapeTools
 
 /// `wiretape canon FILE`.
 package struct CanonCommand: Command {

@@ -1,6 +1,7 @@
 internal import WiretapeBytes
 internal import WiretapeCodecs
 internal import WiretapeProtocol
+internal import WiretapeRecorder
 internal import WiretapeSystem
 internal import WiretapeTape
 internal import WiretapeTapeTools

@@ -1,8 +1,10 @@
 internal import WiretapeBytes
 internal import WiretapeCodecs
 internal import WiretapeFaults
+internal import WiretapeRecorder
 internal import WiretapeSystem
 internal import WiretapeTape
+internal import WiretapeTapeTools
 internal import WiretapeWire
 
 /// `wiretape edit FILE --where SELECTOR …`.

@@ -1,6 +1,8 @@
 internal import WiretapeFaults
+internal import WiretapeRecorder
 internal import WiretapeSystem
 internal import WiretapeTape
+internal import WiretapeTapeTools
 
 /// `wiretape inspect FILE`: what is on a tape, for people and for scripts.
 package struct InspectCommand: Command {

@@ -1,6 +1,8 @@
 internal import WiretapeBytes
 internal import WiretapeCodecs
+internal import WiretapeRecorder
 internal import WiretapeTape
+internal import WiretapeTapeTools
 
 /// `wiretape name FILE alice=1 bob=2`.
 package struct NameCommand: Command {

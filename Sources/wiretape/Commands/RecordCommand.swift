@@ -2,8 +2,10 @@ internal import WiretapeCodecs
 internal import WiretapeFaults
 internal import WiretapeProtocol
 internal import WiretapeProxy
+internal import WiretapeRecorder
 internal import WiretapeSystem
 internal import WiretapeTape
+internal import WiretapeTapeTools
 
 /// `wiretape record`.
 package struct RecordCommand: Command {

@@ -1,5 +1,5 @@
 internal import WiretapeRedaction
-internal import WiretapeTape
+internal import WiretapeTapeTools
 
 /// `wiretape redact FILE`.
 package struct RedactCommand: Command {

@@ -1,5 +1,5 @@
 internal import WiretapeSystem
-internal import WiretapeTape
+internal import WiretapeTapeTools
 
 /// `wiretape repair`.
 package struct RepairCommand: Command {

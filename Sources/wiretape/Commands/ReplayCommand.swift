@@ -3,6 +3,7 @@ internal import WiretapeFaults
 internal import WiretapeNet
 internal import WiretapeProtocol
 internal import WiretapeProxy
+internal import WiretapeRecorder
 internal import WiretapeReplay
 internal import WiretapeReport
 internal import WiretapeRuntime

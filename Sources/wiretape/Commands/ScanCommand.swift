@@ -1,7 +1,8 @@
 internal import WiretapeBytes
+internal import WiretapeRecorder
 internal import WiretapeRedaction
 internal import WiretapeSystem
-internal import WiretapeTape
+internal import WiretapeTapeTools
 internal import WiretapeWire
 
 /// `wiretape scan FILE…`.

@@ -1,6 +1,7 @@
 internal import WiretapeCodecs
 internal import WiretapeSystem
 internal import WiretapeTape
+internal import WiretapeTapeTools
 
 /// `wiretape validate FILE…`.
 package struct ValidateCommand: Command {

@@ -1,6 +1,6 @@
+internal import WiretapeRecorder
 internal import WiretapeReport
 internal import WiretapeSystem
-internal import WiretapeTape
 internal import WiretapeWire
 
 /// Where `--report` wants the report.

@@ -1,6 +1,7 @@
 internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeProtocol
+internal import WiretapeRecorder
 internal import WiretapeReplay
 internal import WiretapeSystem
 internal import WiretapeTape

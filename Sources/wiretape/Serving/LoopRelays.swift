@@ -1,6 +1,6 @@
 internal import WiretapeProxy
+internal import WiretapeRecorder
 internal import WiretapeRuntime
-internal import WiretapeTape
 
 /// The relays of one loop, one for each upstream, and the recorder's end on that loop. Confined to the loop's thread.
 final class LoopRelays {

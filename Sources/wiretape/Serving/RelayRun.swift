@@ -4,10 +4,11 @@ internal import WiretapeCodecs
 internal import WiretapeIntercept
 internal import WiretapeNet
 internal import WiretapeProxy
+internal import WiretapeRecorder
 internal import WiretapeReport
 internal import WiretapeRuntime
 internal import WiretapeSystem
-internal import WiretapeTape
+internal import WiretapeTapeTools
 
 /// The relays of `record` and `proxy` on all their loops. The first loop is that of the ``RunShell``, on the main thread.
 final class RelayRun {

@@ -1,4 +1,5 @@
 internal import WiretapeProtocol
+internal import WiretapeRecorder
 internal import WiretapeSystem
 internal import WiretapeTapeTools
 internal import WiretapeWire

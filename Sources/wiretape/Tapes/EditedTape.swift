@@ -1,5 +1,6 @@
 internal import WiretapeSystem
 internal import WiretapeTape
+internal import WiretapeTapeTools
 
 /// Where a command that changes a tape puts it: its own place, or `--output`.
 struct EditedTape {

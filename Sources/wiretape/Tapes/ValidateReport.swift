@@ -1,5 +1,6 @@
+internal import WiretapeRecorder
 internal import WiretapeSystem
-internal import WiretapeTape
+internal import WiretapeTapeTools
 internal import WiretapeWire
 
 /// What `validate` prints, for people and editors or as JSON lines.

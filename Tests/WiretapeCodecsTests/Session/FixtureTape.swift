@@ -1,6 +1,7 @@
 import Foundation
 import WiretapeCodecs
 import WiretapeProtocol
+import WiretapeRecorder
 import WiretapeTape
 import WiretapeWire
 

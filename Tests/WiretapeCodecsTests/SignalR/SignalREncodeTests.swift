@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import WiretapeCodecs
 import WiretapeProtocol
+import WiretapeRecorder
 import WiretapeTape
 import WiretapeWire
 

@@ -1,8 +1,10 @@
 import Foundation
 import Testing
 import WiretapeProtocol
+import WiretapeRecorder
 import WiretapeReport
 import WiretapeTape
+import WiretapeTapeTools
 import WiretapeWire
 import wiretape
 

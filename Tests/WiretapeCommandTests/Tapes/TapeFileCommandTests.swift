@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import WiretapeBytes
 import WiretapeProtocol
+import WiretapeRecorder
 import WiretapeTape
 
 /// What the commands do to files: one writer at a time, nobody else may read them, and a disk that is full.

@@ -6,10 +6,10 @@ import WiretapeFaults
 import WiretapeIntercept
 import WiretapeProtocol
 import WiretapeProxy
+import WiretapeRecorder
 import WiretapeRuntime
 import WiretapeSimulation
 import WiretapeTLS
-import WiretapeTape
 
 /// Lines for people.
 final class Said: Sendable {

@@ -5,10 +5,10 @@ import WiretapeFaults
 import WiretapeIntercept
 import WiretapeProtocol
 import WiretapeProxy
+import WiretapeRecorder
 import WiretapeReport
 import WiretapeRuntime
 import WiretapeSimulation
-import WiretapeTape
 import WiretapeWire
 
 /// A relay with rules between WebSocket peers on a simulated network.

@@ -2,10 +2,10 @@ import Testing
 import WiretapeBytes
 import WiretapeProtocol
 import WiretapeProxy
+import WiretapeRecorder
 import WiretapeRuntime
 import WiretapeSimulation
 import WiretapeTLS
-import WiretapeTape
 
 /// A client, a relay that records, and a server on a simulated network.
 final class RelayStage {

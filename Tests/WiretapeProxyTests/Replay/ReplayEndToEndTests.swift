@@ -5,6 +5,7 @@ import WiretapeCodecs
 import WiretapeFaults
 import WiretapeProtocol
 import WiretapeProxy
+import WiretapeRecorder
 import WiretapeReplay
 import WiretapeReport
 import WiretapeRuntime

@@ -1,6 +1,7 @@
 import WiretapeBytes
 import WiretapeCodecs
 import WiretapeProtocol
+import WiretapeRecorder
 import WiretapeReplay
 import WiretapeTape
 import WiretapeWire

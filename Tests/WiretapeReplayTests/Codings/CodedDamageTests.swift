@@ -1,8 +1,8 @@
 import Testing
 import WiretapeBytes
 import WiretapeProtocol
+import WiretapeRecorder
 import WiretapeReport
-import WiretapeTape
 import WiretapeWire
 
 /// Sessions whose bodies cannot be decoded are never played as if they could.

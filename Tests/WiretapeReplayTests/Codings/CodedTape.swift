@@ -2,6 +2,7 @@ import WiretapeBytes
 import WiretapeCodecs
 import WiretapeProtocol
 import WiretapeTape
+import WiretapeTapeTools
 import WiretapeWire
 
 /// A content coding that a server might apply, piece by piece. What Brotli and Zstandard have are blocks that hold the bytes

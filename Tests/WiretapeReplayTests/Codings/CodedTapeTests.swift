@@ -3,9 +3,9 @@ import Testing
 import WiretapeBytes
 import WiretapeCodecs
 import WiretapeProtocol
+import WiretapeRecorder
 import WiretapeReplay
 import WiretapeReport
-import WiretapeTape
 import WiretapeWire
 
 /// Bodies with content codings are read as what they mean: by codecs, in canonical tapes, in validation.

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import WiretapeBytes
 import WiretapeCodecs
+import WiretapeRecorder
 import WiretapeTape
 
 /// A number on a tape, which the tests replace.

@@ -3,6 +3,7 @@ import WiretapeBytes
 import WiretapeCodecs
 import WiretapeFaults
 import WiretapeProtocol
+import WiretapeRecorder
 import WiretapeReplay
 import WiretapeTape
 import WiretapeTapeTools

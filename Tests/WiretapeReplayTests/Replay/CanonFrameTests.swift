@@ -1,7 +1,7 @@
 import Testing
 import WiretapeCodecs
 import WiretapeProtocol
-import WiretapeTape
+import WiretapeRecorder
 
 /// Frames that belong to no message, on a canonical tape.
 @Suite struct CanonFrameTests {

@@ -3,7 +3,9 @@ import Testing
 import WiretapeBytes
 import WiretapeCodecs
 import WiretapeProtocol
+import WiretapeRecorder
 import WiretapeTape
+import WiretapeTapeTools
 import WiretapeWire
 
 /// What writers make of large messages, readers take; what cannot be a tape is refused and nothing is replaced.

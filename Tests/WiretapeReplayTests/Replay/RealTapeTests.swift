@@ -3,6 +3,7 @@ import Testing
 import WiretapeBytes
 import WiretapeCodecs
 import WiretapeProtocol
+import WiretapeRecorder
 import WiretapeReplay
 import WiretapeReport
 import WiretapeTape

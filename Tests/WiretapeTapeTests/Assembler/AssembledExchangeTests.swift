@@ -1,7 +1,7 @@
 import Testing
 import WiretapeBytes
 import WiretapeProtocol
-import WiretapeTape
+import WiretapeRecorder
 
 /// HTTP exchanges on their way to the tape.
 @Suite struct AssembledExchangeTests {

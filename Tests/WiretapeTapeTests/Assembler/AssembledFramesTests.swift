@@ -1,7 +1,7 @@
 import Testing
 import WiretapeBytes
 import WiretapeProtocol
-import WiretapeTape
+import WiretapeRecorder
 import WiretapeWire
 
 /// A frame with any first byte; masked when `key` is not 0.

@@ -1,6 +1,7 @@
 import Testing
 import WiretapeBytes
 import WiretapeProtocol
+import WiretapeRecorder
 import WiretapeTape
 
 /// What unfinished messages of many connections cost a recorder.

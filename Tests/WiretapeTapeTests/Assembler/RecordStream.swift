@@ -1,6 +1,6 @@
 import WiretapeBytes
 import WiretapeProtocol
-import WiretapeTape
+import WiretapeRecorder
 import WiretapeWire
 
 /// Writes the records that a loop would hand over.

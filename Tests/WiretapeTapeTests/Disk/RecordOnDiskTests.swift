@@ -1,5 +1,7 @@
 import Testing
+import WiretapeRecorder
 import WiretapeTape
+import WiretapeTapeTools
 
 /// A recording on a disk that fails at each of its first 1,000 operations, or is lost: the tape opens, what was synced is
 /// there, and what is told of the tape is true.

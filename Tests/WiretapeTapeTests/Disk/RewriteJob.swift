@@ -4,6 +4,7 @@ import WiretapeCodecs
 import WiretapeFaults
 import WiretapeSystem
 import WiretapeTape
+import WiretapeTapeTools
 import WiretapeWire
 
 /// A command that makes a tape of another one, on a disk with the files that it needs.

@@ -2,8 +2,10 @@ import Foundation
 import Testing
 import WiretapeBytes
 import WiretapeProtocol
+import WiretapeRecorder
 import WiretapeRedaction
 import WiretapeTape
+import WiretapeTapeTools
 import WiretapeWire
 
 /// 30 secrets of ten kinds, in every place where one may stand, in four protocols: no byte of them is on the tape, and a

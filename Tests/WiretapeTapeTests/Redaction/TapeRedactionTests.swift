@@ -1,6 +1,7 @@
 import Testing
 import WiretapeBytes
 import WiretapeProtocol
+import WiretapeRecorder
 import WiretapeRedaction
 import WiretapeTape
 import WiretapeWire

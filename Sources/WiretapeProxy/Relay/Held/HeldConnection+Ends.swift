@@ -3,8 +3,8 @@ internal import WiretapeFaults
 internal import WiretapeIntercept
 internal import WiretapePlayback
 internal import WiretapeProtocol
+internal import WiretapeRecorder
 internal import WiretapeRuntime
-internal import WiretapeTape
 internal import WiretapeWire
 
 extension HeldConnection {

@@ -3,7 +3,7 @@ internal import WiretapeFaults
 internal import WiretapeIntercept
 internal import WiretapePlayback
 internal import WiretapeProtocol
-internal import WiretapeTape
+internal import WiretapeRecorder
 internal import WiretapeWire
 
 extension HeldConnection {

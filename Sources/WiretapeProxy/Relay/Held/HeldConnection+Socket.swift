@@ -2,7 +2,7 @@ internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeIntercept
 internal import WiretapeProtocol
-internal import WiretapeTape
+internal import WiretapeRecorder
 internal import WiretapeWire
 
 extension HeldConnection {

@@ -1,8 +1,8 @@
 internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeIntercept
+internal import WiretapeRecorder
 internal import WiretapeRuntime
-internal import WiretapeTape
 internal import WiretapeWire
 
 /// What report and tape are told of rules that fire. The tape has the event as it came, and behind it what was done to it:

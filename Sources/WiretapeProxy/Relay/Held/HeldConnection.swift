@@ -2,8 +2,8 @@ internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeIntercept
 internal import WiretapeProtocol
+internal import WiretapeRecorder
 internal import WiretapeRuntime
-internal import WiretapeTape
 internal import WiretapeWire
 
 /// A relayed connection that a rule may touch: requests, answers and messages are put together, read, shown to the rules,

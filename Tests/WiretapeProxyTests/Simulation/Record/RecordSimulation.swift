@@ -1,9 +1,9 @@
 import WiretapeBytes
 import WiretapeProtocol
 import WiretapeProxy
+import WiretapeRecorder
 import WiretapeRuntime
 import WiretapeSimulation
-import WiretapeTape
 import WiretapeWire
 
 /// One run of the recording proxy between planned clients and their server, on a network drawn from the seed.

@@ -2,7 +2,6 @@ import Testing
 import WiretapeBytes
 import WiretapeProxy
 import WiretapeSimulation
-import WiretapeTape
 
 /// Acceptance: the recording proxy on the simulated network, whatever the seed.
 @Suite struct RecordSimulationTests {

@@ -1,5 +1,6 @@
 import WiretapeProtocol
 import WiretapeTape
+import WiretapeTapeTools
 import WiretapeWire
 
 /// What a tape holds of one connection, written down in a form that does not depend on how bodies were cut: per direction

@@ -3,6 +3,7 @@ import WiretapeBytes
 import WiretapeCodecs
 import WiretapeProtocol
 import WiretapeProxy
+import WiretapeRecorder
 import WiretapeRuntime
 import WiretapeSamples
 import WiretapeSimulation

@@ -1,0 +1,202 @@
+internal import WiretapeBytes
+internal import WiretapeProtocol
+package import WiretapeRedaction
+package import WiretapeSystem
+internal import WiretapeTape
+internal import WiretapeWire
+
+/// Takes the secrets out of a tape that has them, line by line: what has none is copied byte for byte, and so are keys that
+/// this version does not know.
+package struct TapeRedactor {
+    private let redaction: TapeRedaction
+    private let name: String
+    /// Events that stand for those of the tape so far.
+    private var written: UInt64 = 0
+    private var lastTime: UInt64 = 0
+
+    /// - Parameters:
+    ///   - name: the header's `redaction` from now on.
+    ///   - first: the number of the first pseudonym: above those that the tape has already.
+    init(_ rules: RedactionRules, name: String, first: Int, tell: @escaping (String) -> Void) {
+        redaction = TapeRedaction(rules, first: first, tell: tell)
+        self.name = name
+    }
+
+    /// For whoever only looks.
+    init(_ redaction: TapeRedaction) {
+        self.redaction = redaction
+        name = "none"
+    }
+
+    /// Writes the tape at `path` without its secrets.
+    /// - Returns: how many different ones it had.
+    package static func write(
+        _ path: String, to target: TapeRewrite.Target, _ rules: RedactionRules, name: String,
+        longestLine: Int = TapeReader.longestLine, in files: any FileSystem = SystemFiles(),
+        tell: @escaping (String) -> Void
+    ) throws -> Int {
+        var redactor = TapeRedactor(
+            rules, name: name, first: try largestNumber(path, longestLine: longestLine, in: files) + 1, tell: tell)
+        var reader = try TapeLineReader(path: path, longestLine: longestLine, in: files)
+        try TapeRewrite.write(target, of: path, isCompressed: reader.isCompressed, in: files) { output in
+            while let line = try reader.next() {
+                if case .bad(let fault) = line.what {
+                    throw TapeError(
+                        .badLine, file: path, event: line.number,
+                        "line \(line.line), column \(fault.offset + 1): \(fault.reason); see `wiretape validate \(path)`"
+                    )
+                }
+                for new in redactor.change(line) { try output.line(new.bytes.span, event: new.event) }
+            }
+            for new in redactor.rest() { try output.line(new.bytes.span, event: new.event) }
+        }
+        return redactor.redaction.secrets
+    }
+
+    /// The largest number of a pseudonym on the tape.
+    private static func largestNumber(
+        _ path: String, longestLine: Int, in files: any FileSystem
+    ) throws(TapeError) -> Int {
+        var reader = try TapeLineReader(path: path, longestLine: longestLine, in: files)
+        var largest = 0
+        while let line = try reader.next() {
+            var texts = [line.bytes]
+            if case .message(_, .binary, let bytes, _, _)? = line.event?.kind { texts.append(bytes) }
+            for text in texts {
+                for range in Pseudonym.ranges(in: text) {
+                    largest = max(largest, Pseudonym.number(of: Array(text[range])) ?? 0)
+                }
+            }
+        }
+        return min(largest, Pseudonym.largest)
+    }
+
+    /// The lines that stand for a line.
+    mutating func change(_ line: TapeLine) -> [TapeNewLine] {
+        switch line.what {
+        case .header(let header): return [self.header(header, line)]
+        case .comment:
+            return [TapeNewLine(Array(redaction.text(String(decoding: line.bytes, as: UTF8.self)).utf8), nil)]
+        case .bad: return [TapeNewLine(line)]
+        case .event(let event, let isUnframed):
+            lastTime = event.time
+            switch event.kind {
+            case .unknown, .frame:
+                written += 1
+                return [unknown(line, event)]
+            default: break
+            }
+            var events: [TapeEvent] = []
+            redaction.take(event, into: &events)
+            if case .stop(let count, let connections, let level) = event.kind, written != line.number - 1,
+                count == line.number - 1, !events.isEmpty
+            {
+                // Pieces have become more, or fewer.
+                let all = written + UInt64(events.count - 1)
+                events[events.count - 1].kind = .stop(events: all, connections: connections, level: level)
+            }
+            written += UInt64(events.count)
+            guard events != [event] else { return [TapeNewLine(line)] }
+            return events.map { new in
+                guard TapeRedactor.isSameKind(new, event) else { return TapeRedactor.fresh(new) }
+                return TapeRedactor.patched(line.bytes, event, new, isUnframed: isUnframed)
+            }
+        }
+    }
+
+    /// What waited for the end of its stream when the tape ended.
+    mutating func rest() -> [TapeNewLine] {
+        var events: [TapeEvent] = []
+        redaction.flushAll(at: lastTime, into: &events)
+        return events.map(TapeRedactor.fresh)
+    }
+
+    private func header(_ header: TapeHeader, _ line: TapeLine) -> TapeNewLine {
+        var text = JSONText(line.bytes)
+        for upstream in header.upstreams {
+            let bare = redaction.text(upstream.url)
+            let pointer = "/upstreams/" + upstream.name.replacing("~", with: "~0").replacing("/", with: "~1")
+            if bare != upstream.url { try? text.set(pointer, to: Array(JSONValue.string(bare).text.utf8)) }
+        }
+        if header.redaction != name, header.redaction != "rules" {
+            try? text.set("/redaction", to: Array(JSONValue.string(name).text.utf8))
+        }
+        return TapeNewLine(text.bytes, nil)
+    }
+
+    /// A line of a kind that carries bytes which are no message.
+    private func unknown(_ line: TapeLine, _ event: TapeEvent) -> TapeNewLine {
+        var text = JSONText(line.bytes)
+        if let head = (try? JSONValue(parsing: line.bytes))?["head"]?.int, head & 0x40 != 0,
+            text.range(at: "/b64") != nil
+        {
+            // A compressed frame cannot be looked at.
+            try? text.remove("/b64")
+            try? text.set("/text", to: Array("\"\"".utf8))
+        }
+        for key in ["/text", "/why"] {
+            guard let range = text.range(at: key),
+                case .string(let old)? = try? JSONValue(parsing: Array(text.bytes[range]))
+            else { continue }
+            let new = String(decoding: redaction.malformed(Array(old.utf8)), as: UTF8.self)
+            if new != old { try? text.set(key, to: Array(JSONValue.string(new).text.utf8)) }
+        }
+        if let range = text.range(at: "/b64"),
+            case .string(let old)? = try? JSONValue(parsing: Array(text.bytes[range])),
+            let bytes = Base64.decode(old)
+        {
+            let new = redaction.malformed(bytes)
+            if new != bytes { try? text.set("/b64", to: Array(JSONValue.string(Base64.encode(new.span)).text.utf8)) }
+        }
+        return TapeNewLine(text.bytes, event)
+    }
+
+    private static func isSameKind(_ new: TapeEvent, _ old: TapeEvent) -> Bool {
+        switch (new.kind, old.kind) {
+        case (.request, .request), (.response, .response), (.chunk, .chunk), (.end, .end), (.message, .message),
+            (.part, .part), (.ping, .ping), (.pong, .pong), (.close, .close), (.gone, .gone), (.fault, .fault),
+            (.mark, .mark), (.open, .open), (.take, .take), (.gap, .gap), (.stop, .stop):
+            true
+        default: false
+        }
+    }
+
+    private static func fresh(_ event: TapeEvent) -> TapeNewLine {
+        var bytes: [UInt8] = []
+        TapeLines.append(event, into: &bytes)
+        bytes.removeLast()
+        return TapeNewLine(bytes, event)
+    }
+
+    /// The old line with what is different.
+    private static func patched(_ line: [UInt8], _ old: TapeEvent, _ new: TapeEvent, isUnframed: Bool) -> TapeNewLine {
+        guard let before = try? JSONValue(parsing: fresh(old).bytes),
+            let after = try? JSONValue(parsing: fresh(new).bytes)
+        else { return fresh(new) }
+        var text = JSONText(line)
+        for member in after.members ?? [] where before[member.name] != member.value {
+            if isUnframed, member.name == "text" || member.name == "b64" {
+                guard let payload = payload(of: new), (try? JSONValue(parsing: payload)) != nil else {
+                    return fresh(new)
+                }
+                try? text.set("/json", to: payload)
+            } else {
+                try? text.set("/\(member.name)", to: Array(member.value.text.utf8))
+            }
+        }
+        for member in before.members ?? [] where after[member.name] == nil {
+            try? text.remove(isUnframed && member.name == "text" ? "/json" : "/\(member.name)")
+        }
+        return TapeNewLine(text.bytes, new)
+    }
+
+    private static func payload(of event: TapeEvent) -> [UInt8]? {
+        switch event.kind {
+        case .message(_, _, let bytes, _, _), .chunk(_, _, let bytes), .part(_, _, _, let bytes, _),
+            .ping(_, let bytes),
+            .pong(_, let bytes), .request(_, _, .whole(let bytes)), .response(_, _, .whole(let bytes), _, _, _):
+            bytes
+        default: nil
+        }
+    }
+}
