@@ -12,7 +12,7 @@ enum DivergenceText {
         _ message: Message, nearest: Int?, came: Int?, in run: SessionRun, tape: String, after nanoseconds: UInt64
     ) -> String {
         let beside = nearest ?? came ?? run.firstAwaitedStep
-        let number = beside.map { Int(run.script.steps[$0].ordinal) } ?? run.clientMessages
+        let number = beside.map { Int(run.script.steps[$0].ordinal) } ?? run.tally.clientMessages
         let place = beside.map { " (\(tape):\(run.script.steps[$0].line))" } ?? ""
         var text = "wiretape: diverged at client message \(number) of session \(run.session.number)\(place), "
         text += "after \(DurationText.milliseconds(nanoseconds / 1_000_000 * 1_000_000)) ms\n"
@@ -58,8 +58,8 @@ enum DivergenceText {
 
     /// Patience ran out.
     static func missing(_ run: SessionRun, _ step: Int, tape: String, patience: UInt64) -> String {
-        let pings = run.pingsSinceProgress
-        let others = run.strangersSinceProgress
+        let pings = run.tally.pingsSinceProgress
+        let others = run.tally.strangersSinceProgress
         var heard: [String] = []
         if pings > 0 { heard.append("\(pings) \(pings == 1 ? "ping" : "pings")") }
         if others > 0 { heard.append("\(others) \(others == 1 ? "message" : "messages") that the tape does not have") }

@@ -36,11 +36,10 @@ extension ReplayEngine {
         }
         let what = "client message of session \(whose?.number ?? 0) (\(tapeName):\(line))"
         runs[r].forgivenLine = max(line, runs[r].script.steps[head].line - 1)
-        runs[r].lastProgress = now
         let text =
             "wiretape: still waiting for a \(what), which session \(runs[r].session.number) waits for "
             + "(--causality tape), after \(DurationText.spoken(options.patience))."
-        runs[r].missingElsewhere.append(what)
+        runs[r].tally.forgive(elsewhere: what, at: now)
         diverge(r, text, reason: "wiretape: still waiting for a \(what)", into: &out)
     }
 }

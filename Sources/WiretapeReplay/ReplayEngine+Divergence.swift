@@ -30,8 +30,7 @@ extension ReplayEngine {
             ? ""
             : DivergenceText.unexpected(
                 message, nearest: nearest, came: came, in: run, tape: tapeName, after: now.since(run.claimedAt))
-        runs[r].unexpected.append(message.title)
-        runs[r].strangersSinceProgress += 1
+        runs[r].tally.stranger(message.title)
         let reason = "wiretape: diverged at \(message.title): not on \(tapeName)"
         let goesOn = options.onDivergence == .warn || options.onDivergence == .ignore
         if goesOn, let counterpart {

@@ -73,11 +73,11 @@ extension ReplayEngine {
             session: run.session.number, run: run.run, client: run.identities.first ?? "", assigned: run.assigned,
             protocolID: run.session.codec.id, transports: run.transports,
             finished: run.failure == nil && !run.isStalled && isComplete(run), attempts: Attempt.joined(attempts),
-            matched: run.matched,
-            missing: missing.map { DivergenceText.describe(run, $0, tape: tapeName) } + run.missingElsewhere,
-            unexpected: run.unexpected.texts, unexpectedBeyond: run.unexpected.beyond,
-            late: run.late.map { DivergenceText.describe(run, $0, tape: tapeName) },
-            reordered: run.reordered,
+            matched: run.tally.matched,
+            missing: missing.map { DivergenceText.describe(run, $0, tape: tapeName) } + run.tally.missingElsewhere,
+            unexpected: run.tally.unexpected.texts, unexpectedBeyond: run.tally.unexpected.beyond,
+            late: run.tally.late.map { DivergenceText.describe(run, $0, tape: tapeName) },
+            reordered: run.tally.reordered,
             abandoned: run.state.indices.count {
                 run.state[$0] == .abandoned && run.script.steps[$0].direction == .toClient
             }, unreached: unreached, repeated: run.speech.repeated, operation: run.session.part,

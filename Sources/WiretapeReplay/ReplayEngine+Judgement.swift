@@ -24,9 +24,9 @@ extension ReplayEngine {
         else { return report }
         let own = run.neverCame(isGone: false).missing
         var report = report
-        let count = report.missing.count - run.missingElsewhere.count
+        let count = report.missing.count - run.tally.missingElsewhere.count
         report.unreached += count - own.count
-        report.missing = own.map { DivergenceText.describe(run, $0, tape: tapeName) } + run.missingElsewhere
+        report.missing = own.map { DivergenceText.describe(run, $0, tape: tapeName) } + run.tally.missingElsewhere
         return report
     }
 

@@ -164,7 +164,7 @@ package struct ReplayEngine {
         runs[r].link?.watch.heard(at: now)
         runs[r].heard(isKeepalive: true, at: now)
         guard isPing else { return }
-        runs[r].pingsSinceProgress += 1
+        runs[r].tally.ping()
     }
 
     /// Time has passed: ``nextWake`` has come, or nothing in particular.

@@ -26,7 +26,7 @@ extension SessionRun {
         link?.lastHeard = now
         switch message.role {
         case .keepalive, .ack:
-            pingsSinceProgress += message.role == .keepalive ? 1 : 0
+            if message.role == .keepalive { tally.ping() }
             return .aside
         case .close:
             if let farewell = script.farewell, state[farewell] == .waiting { settle(farewell, at: now) }
@@ -153,7 +153,7 @@ extension SessionRun {
         // Only what is optional is left.
         guard firstAwaited < script.steps.count else { return true }
         let first = Int(script.steps[firstAwaited].ordinal)
-        let matchedBeyond = max(0, matched - matchedBefore - (first - 1))
+        let matchedBeyond = max(0, tally.matchedSinceRestart - (first - 1))
         return Int(script.steps[step].ordinal) - first - matchedBeyond < Script.window
     }
 
@@ -173,20 +173,18 @@ extension SessionRun {
 
     func settle(_ step: Int, at now: WireInstant) {
         switch state[step] {
-        case .waiting: matched += 1
+        case .waiting: tally.match(.inTime)
         case .abandoned:
-            matched += 1
+            tally.match(.inTime)
             mayComeBack = max(0, mayComeBack - 1)
         case .deferred:
-            matched += 1
-            reordered += 1
+            tally.match(.reordered)
             anchorLate(gate: step, at: now)
         case .forgiven:
-            matched += 1
+            tally.match(.late(step: step))
             anchorLate(gate: step, at: now)
-            late.append(step)
         case .unreached:
-            matched += 1
+            tally.match(.inTime)
             anchorLate(gate: step, at: now)
         case .done, .dormant, .lost: break
         }
@@ -194,17 +192,10 @@ extension SessionRun {
         if script.steps[step].isOfOwnAccord { lastSaid = max(lastSaid, step) }
         doneAt[step] = now
         matchedIn[step] = UInt16(clamping: generation)
-        progressed(at: now)
-        clientAnchor = clientAnchor.later(Anchor(at: now, recorded: script.steps[step].time))
+        tally.progressed(at: now)
+        anchors.client(said: Anchor(at: now, recorded: script.steps[step].time))
         takeBack(except: script.steps[step].group.flatMap { script.groups[$0].request == step ? $0 : nil })
         skipSettled()
-    }
-
-    /// Something of the script happened: the client's time runs anew.
-    func progressed(at now: WireInstant) {
-        lastProgress = max(lastProgress, now)
-        pingsSinceProgress = 0
-        strangersSinceProgress = 0
     }
 
     /// What a newly matched message sets going.
@@ -262,7 +253,7 @@ extension SessionRun {
                 matchedIn[mine] < UInt16(clamping: generation)
             {
                 state[mine] = .abandoned
-                matched -= 1
+                tally.unmatch()
                 mayComeBack += 1
             }
         }

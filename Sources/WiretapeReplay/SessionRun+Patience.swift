@@ -38,7 +38,7 @@ extension SessionRun {
         _ options: ReplayOptions, elsewhere: Int32, from openedAt: WireInstant
     ) -> (at: WireInstant, what: Expiry)? {
         guard options.speed != .step else { return nil }
-        let start = max(lastProgress, openedAt)
+        let start = max(tally.lastProgress, openedAt)
         if head < script.steps.count, script.steps[head].line > elsewhere, awaited(before: head, most: 1).isEmpty {
             return (start.advanced(by: options.patience), .elsewhere)
         }
@@ -80,7 +80,8 @@ extension SessionRun {
         let time = script.steps[first].time
         let server = before(first)
         var at = start.advanced(by: time > server ? time - server : 0)
-        if time > clientAnchor.recorded { at = max(at, clientAnchor.at.advanced(by: time - clientAnchor.recorded)) }
+        let said = anchors.client
+        if time > said.recorded { at = max(at, said.at.advanced(by: time - said.recorded)) }
         return (max(at, heard).advanced(by: options.grace), .grace(push: push))
     }
 
@@ -124,7 +125,7 @@ extension SessionRun {
         for step in head..<push where script.steps[step].direction == .toClient && state[step] == .waiting {
             setAside(step)
         }
-        lastProgress = max(lastProgress, now)
+        tally.extendTime(to: now)
         skipSettled()
     }
 
@@ -159,7 +160,7 @@ extension SessionRun {
             }
             state[step] = .waiting
             // What is recorded behind it follows it, an end at least.
-            anchoredSteps = min(anchoredSteps, step)
+            anchors.lookAgain(from: step)
             first = first ?? step
             guard let group = script.steps[step].group else { continue }
             groupHead[group] = nil

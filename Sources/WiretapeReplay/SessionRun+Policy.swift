@@ -105,10 +105,11 @@ extension SessionRun {
         doneAt = StepTimes(count: count)
         matchedIn = StepColumn(0, count: count)
         judged = StepColumn(false, count: count)
-        (head, firstGate, firstAwaited, anchoredSteps, anchoredGates) = (0, 0, 0, 0, 0)
+        (head, firstGate, firstAwaited) = (0, 0, 0)
+        anchors.lookAgain()
         (groupHead, equalHead, openGroups, aside) = ([:], [:], [], [])
         (standIns, lastSaid, lastStop) = ([:], -1, nil)
-        matchedBefore = matched
+        tally.restart()
         mayComeBack = 0
         heldBack = []
         speech.forget()

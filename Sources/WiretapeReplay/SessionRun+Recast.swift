@@ -7,7 +7,7 @@ extension SessionRun {
     func recast(as session: RecordedSession, _ script: Script, _ options: ReplayOptions) -> SessionRun? {
         let hasHandshake = self.script.clientHandshake.map { state[$0] == .done } ?? false
         guard failure == nil, !isStalled, !isLeft, generation <= 1, parked == nil,
-            matched == (hasHandshake ? 1 : 0), session.refusal == nil, !(link?.isCut ?? false),
+            tally.matched == (hasHandshake ? 1 : 0), session.refusal == nil, !(link?.isCut ?? false),
             link.map({ session.writer.transports.contains($0.transport) }) ?? true, let places = places(in: script)
         else { return nil }
         var recorded = session
@@ -18,8 +18,6 @@ extension SessionRun {
         other.assigned = assigned
         other.log = log
         other.early = early
-        other.requests = requests
-        other.clientMessages = clientMessages
         if var link {
             let ready = link.readyAt
             link.recast(places)
@@ -30,8 +28,7 @@ extension SessionRun {
         }
         other.awaitsUpgrade = awaitsUpgrade
         other.allowance = allowance
-        other.pingsSinceProgress = pingsSinceProgress
-        other.lastProgress = lastProgress
+        other.tally = SessionTally(recast: tally)
         for (mine, theirs) in places where state[mine] == .done {
             other.state[theirs] = .done
             other.doneAt[theirs] = doneAt[mine]
@@ -39,10 +36,9 @@ extension SessionRun {
             other.judged[theirs] = judged[mine]
         }
         if hasHandshake, let mine = self.script.clientHandshake, let theirs = script.clientHandshake {
-            other.clientAnchor = Anchor(at: doneAt[mine], recorded: script.steps[theirs].time)
+            other.anchors.client(begins: Anchor(at: doneAt[mine], recorded: script.steps[theirs].time))
         }
         other.sent = sent.compactMap { places[Int($0)].map { Int32(clamping: $0) } }
-        other.matched = matched
         other.skipSettled()
         return other
     }

@@ -12,7 +12,7 @@ extension SessionRun {
         generation += 1
         departure = .lost
         awaitsUpgrade = false
-        lastProgress = max(lastProgress, now)
+        tally.extendTime(to: now)
         let hasHandshake = session.codec.type.hasHandshake(on: link.transport)
         if !hasHandshake {
             self.link?.readyAt = now
@@ -64,9 +64,7 @@ extension SessionRun {
 
     /// The session's time begins.
     func begin(at now: WireInstant) {
-        serverAnchor = Anchor(at: now, recorded: script.opened)
-        gateAnchor = serverAnchor
-        clientAnchor = serverAnchor
+        anchors.restart(Anchor(at: now, recorded: script.opened))
     }
 
     /// Chains that the lost connection interrupted: neither side says more of them until their request comes again.
@@ -171,7 +169,7 @@ extension SessionRun {
         speech.resumed()
         if link.readyAt != nil { self.link?.readyAt = now }
         awaitsUpgrade = false
-        lastProgress = max(lastProgress, now)
+        tally.extendTime(to: now)
         if isLoss { applyPolicy(options, remembered: true, at: now) }
     }
 }

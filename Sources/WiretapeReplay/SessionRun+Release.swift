@@ -94,7 +94,7 @@ extension SessionRun {
         if state[step] != .done { doneAt[step] = moment }
         state[step] = .done
         if link?.greeted.contains(step) != true { sent.append(Int32(clamping: step)) }
-        progressed(at: now)
+        tally.progressed(at: now)
         spend(step)
         if script.steps[step].role == nil { endedByScript = true }
         skipSettled()

@@ -81,7 +81,7 @@ extension SessionRun {
         for answer in told { state[answer] = .waiting }
         sent.removeAll { told.contains(Int($0)) }
         for mine in script.toServer(in: group) where mine != script.groups[group].request {
-            if state[mine] == .done { matched -= 1 }
+            if state[mine] == .done { tally.unmatch() }
             guard state[mine] == .done || state[mine] == .lost else { continue }
             state[mine] = .waiting
             matchedIn[mine] = 0

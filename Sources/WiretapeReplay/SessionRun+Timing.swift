@@ -8,7 +8,7 @@ extension SessionRun {
     func due(_ index: Int, _ options: ReplayOptions) -> WireInstant {
         let step = script.steps[index]
         advanceAnchors(to: index)
-        var anchor = serverAnchor
+        var anchor = anchors.server
         if step.role == .reply {
             for passed in sent.suffix(64) where passed < index { anchor = anchor.later(self.anchor(Int(passed))) }
             if let group = step.group {
@@ -20,7 +20,7 @@ extension SessionRun {
             let request = step.group.flatMap { script.groups[$0].request } ?? index
             for gate in script.answers(between: request, and: index) { anchor = anchor.later(self.anchor(gate)) }
         } else {
-            anchor = anchor.later(gateAnchor)
+            anchor = anchor.later(anchors.gate)
             if step.isEnd {
                 for cancel in script.cancels(before: index) { anchor = anchor.later(self.anchor(cancel)) }
             } else if let group = step.group {
@@ -38,26 +38,18 @@ extension SessionRun {
 
     /// Takes in what stands before the step: server messages that are out, and gates once all of them are matched.
     private func advanceAnchors(to index: Int) {
-        let end = min(head, index)
-        while anchoredSteps < end {
-            let step = anchoredSteps
-            if script.steps[step].direction == .toClient, state[step] == .done || state[step] == .lost {
-                serverAnchor = serverAnchor.later(anchor(step))
-            }
-            anchoredSteps += 1
+        anchors.takeServer(before: min(head, index)) { step in
+            let isOut = script.steps[step].direction == .toClient && (state[step] == .done || state[step] == .lost)
+            return isOut ? anchor(step) : nil
         }
         guard script.steps[index].role != .reply else { return }
-        let gates = min(firstGate, index)
-        while anchoredGates < gates {
-            if script.steps[anchoredGates].isGate { gateAnchor = gateAnchor.later(anchor(anchoredGates)) }
-            anchoredGates += 1
-        }
+        anchors.takeGates(before: min(firstGate, index)) { script.steps[$0].isGate ? anchor($0) : nil }
     }
 
     /// A client message that what stands behind it had stopped waiting for. An end waits for it all the same.
     func anchorLate(gate step: Int, at now: WireInstant) {
-        guard step < anchoredGates, script.steps[step].isGate else { return }
-        gateAnchor = gateAnchor.later(Anchor(at: now, recorded: script.steps[step].time))
+        guard script.steps[step].isGate else { return }
+        anchors.late(gate: step, Anchor(at: now, recorded: script.steps[step].time))
     }
 
     func scaled(from earlier: UInt64, to later: UInt64, _ options: ReplayOptions) -> UInt64 {

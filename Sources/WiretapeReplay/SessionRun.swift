@@ -99,13 +99,7 @@ final class SessionRun: CountsAttempts {
     var equalHead: [Int: Int] = [:]
     /// Groups with a matched request and an unsent message of the server.
     var openGroups: [Int] = []
-    /// The last thing in actual time among the server's steps, and among the client's gates, before the head.
-    var serverAnchor: Anchor
-    var gateAnchor: Anchor
-    var anchoredSteps = 0
-    var anchoredGates = 0
-    /// The last client message that was matched.
-    var clientAnchor: Anchor
+    var anchors: ScriptAnchors
     /// Server messages whose state is `dormant`.
     var aside: [Int] = []
     /// The last connection ended as the script has it.
@@ -117,38 +111,20 @@ final class SessionRun: CountsAttempts {
     /// Gates of other sessions up to this line hold nothing back (`--causality tape`).
     var forgivenLine: Int32 = 0
 
-    // MARK: Counts
-
-    var matched = 0
-    /// Of them, those before the last restart.
-    var matchedBefore = 0
-    var clientMessages = 0
-    var requests = 0
-    var lastProgress: WireInstant
-    /// Pings and other keepalives of the client since then.
-    var pingsSinceProgress = 0
-    /// Other messages of the client since then that the script does not have.
-    var strangersSinceProgress = 0
-    var unexpected = KeptTexts()
-    var late: [Int] = []
-    var reordered = 0
-    /// What other sessions' clients did not say in time (`--causality tape`).
-    var missingElsewhere: [String] = []
+    var tally: SessionTally
 
     init(_ session: RecordedSession, script: Script, run: Int = 1, at now: WireInstant) {
         self.session = session
         self.script = script
         self.run = run
         claimedAt = now
-        lastProgress = now
+        tally = SessionTally(at: now)
         let count = script.steps.count
         state = StepColumn(.waiting, count: count)
         doneAt = StepTimes(count: count)
         matchedIn = StepColumn(0, count: count)
         judged = StepColumn(false, count: count)
-        serverAnchor = Anchor(at: now, recorded: script.opened)
-        gateAnchor = serverAnchor
-        clientAnchor = serverAnchor
+        anchors = ScriptAnchors(Anchor(at: now, recorded: script.opened))
         skipSettled()
     }
 
@@ -183,17 +159,6 @@ final class SessionRun: CountsAttempts {
         case closed
         /// In order: by the protocol's farewell, a `DELETE`, or a close frame that says so.
         case inOrder
-    }
-
-    /// Something that happened, in actual and in recorded time.
-    struct Anchor: Hashable, Sendable {
-        var at: WireInstant
-        var recorded: UInt64
-
-        /// The later of the two in actual time, the one recorded later among equals.
-        func later(_ other: Anchor) -> Anchor {
-            (other.at, other.recorded) > (at, recorded) ? other : self
-        }
     }
 
     /// The id that the server gives a connection in its greeting; nil: it gives none there.

@@ -10,10 +10,10 @@ extension ReplayEngine {
     /// - Returns: false when nothing more is to be done about it for now.
     mutating func arrives(_ message: Message, of r: Int, into out: inout [ReplayAction]) -> Bool {
         let isOwn = message.role != .keepalive && message.role != .ack
-        if isOwn { runs[r].clientMessages += 1 }
+        if isOwn { runs[r].tally.clientMessage() }
         guard isOwn, !faults.rules.isEmpty, runs[r].link?.isCut == false else { return true }
         let fate = MessageFate(
-            faultEngine.message(message, ordinal: runs[r].clientMessages, moment(of: r, message)))
+            faultEngine.message(message, ordinal: runs[r].tally.clientMessages, moment(of: r, message)))
         // Order is kept: what comes behind a message that is late is late, too.
         let under = runs[r].link?.faults
         let before = max(under?.incoming.last?.until ?? now, under?.incomingHeldUntil ?? now)

@@ -72,7 +72,7 @@ extension ReplayEngine {
     /// The client's time begins anew: it could not be heard.
     private mutating func isHeardAgain(_ r: Int) {
         runs[r].link?.faults.isSilent = false
-        runs[r].progressed(at: now)
+        runs[r].tally.progressed(at: now)
         runs[r].link?.watch.excuse(at: now)
         // An end that is on its way has its own time.
         if runs[r].link?.isCut == false { runs[r].wakeAt = now }

@@ -27,11 +27,11 @@ extension ReplayEngine {
     mutating func judge(_ request: RequestHead, _ kind: ExchangeKind, opensAttempt: Bool, of r: Int) -> RequestFate? {
         requestCount += 1
         guard !faults.rules.isEmpty else { return nil }
-        runs[r].requests += 1
+        runs[r].tally.request()
         var moment = moment(of: r)
         moment.context.opensAttempt = opensAttempt
         moment.context.transport = transport(kind, request, of: r)
-        guard let fate = RequestFate(faultEngine.request(request, kind, ordinal: runs[r].requests, moment)) else {
+        guard let fate = RequestFate(faultEngine.request(request, kind, ordinal: runs[r].tally.requests, moment)) else {
             return nil
         }
         for hit in fate.hits where hit != fate.end?.hit && hit != fate.endAfter?.hit { record(hit, moment, cut: false) }

@@ -59,8 +59,7 @@ extension SessionRun {
         mayComeBack = state.count { $0 == .abandoned }
         groupHead = [:]
         rewindPositions()
-        serverAnchor = Anchor(at: now, recorded: script.steps[last].time)
-        anchoredSteps = max(anchoredSteps, last + 1)
+        anchors.goOn(behind: last, Anchor(at: now, recorded: script.steps[last].time))
     }
 }
 
