@@ -4,7 +4,7 @@ internal import WiretapeProtocol
 internal import WiretapeReport
 internal import WiretapeWire
 
-/// Clients that name their session in every request by an id, without a negotiation (``CarrierCodec/hasTrackingIDs``).
+/// Clients that name their session in every request by an id, without a negotiation (``SessionNaming/hasTrackingIDs``).
 extension ReplayEngine {
     mutating func track(
         _ c: ConnectionID, _ head: RequestHead, _ body: [UInt8], _ codec: CodecEntry, into out: inout [ReplayAction]

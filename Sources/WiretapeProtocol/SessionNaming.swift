@@ -1,0 +1,70 @@
+package import WiretapeWire
+
+/// What requests name: the session that they belong to, the route under which it was asked for, and the negotiation that
+/// hands out ids.
+package protocol SessionNaming: Sendable {
+    /// The session that the exchange belongs to, when its opening tells.
+    static func sessionKey(_ opening: StreamOpening) -> String?
+    /// The ids that the server made for that session: answered by a negotiation, or named by a later request.
+    static func serverIDs(_ opening: StreamOpening) -> ServerIDs?
+    /// Where an answered negotiation sends the client on. Nil: nowhere.
+    static func redirection(_ exchange: StreamOpening) -> Redirection?
+    /// What the request is to the protocol.
+    static func kind(_ request: RequestHead) -> ExchangeKind
+    /// The path without what the protocol itself adds to it (SignalR: `/chat/negotiate` is of route `/chat`).
+    static func route(_ request: RequestHead) -> String
+    /// Query items that never take part in routing.
+    static var volatileQuery: Set<String> { get }
+    /// The answer to a negotiate request, made anew for ids and transports. Nil: the protocol has none.
+    /// - Parameters:
+    ///   - recorded: the exchange on the tape that it stands for, if there is one.
+    ///   - ids: `connectionId` and `connectionToken` to hand out.
+    static func negotiate(
+        _ request: RequestHead, recorded: StreamOpening?, ids: ServerIDs, transports: [Transport]
+    ) -> HTTPAnswer?
+    /// The body of an answered negotiation that does not offer those transports. Nil: it offers none of them.
+    static func negotiation(_ answer: [UInt8], without transports: Set<Transport>) -> [UInt8]?
+    /// The answer when the recorded negotiation sent the client elsewhere: the same, with the replay's own authority (the
+    /// request's `Host`). Nil: it did not.
+    static func redirect(_ request: RequestHead, recorded: StreamOpening) -> HTTPAnswer?
+    /// The answer to a negotiate request that cannot be served, in the protocol's own words.
+    static func refuseNegotiate(_ request: RequestHead, reason: String) -> HTTPAnswer?
+    /// What an ordinary exchange is to the protocol, when its application makes it for a session (an authorisation). Nil:
+    /// nothing.
+    static func errand(_ exchange: StreamOpening) -> Errand?
+    /// The body of the recorded answer to an errand, for another session than the recorded one.
+    static func renewed(
+        _ body: [UInt8], of recorded: StreamOpening, for live: StreamOpening, _ settings: CodecSettings
+    ) -> [UInt8]
+    /// Whether every request names its session by an id, from the first on and over whatever transport (Atmosphere's
+    /// tracking id). There is no negotiation then: a poll, stream or upgrade opens a session by itself, also one with an id
+    /// that the server has never heard of; a later one goes on with it, and takes the place of one that is open. The
+    /// protocol's handshake names the id, so that replay makes it (``greeting(_:id:)``) and scripts do not have it.
+    static var hasTrackingIDs: Bool { get }
+    /// Whether the request is one of those, where the protocol has others, too (Pusher's WebSockets).
+    static func isTracked(_ request: RequestHead) -> Bool
+    /// Another request carries the session from here on: what it asks for holds for the payloads that follow.
+    mutating func carried(by opening: StreamOpening)
+    /// The id of the session as far as its messages have told it.
+    var sessionID: String? { get }
+    /// Whether the head of an answer tells that the exchange is an operation of the protocol, and no request does.
+    static var isToldByAnswer: Bool { get }
+    /// Whether the answer to that request may tell so.
+    static func mayBeTold(_ request: RequestHead) -> Bool
+}
+
+extension SessionNaming {
+    package static func redirection(_ exchange: StreamOpening) -> Redirection? { nil }
+    package static func negotiation(_ answer: [UInt8], without transports: Set<Transport>) -> [UInt8]? { nil }
+    package static func redirect(_ request: RequestHead, recorded: StreamOpening) -> HTTPAnswer? { nil }
+    package static func errand(_ exchange: StreamOpening) -> Errand? { nil }
+    package static func renewed(
+        _ body: [UInt8], of recorded: StreamOpening, for live: StreamOpening, _ settings: CodecSettings
+    ) -> [UInt8] { body }
+    package static var hasTrackingIDs: Bool { false }
+    package static func isTracked(_ request: RequestHead) -> Bool { hasTrackingIDs }
+    package mutating func carried(by opening: StreamOpening) {}
+    package var sessionID: String? { nil }
+    package static var isToldByAnswer: Bool { false }
+    package static func mayBeTold(_ request: RequestHead) -> Bool { false }
+}
