@@ -49,6 +49,8 @@ package protocol MessageCodec: Sendable {
 }
 
 extension MessageCodec {
+    package static func framed(_ json: [UInt8]) -> [UInt8] { json }
+    package static func vary(_ id: String, _ n: Int) -> String { id }
     package static var memberOrder: [String] { [] }
     package static func subscribes(_ message: Message) -> Bool {
         guard message.direction == .toServer else { return false }

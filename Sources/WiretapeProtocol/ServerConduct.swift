@@ -62,6 +62,10 @@ package protocol ServerConduct: LimitedCodec {
 }
 
 extension ServerConduct {
+    package static var preamble: [(direction: Direction, opcode: Opcode, payload: [UInt8])] { [] }
+    package var obstacle: String? { nil }
+    package var keepalive: (payload: [UInt8], opcode: Opcode, every: UInt64)? { nil }
+    package func refusal(of message: Message, reason: String) -> (payload: [UInt8], opcode: Opcode)? { nil }
     package static func subprotocol(for request: RequestHead, recorded: String?) -> String? { recorded }
     package static func hasHandshake(on transport: Transport) -> Bool { true }
     package func keepalive(on transport: Transport) -> (payload: [UInt8], opcode: Opcode, every: UInt64)? { keepalive }

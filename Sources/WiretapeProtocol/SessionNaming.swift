@@ -54,6 +54,14 @@ package protocol SessionNaming: Sendable {
 }
 
 extension SessionNaming {
+    package static func sessionKey(_ opening: StreamOpening) -> String? { nil }
+    package static func serverIDs(_ opening: StreamOpening) -> ServerIDs? { nil }
+    package static func route(_ request: RequestHead) -> String { request.path }
+    package static var volatileQuery: Set<String> { [] }
+    package static func negotiate(
+        _ request: RequestHead, recorded: StreamOpening?, ids: ServerIDs, transports: [Transport]
+    ) -> HTTPAnswer? { nil }
+    package static func refuseNegotiate(_ request: RequestHead, reason: String) -> HTTPAnswer? { nil }
     package static func redirection(_ exchange: StreamOpening) -> Redirection? { nil }
     package static func negotiation(_ answer: [UInt8], without transports: Set<Transport>) -> [UInt8]? { nil }
     package static func redirect(_ request: RequestHead, recorded: StreamOpening) -> HTTPAnswer? { nil }

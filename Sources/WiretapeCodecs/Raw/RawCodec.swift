@@ -10,22 +10,15 @@ package struct RawCodec: FrameCodec {
     package static let id = "raw"
     private static let types = MessageTypes([Opcode.text, .binary].map(\.rawValue))
     package static func mayBeCalled(_ name: String) -> Bool { types.contains(name) }
-    package static let volatileQuery: Set<String> = []
 
     package static func claim(_ opening: StreamOpening) -> Confidence {
         kind(opening.request) == .upgrade ? .possible : .no
     }
 
-    package static func sessionKey(_ opening: StreamOpening) -> String? { nil }
-
-    package static func serverIDs(_ opening: StreamOpening) -> ServerIDs? { nil }
-
     package static func kind(_ request: RequestHead) -> ExchangeKind {
         if request.method == "OPTIONS" { return .preflight }
         return request.headers.hasToken("websocket", in: "Upgrade") ? .upgrade : .other
     }
-
-    package static func route(_ request: RequestHead) -> String { request.path }
 
     package init(_ opening: StreamOpening) {}
 
@@ -49,8 +42,6 @@ package struct RawCodec: FrameCodec {
                 meaning: value, content: value, summary: summary, bytes: bytes, opcode: opcode))
     }
 
-    package static func framed(_ json: [UInt8]) -> [UInt8] { json }
-
     package static var example: [String] {
         [
             "# A tape is what passed between a client and its server, a message a line, in order. Lines like this one, which",
@@ -66,8 +57,6 @@ package struct RawCodec: FrameCodec {
     }
     package static var hasSubscriptions: Bool { false }
 
-    package static var preamble: [(direction: Direction, opcode: Opcode, payload: [UInt8])] { [] }
-
     package func write(
         _ message: Message, ids: IDMap, on transport: Transport, into out: inout [UInt8]
     ) -> Opcode {
@@ -75,13 +64,5 @@ package struct RawCodec: FrameCodec {
         return message.opcode
     }
 
-    package static func vary(_ id: String, _ n: Int) -> String { id }
     package var transports: [Transport] { [.ws] }
-    package var obstacle: String? { nil }
-    package static func negotiate(
-        _ request: RequestHead, recorded: StreamOpening?, ids: ServerIDs, transports: [Transport]
-    ) -> HTTPAnswer? { nil }
-    package static func refuseNegotiate(_ request: RequestHead, reason: String) -> HTTPAnswer? { nil }
-    package var keepalive: (payload: [UInt8], opcode: Opcode, every: UInt64)? { nil }
-    package func refusal(of message: Message, reason: String) -> (payload: [UInt8], opcode: Opcode)? { nil }
 }
