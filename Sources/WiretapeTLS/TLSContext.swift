@@ -29,6 +29,12 @@ internal import WiretapeSystem
         case .system, .systemAnd:
             unsafe SSL_CTX_set_verify(raw, SSL_VERIFY_PEER, nil)
             _ = unsafe SSL_CTX_set_default_verify_paths(raw)
+            if let file = unsafe SystemTrust.besides(
+                builtIn: [X509_get_default_cert_file(), X509_get_default_cert_dir()].map { unsafe String(cString: $0) },
+                environment: ThisProcess.environment, exists: File.exists)
+            {
+                _ = unsafe SSL_CTX_load_verify_file(raw, file)
+            }
         }
         if case .systemAnd(let file) = trust { try addCertificates(file) }
         ERR_clear_error()

@@ -48,7 +48,7 @@ import wiretape
 
     @Test(arguments: [
         (["wiretape", "completions", ""], "bash zsh fish"), (["wiretape", "comp"], "completions"),
-        (["wiretape", "help", "--ma"], "--markdown"),
+        (["wiretape", "help", "--ma"], "--markdown"), (["wiretape", "help", "fau"], "faults"),
     ])
     func bashCompletes(_ words: [String], _ offered: String) throws {
         let list = words.map { "'\($0)'" }.joined(separator: " ")

@@ -53,10 +53,7 @@ extension Condition {
     }
 
     /// Every key but pointers and `header.…`.
-    package static let keys = [
-        "direction", "protocol", "transport", "type", "target", "event", "operation", "channel", "invocation", "regex",
-        "size", "method", "path", "token", "listener", "by", "code",
-    ]
+    package static let keys = RuleWord.conditions.map(\.term)
 
     private static func word<Value>(
         _ value: String, _ words: [String: Value], _ key: String, _ text: RuleText, _ at: Int

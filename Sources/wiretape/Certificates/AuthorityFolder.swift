@@ -73,10 +73,7 @@ struct AuthorityFolder {
     /// The file with the system's certificates and ours, made anew.
     /// - Returns: nil when the system's are not found where systems keep them.
     func bundle(_ authority: TLSIdentity) throws(Failure) -> String? {
-        let places = [
-            ThisProcess.environment("SSL_CERT_FILE") ?? "", "/etc/ssl/certs/ca-certificates.crt",
-            "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
-        ]
+        let places = [ThisProcess.environment("SSL_CERT_FILE") ?? ""] + SystemTrust.bundles
         guard let place = places.first(where: { !$0.isEmpty && $0 != bundlePath && File.exists($0) }) else {
             return nil
         }

@@ -8,17 +8,36 @@ package enum ManPage {
         out += ".SH DESCRIPTION\n" + line(HelpPage.about)
         out += ".SH COMMANDS\n"
         for spec in specs { out += command(spec) }
+        out += faults()
         out += ".SH EXIT STATUS\n"
         let all: [ExitCode] = [
-            .success, .failure, .diverged, .badFile, .expectation, .missing, .usage, .timeout, .signal,
+            .success, .failure, .diverged, .secretFound, .badFile, .expectation, .missing, .usage, .timeout,
+            .commandUnusable, .commandMissing, .signal,
         ]
         for exit in all { out += ".TP\n.B \(exit.code == 128 ? "128+n" : "\(exit.code)")\n" + line(exit.meaning) }
+        out += ".SH ENVIRONMENT\n"
+        for (name, meaning) in Surroundings.variables { out += item("\\fB\(escaped(name))\\fR", meaning) }
+        out += ".SH FILES\n"
+        for (name, meaning) in Surroundings.files { out += item("\\fI\(escaped(name))\\fR", meaning) }
+        return out
+    }
+
+    /// Every word of rules, as `wiretape help faults` lists them.
+    private static func faults() -> String {
+        var out = ".SH FAULTS\n" + line(FaultsPage.about)
+        for section in FaultsPage.sections {
+            out += ".SS \"\(escaped(section.title))\"\n"
+            for entry in section.entries {
+                out += item("\\fB\(escaped(entry.term))\\fR", entry.summary)
+                if let example = entry.example { out += ".br\n.I \"\(escaped(example))\"\n" }
+            }
+        }
         return out
     }
 
     private static func command(_ spec: CommandSpec) -> String {
         var out = ".SS \"\(escaped(HelpPage.synopsis(spec)))\"\n"
-        for paragraph in spec.discussion.split(separator: "\n") { out += ".PP\n" + line(String(paragraph)) }
+        out += spec.discussion.split(separator: "\n").map { line(String($0)) }.joined(separator: ".PP\n")
         for argument in spec.positionals { out += item("\\fI\(escaped(argument.spelling))\\fR", argument.help) }
         if let tail = spec.tail { out += item("\\fB\\-\\-\\fR \\fICOMMAND…\\fR", tail.help) }
         for option in spec.options where option.missing == nil {
