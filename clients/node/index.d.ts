@@ -8,7 +8,7 @@ export interface CommonOptions {
     cwd?: string;
     /** Variables of its environment, beside those of this process. */
     env?: Record<string, string>;
-    /** The program. Default: WIRETAPE_BIN, `wiretape` on PATH, the builds of this checkout. */
+    /** The program. Default: WIRETAPE_BIN, the one that the package carries, `wiretape` on PATH, the builds of this checkout. */
     bin?: string;
     /** Where tapes and plans lie: `import.meta.url`, a file or a folder. Default: the working folder. */
     from?: string | URL;

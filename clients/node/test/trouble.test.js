@@ -75,7 +75,7 @@ test('names the places where the program was looked for when none is set', async
     const builds = await Promise.all(['release', 'debug'].map((kind) => readdir(new URL(`../../../.build/${kind}`, import.meta.url)).catch(() => [])));
     if (builds.flat().includes('wiretape')) return t.skip('this checkout has a build, which would be found');
     await assert.rejects(replay(tape, { env: { WIRETAPE_BIN: '', PATH: folder } }), ({ message }) =>
-        /WIRETAPE_BIN \(not set\), wiretape on PATH \(1 folders\), .*\.build\/release\/wiretape, .*\.build\/debug\/wiretape/.test(message) && /tools\/build release/.test(message));
+        /WIRETAPE_BIN \(not set\), .*\/clients\/node\/bin\/wiretape, wiretape on PATH \(1 folders\), .*\.build\/release\/wiretape, .*\.build\/debug\/wiretape/.test(message) && /tools\/build release/.test(message));
 });
 
 test('refuses options that it does not know', async () => {

@@ -153,3 +153,20 @@ def test_where_the_program_is_looked_for(monkeypatch, tmp_path):
         if program.name == "named":
             monkeypatch.setenv("WIRETAPE_BIN", str(program))
         assert find_binary() == program
+
+
+def test_the_program_of_the_package_goes_before_path(monkeypatch, tmp_path):
+    scripts, packages = tmp_path / "bin", tmp_path / "lib" / "site-packages"
+    about = packages / "wiretape-9.dist-info"
+    for folder in (scripts, about):
+        folder.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: wiretape\nVersion: 9\n")
+    (about / "RECORD").write_text("../../bin/wiretape,,\nwiretape-9.dist-info/METADATA,,\n")
+    monkeypatch.delenv("WIRETAPE_BIN", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path / "path"))
+    monkeypatch.syspath_prepend(packages)
+    for program in (tmp_path / "path" / "wiretape", scripts / "wiretape"):
+        program.parent.mkdir(exist_ok=True)
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o700)
+        assert find_binary() == program

@@ -7,14 +7,15 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 from .errors import WiretapeError
 
 
 def find_binary(binary: str | os.PathLike[str] | None = None) -> Path:
-    """The path of the program: `binary`, else `WIRETAPE_BIN`, else `wiretape` on `PATH`, else the newest build of the
-    Wiretape checkout that this file or the current folder is in.
+    """The path of the program: `binary`, else `WIRETAPE_BIN`, else the one that was installed with this package, else
+    `wiretape` on `PATH`, else the newest build of the Wiretape checkout that this file or the current folder is in.
 
     Raises WiretapeError with the places that were looked at when there is none.
     """
@@ -23,6 +24,9 @@ def find_binary(binary: str | os.PathLike[str] | None = None) -> Path:
     variable = os.environ.get("WIRETAPE_BIN")
     if variable:
         return _named(Path(variable), "WIRETAPE_BIN")
+    carried = _carried()
+    if carried is not None:
+        return carried
     on_path = shutil.which("wiretape")
     if on_path is not None:
         return Path(on_path)
@@ -30,7 +34,7 @@ def find_binary(binary: str | os.PathLike[str] | None = None) -> Path:
     for build in builds:
         if os.access(build, os.X_OK):
             return build
-    places = ["WIRETAPE_BIN (not set)", "'wiretape' on PATH", *map(str, builds)]
+    places = ["WIRETAPE_BIN (not set)", "this package (carries none)", "'wiretape' on PATH", *map(str, builds)]
     raise WiretapeError(
         f"the program 'wiretape' was not found; looked for: {', '.join(places)}. Build it with 'tools/build release' in "
         "Wiretape's checkout, and put it on PATH or name it in WIRETAPE_BIN."
@@ -44,6 +48,18 @@ def _named(path: Path, by: str) -> Path:
             "release' in Wiretape's checkout, and name the path that it prints."
         )
     return path.absolute()
+
+
+def _carried() -> Path | None:
+    """The program that came with this package: a wheel made by tools/package carries it as its script, which need not
+    be on PATH. A package that was installed from a checkout carries none.
+    """
+    try:
+        files = metadata.files("wiretape") or []
+    except metadata.PackageNotFoundError:
+        return None
+    scripts = (Path(str(file.locate())).resolve() for file in files if file.name == "wiretape")
+    return next((script for script in scripts if script.is_file() and os.access(script, os.X_OK)), None)
 
 
 def _builds() -> Iterator[Path]:
