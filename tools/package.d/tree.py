@@ -2,6 +2,7 @@
 
 import pathlib
 import shutil
+import time
 
 from members import Member, gz
 from program import ROOT, Unbuildable, said_by
@@ -14,11 +15,11 @@ COMPLETIONS = {
 }
 
 
-def installed(program, notices):
+def installed(program, notices, epoch):
     """{path below a prefix: Member} of a whole installation."""
     tree = {
         "bin/wiretape": Member(program.read_bytes(), 0o755),
-        "share/man/man1/wiretape.1.gz": Member(gz(said_by(program, "man").encode() + b"\n")),
+        "share/man/man1/wiretape.1.gz": Member(gz(man_page(program, epoch))),
         "share/doc/wiretape/copyright": Member(notices),
         "share/doc/wiretape/changelog.gz": Member(gz((ROOT / "CHANGELOG.md").read_bytes())),
     }
@@ -27,6 +28,16 @@ def installed(program, notices):
     for page in ["guide", "faults", "verdict", "cli"]:
         tree[f"share/doc/wiretape/{page}.md"] = Member((ROOT / f"docs/{page}.md").read_bytes())
     return tree
+
+
+def man_page(program, epoch):
+    """The program's own page with the day of the commit, which the program does not know."""
+    page = said_by(program, "man")
+    head = '.TH WIRETAPE 1 ""'
+    if not page.startswith(head):
+        raise Unbuildable(f"'wiretape man' begins with {page[:60]!r}, where a day belongs into {head}")
+    day = time.strftime("%Y-%m-%d", time.gmtime(epoch))
+    return f'{head[:-1]}{day}"{page.removeprefix(head)}\n'.encode()
 
 
 def version(program):
