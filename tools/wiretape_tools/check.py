@@ -155,7 +155,9 @@ def needs_build(changed: list[str]) -> bool:
 def run(name: str, *command: str) -> Result:
     """A command to its end, its output kept."""
     begun = time.monotonic()
-    done = subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    done = subprocess.run(
+        command, cwd=ROOT, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    )
     return Result(name, done.returncode == 0, time.monotonic() - begun, done.stdout)
 
 
@@ -234,7 +236,8 @@ def main() -> int:
     if failed:
         print(f"check: FAILED: {', '.join(failed)}; {took}")
         return 1
-    print(f"check: {len(results)} of {len(results)} steps passed, {took}" + ("" if targets and not options.no_build else "; NO TEST WAS RUN"))
+    untested = "" if targets and not options.no_build else "; NO TEST WAS RUN"
+    print(f"check: {len(results)} of {len(results)} steps passed, {took}{untested}")
     return 0
 
 

@@ -42,13 +42,14 @@ def run(title: str, *command: str, folder: pathlib.Path = ROOT) -> bool:
 
 
 def main() -> int:
-    clients = python_files("clients", "Examples")
-    if not clients:
+    tools, clients = python_files("tools"), python_files("clients", "Examples")
+    if not tools or not clients:
         print("lint: FAILED: no Python file was found, so that nothing was checked", file=sys.stderr)
         return 1
     well = [
-        run(f"ruff check, {len(clients)} files", "ruff", "check", "--quiet", "--output-format", "concise", *clients),
+        run(f"ruff check, {len(tools + clients)} files", "ruff", "check", "--quiet", "--output-format", "concise", *tools, *clients),
         run(f"ruff format, {len(clients)} files", "ruff", "format", "--quiet", "--check", *clients),
+        run("mypy, tools", "mypy", "--no-error-summary", folder=ROOT / "tools"),
         run("mypy, clients/python", "mypy", "--no-error-summary", "--strict", folder=ROOT / "clients/python"),
     ]
     return 0 if all(well) else 1

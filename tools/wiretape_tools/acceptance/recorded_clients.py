@@ -1,0 +1,117 @@
+"""Every tape is replayed to a client that says what the recorded one said, when it said it: each run ends in exit 0.
+
+The tapes of recordings/, and tapes made of the packet captures in WIRETAPE_CAPTURES (../shared/captures where it is there).
+A capture that tells no whole client is named with the reason why it is not played.
+"""
+
+import argparse
+import asyncio
+import concurrent.futures
+import json
+import os
+import pathlib
+import sys
+import time
+
+from wiretape_tools.lib.processes import ROOT, Failed, Wiretape, fail, run
+from wiretape_tools.lib.recorded_client import RecordedClient
+from wiretape_tools.lib.tapes import events
+
+WORK = ROOT / ".build/acceptance/recorded-clients"
+# Why nobody can be played of these.
+LEFT_OUT = {
+    "aspnetcore-js-sse-tls13-aes128": "TLS: tools/capture-to-tape reads plain bytes only",
+    "aspnetcore-js-sse-tls13-dsb": "TLS: tools/capture-to-tape reads plain bytes only",
+    "graphql-wss-tls12-gql": "TLS: tools/capture-to-tape reads plain bytes only",
+}
+
+
+def captures():
+    folder = pathlib.Path(os.environ.get("WIRETAPE_CAPTURES") or ROOT.parent / "shared/captures")
+    return sorted(path for path in folder.glob("*/capture.pcap*")) if folder.is_dir() else []
+
+
+def made_of(capture):
+    """A tape of the capture, or why there is none."""
+    name = capture.parent.name
+    if name in LEFT_OUT:
+        return None, LEFT_OUT[name]
+    tape = WORK / f"{name}.tape"
+    code, _, err = run([sys.executable, "-m", "wiretape_tools.capture_to_tape", capture, tape])
+    if code != 0:
+        return None, err.strip().splitlines()[-1]
+    return tape, None
+
+
+def play(name, tape, speed):
+    """What the run shows in a line; raises Failed when it does not end as it should."""
+    _, found = events(tape)
+    file = name.replace(" ", "-")
+    report = WORK / f"{file}.report.json"
+    report.unlink(missing_ok=True)
+    # The recorded client may have been a page of another host.
+    arguments = ["replay", tape, "--report", report, "--speed", str(speed), "--allow-host", "*", "--allow-origin", "*"]
+    with Wiretape(arguments, WORK / f"{file}.log") as proxy:
+
+        async def client():
+            one = RecordedClient(found, proxy.port, speed)
+            await one.play()
+            return one
+
+        one = asyncio.run(client())
+        time.sleep(0.4)  # what is under way when the last connection ends
+        code = proxy.stop()
+        told = json.loads(report.read_text(encoding="utf-8")) if report.exists() else {}
+        notes = "".join(f"\n      {note}" for note in one.notes)
+        if code != 0 or told.get("verdict") != "pass":
+            raise Failed(f"exit {code}, verdict {told.get('verdict')}:{notes}\n      " + proxy.said().replace("\n", "\n      "))
+        if told["unclaimed"]:
+            raise Failed(f"sessions {told['unclaimed']} were asked for by nobody:{notes}")
+        if cut := [session["session"] for session in told["sessions"] if not session["finished"]]:
+            raise Failed(f"sessions {cut} did not come to their ends:{notes}")
+    matched = sum(session["matched"] for session in told["sessions"])
+    if not matched and not told["exchanges"]["played"]:
+        raise Failed(f"nothing of the tape was played:{notes}")
+    return f"{len(told['sessions'])} sessions, {matched} messages matched, {told['exchanges']['played']} exchanges{notes}"
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="tools/acceptance/recorded-clients", description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--cases", default="", help="only those whose name contains this")
+    parser.add_argument("--speed", type=float, default=1, help="of the recorded times, for both sides (1)")
+    parser.add_argument("--jobs", type=int, default=8, help="so many at a time (8)")
+    parser.add_argument("--recordings", action="store_true", help="without the captures")
+    options = parser.parse_args()
+    WORK.mkdir(parents=True, exist_ok=True)
+    tapes = {path.name.removesuffix(".tape.gz"): path for path in sorted((ROOT / "recordings").glob("*.tape.gz"))}
+    left_out = {}
+    for capture in [] if options.recordings else captures():
+        name = "capture " + capture.parent.name
+        if options.cases in name:
+            tapes[name], why = made_of(capture)
+            if why:
+                left_out[name] = why
+                del tapes[name]
+    chosen = {name: tape for name, tape in tapes.items() if options.cases in name}
+    begun, failed = time.monotonic(), 0
+
+    def attempt(name):
+        try:
+            return True, play(name, chosen[name], options.speed)
+        except Failed as failure:
+            return False, str(failure)
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as executor:
+        for name, (well, text) in zip(chosen, executor.map(attempt, chosen), strict=False):
+            failed += not well
+            print(f"{'passed' if well else 'FAILED'}  {name}: {text}", flush=True)
+    for name, why in left_out.items():
+        print(f"not run {name}: {why}")
+    print(f"recorded-clients: {len(chosen) - failed} of {len(chosen)} tapes end in exit 0, {time.monotonic() - begun:.0f} s")
+    if not chosen:
+        return fail("no tape was played")
+    return fail(f"{failed} of {len(chosen)}") if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
