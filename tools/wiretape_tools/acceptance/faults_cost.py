@@ -23,7 +23,7 @@ from wiretape_tools.lib import frames
 from wiretape_tools.lib.processes import ROOT, Failed, Program, binary, fail, free_port, wait_for_port
 
 WORK = ROOT / ".build/acceptance/faults-cost"
-SOURCE = pathlib.Path(os.environ.get("WIRETAPE_BENCH") or ROOT.parent / "shared/bench")
+SOURCE = pathlib.Path(os.environ.get("WIRETAPE_BENCH") or ROOT / "tools/wiretape_tools/bench/load")
 OTHER = ["--fault", "respond(503) on request[path=/other]"]
 HELD = ["--fault", "drop on NothingOfTheKind"]
 EMPTY = WORK / "empty.yaml"

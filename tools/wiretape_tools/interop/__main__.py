@@ -85,6 +85,13 @@ def main():
         if case["state"] == "failed":
             print(f"\ncase {case['name']}: {case['text']}\n      again: tools/interop --servers '' --cases '{case['name']}'")
     total = len(matrix.cells)
+    unseen = len(Matrix(peers, chosen).cells) - total
+    unrun = sum(case["state"] == "not run" for case in cases)
+    if unseen or unrun:
+        print(
+            f"\nskipped {unseen} cells and {unrun} cases: they need what is not here (lines 'not run' above say what);"
+            " nothing is known of them"
+        )
     if options.json:
         result = {"cells": [cell.json() for cell in matrix.cells], "cases": cases, "absent": absent}
         pathlib.Path(options.json).write_text(json.dumps(result, indent=1), encoding="utf-8")

@@ -18,7 +18,7 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-from wiretape_tools.lib.processes import ROOT, Failed, Program, Wiretape, binary, free_port, run, wait_for_port
+from wiretape_tools.lib.processes import ROOT, Failed, Program, Skipped, Wiretape, binary, free_port, run, wait_for_port
 
 HERE = pathlib.Path(__file__).resolve().parent
 TRANSPORTS = ["ws", "sse", "stream", "lp"]
@@ -270,7 +270,7 @@ def canonical(stage, transport):
 def tape_of(stage, name):
     capture = CAPTURES / name / "capture.pcapng"
     if not capture.is_file():
-        return None
+        raise Skipped(f"no packet capture {name} (WIRETAPE_PEERS)")
     tape = stage.path(".tape")
     code, _, err = run([sys.executable, "-m", "wiretape_tools.capture_to_tape", capture, tape])
     if code != 0:
@@ -286,8 +286,6 @@ def observed_then(name, who):
 
 def capture_longpolling(stage):
     tape = tape_of(stage, "atmosphere-longpolling")
-    if tape is None:
-        return "not run: no captures"
     hello, pipe = '{"author":"a","message":"hello"}', '{"author":"a","message":"pipe | and 5|x"}'
     # What each client did and when, by its log.
     roles = {
@@ -326,8 +324,6 @@ def capture_longpolling(stage):
 def capture_seed(stage):
     """The 2013 seed's client and its pusher, whose requests have no id: ordinary ones beside the sessions."""
     tape = tape_of(stage, "atmosphere-seed-objc")
-    if tape is None:
-        return "not run: no captures"
     bodies = ['{"hello":0}', '{"hello":1}', '{"hello":2}', "one", "two", "plain text"]
 
     def play(url):
@@ -385,14 +381,19 @@ def main():
 
     def attempt(name):
         try:
-            return True, f"  passed  {name:<22} {ACTIONS[name](Stage(name))}"
+            return "passed", f"  passed  {name:<22} {ACTIONS[name](Stage(name))}"
+        except Skipped as reason:
+            return "not run", f"  not run {name:<22} {reason}"
         except Failed as failure:
-            return False, f"  failed  {name:<22} {failure}"
+            return "failed", f"  failed  {name:<22} {failure}"
 
     with concurrent.futures.ThreadPoolExecutor(4) as executor:
         results = list(executor.map(attempt, names))
     print("\n".join(text for _, text in results))
-    return 0 if all(well for well, _ in results) else 1
+    states = [state for state, _ in results]
+    if skipped := states.count("not run"):
+        print(f"skipped {skipped} of {len(names)} cases: they play packet captures, and those are not here (WIRETAPE_PEERS)")
+    return 0 if "passed" in states and "failed" not in states else 1
 
 
 if __name__ == "__main__":

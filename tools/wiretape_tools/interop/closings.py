@@ -150,7 +150,7 @@ def other_words(stage):
 
 
 CASES = {
-    **{f"closing: {name}": (graphql_pairs.NEEDS, equal(graphql(name))) for name in graphql_pairs.PAIRS},
+    **{f"closing: {name}": (graphql_pairs.needs(pair), equal(graphql(name))) for name, pair in graphql_pairs.PAIRS.items()},
     "closing: signalr-js": (("aspnetcore", "signalr-js"), equal(signalr("aspnetcore", "signalr-js"))),
     # It sends its Close and an empty close frame at once, and this server answers whichever it takes up first.
     "closing: signalr-js with aiosignalr": (("signalr-js",), equal(signalr("aiosignalr", "signalr-js"), races=True)),

@@ -101,6 +101,6 @@ def strawberry(stage):
 
 
 CASES = {
-    "graphql: Apollo's goodbye to a strict server": (("npm",), goodbye(strawberry, 4400)),
+    "graphql: Apollo's goodbye to a strict server": ((), goodbye(strawberry, 4400)),
     "graphql: Apollo's goodbye to a lenient server": ((), goodbye(lambda stage: Lenient(), "by the client")),
 }

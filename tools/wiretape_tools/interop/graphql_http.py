@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 from wiretape_tools.interop.cells import chains, compare
-from wiretape_tools.interop.graphql_pairs import SPELLED, STAGES, numbers
+from wiretape_tools.interop.graphql_pairs import SPELLED, STAGES, needs, numbers
 from wiretape_tools.interop.peers import HERE
 from wiretape_tools.lib.processes import Failed, Program, Wiretape, free_port, run, wait_for_port
 
@@ -47,7 +47,7 @@ def start(stage, pair, port):
     if pair["server"] == "node":
         command = ["node", HERE / "graphql_server.js", port]
     else:
-        command = [sys.executable, stage.peers.folder / "strawberry_server.py", port]
+        command = [sys.executable, HERE / "strawberry_server.py", port]
     environment = {**os.environ, "NODE_PATH": stage.peers.node_path}
     program = Program(pair["server"], [str(part) for part in command], stage.path(".server.log"), env=environment)
     try:
@@ -167,15 +167,16 @@ def across(stage, tape_of, to):
     return f"{sum(map(len, live.values()))} observations equal, served over {', '.join(taken)}"
 
 
-NEEDS = ("npm",)  # strawberry_server.py is in the same folder
 HTTP = ["multipart", "sse", "sse single", "sse with strawberry"]
-CASES: dict[str, Any] = {f"graphql over HTTP: {name}": (NEEDS, lambda s, name=name: equal(s, PAIRS[name])) for name in HTTP}
+CASES: dict[str, Any] = {
+    f"graphql over HTTP: {name}": (needs(PAIRS[name]), lambda s, name=name: equal(s, PAIRS[name])) for name in HTTP
+}
 CASES |= {
-    f"graphql over HTTP: {name} lost": (NEEDS, lambda s, name=name: lost(s, PAIRS[name]))
+    f"graphql over HTTP: {name} lost": (needs(PAIRS[name]), lambda s, name=name: lost(s, PAIRS[name]))
     for name in ("multipart", "sse", "sse single")
 }
 CASES |= {
-    f"graphql over HTTP: {a} to {b}": (NEEDS, lambda s, a=a, b=b: across(s, a, b))
+    f"graphql over HTTP: {a} to {b}": (needs(PAIRS[a], PAIRS[b]), lambda s, a=a, b=b: across(s, a, b))
     for a, b in [
         ("ws of gql", "multipart"), ("ws", "sse"), ("ws", "sse single"), ("multipart", "ws of gql"), ("sse", "ws"),
         ("sse single", "ws"), ("sse", "sse single"), ("sse single", "sse"),

@@ -2,7 +2,7 @@
 observations. Then the tape is played to the same client in another spelling, to one with another variable, to a client
 that loses its connection in the middle, and to another implementation.
 
-A pair is a line of PAIRS; programs are client_graphql.js, client_gql.py, graphql_server.js and the peers' strawberry_server.py.
+A pair is a line of PAIRS; programs are client_graphql.js, client_gql.py, graphql_server.js and strawberry_server.py.
 """
 
 import json
@@ -62,7 +62,7 @@ def start(stage, pair, port):
     if pair["server"] == "node":
         command, environment = ["node", HERE / "graphql_server.js", port], {"NODE_PATH": stage.peers.node_path}
     else:
-        command, environment = [sys.executable, stage.peers.folder / "strawberry_server.py", port], {}
+        command, environment = [sys.executable, HERE / "strawberry_server.py", port], {}
     program = Program(pair["server"], [str(part) for part in command], stage.path(".server.log"), env={**os.environ, **environment})
     try:
         wait_for_port(port, program)
@@ -266,17 +266,26 @@ def appsync(stage):
     return "gql's AppSync client: header in the URL, data as text, start_ack, ka"
 
 
-NEEDS = ("npm",)  # strawberry_server.py is in the same folder
-CASES: dict[str, Any] = {f"graphql: {name}": (NEEDS, lambda s, pair=pair: equal(s, pair)) for name, pair in PAIRS.items()}
+NEEDS = ("npm",)
+
+
+def needs(*pairs):
+    """Which peers these pairs cannot do without: the packages of npm, where a program of theirs is JavaScript."""
+    return NEEDS if any({"node", "sse"} & {pair["server"], pair["client"]} for pair in pairs) else ()
+
+
+CASES: dict[str, Any] = {
+    f"graphql: {name}": (needs(pair), lambda s, pair=pair: equal(s, pair)) for name, pair in PAIRS.items()
+}
 CASES |= {
-    f"graphql: {name} lost": (NEEDS, lambda s, name=name: lost(s, PAIRS[name]))
+    f"graphql: {name} lost": (needs(PAIRS[name]), lambda s, name=name: lost(s, PAIRS[name]))
     for name in ("graphql-ws", "subscriptions-transport-ws", "gql transport-ws")
 }
 CASES |= {"graphql: across clients": (NEEDS, across), "graphql: unknown subprotocol": (NEEDS, unknown_subprotocol)}
 CASES |= {"graphql: sparse tape": (NEEDS, sparse)}
-CASES |= {"graphql: gql appsync": (NEEDS, appsync)}
+CASES |= {"graphql: gql appsync": ((), appsync)}
 CASES |= {
-    f"graphql: {a} tape to {b}": (NEEDS, lambda s, a=a, b=b: bridged(s, a, b))
+    f"graphql: {a} tape to {b}": (needs(PAIRS[a], PAIRS[b]), lambda s, a=a, b=b: bridged(s, a, b))
     for a, b in [
         ("graphql-ws", "subscriptions-transport-ws"), ("subscriptions-transport-ws", "graphql-ws"),
         ("gql transport-ws", "gql legacy"), ("gql legacy", "gql transport-ws"), ("subscriptions-transport-ws", "gql transport-ws"),

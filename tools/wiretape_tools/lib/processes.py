@@ -20,6 +20,10 @@ class Failed(Exception):
     """A check that did not hold, in a sentence."""
 
 
+class Skipped(Exception):
+    """What a check needs is not here, in a sentence: nothing was looked at."""
+
+
 def binary() -> str:
     """The program under test: WIRETAPE_BIN, else the release build of this checkout."""
     path = pathlib.Path(os.environ.get("WIRETAPE_BIN") or ROOT / ".build/release/wiretape")

@@ -248,13 +248,15 @@ def parse():
     names = options.clients.split(",")
     if unknown := set(names) - {row.name for row in ROWS}:
         parser.error(f"no client {', '.join(unknown)}")
-    options.rows = [row for row in ROWS if row.name in names and (PEERS.is_dir() or not row.needs_peers)]
+    wanted = [row for row in ROWS if row.name in names]
+    options.rows = [row for row in wanted if PEERS.is_dir() or not row.needs_peers]
     options.parts = options.parts.split(",")
-    options.cases = [
-        case
-        for case in CASES
-        if (PEERS.is_dir() or not case.row.needs_peers) and (not options.verdicts or case.name in options.verdicts.split(";"))
-    ]
+    asked = [case for case in CASES if not options.verdicts or case.name in options.verdicts.split(";")]
+    options.cases = [case for case in asked if PEERS.is_dir() or not case.row.needs_peers]
+    options.absent = {
+        "clients of the table": (len(wanted) - len(options.rows)) if "table" in options.parts else 0,
+        "verdicts": (len(asked) - len(options.cases)) if "verdicts" in options.parts else 0,
+    }
     options.wanted = options.faults.split(",") if options.faults else None
     return options
 
@@ -276,7 +278,12 @@ def main():
             problems += compared(options, around, executor)
         if "verdicts" in options.parts:
             problems += verdicts(options.cases, around, executor)
+    if any(options.absent.values()):
+        counts = " and ".join(f"{count} {what}" for what, count in options.absent.items() if count)
+        print(f"skipped {counts}, of which nothing is known: the JavaScript packages are not here (WIRETAPE_PEERS)")
     print(f"{time.monotonic() - begun:.0f} s")
+    if not (options.rows and "table" in options.parts) and not (options.cases and "verdicts" in options.parts):
+        problems.append("nothing was looked at")
     for problem in problems:
         fail(problem)
     return 1 if problems else 0
