@@ -81,7 +81,7 @@ extension ReplayEngine {
                 "the recorded answer to \(head.method) \(head.path) is not whole on the tape, too long or damaged"
             return refuse(c, head, 501, text, into: &out)
         }
-        var answer = withCORS(ExchangeAnswer.make(exchange, for: head), for: head)
+        var answer = ExchangeAnswer.make(exchange, for: head).readable(by: head)
         if let protocolType {
             answer.body = protocolType.renewed(answer.body, of: exchange.opening, for: asked, options.codecSettings)
         }

@@ -104,7 +104,7 @@ extension ReplayEngine {
         case .ws:
             let headers = upgradeHeaders(head, of: r, after)
             out.append(acceptance(of: head, on: c, for: r, headers: headers, after))
-        default: out.append(.beginStream(c, withCORS(answer(.stream, head, of: r), for: head)))
+        default: out.append(.beginStream(c, answer(.stream, head, of: r).readable(by: head)))
         }
         greet(greeting, fate, on: c, of: r, into: &out)
         if link.transport == .lp {

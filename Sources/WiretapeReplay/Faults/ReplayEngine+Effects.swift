@@ -24,7 +24,11 @@ extension ReplayEngine {
         case .mute(let scope, let duration) where scope.coversProtocol:
             runs[r].mutedUntil = now.advanced(by: duration ?? .max)
             runs[r].excused(for: duration, at: now)
-        default: break
+        case .stall, .mute, .throttle, .slice: break
+        case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage, .wrongAccept,
+            .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate:
+            // What is done to a message, a request or its end is no effect.
+            return
         }
         guard let c else {
             if runs[r].link?.transport == .lp { runs[r].link?.faults.onNextPoll.append(effect) }
@@ -46,7 +50,10 @@ extension ReplayEngine {
             out.append(.mute(c, true))
         case .throttle(let rate, _): out.append(.pace(c, .rate(rate)))
         case .slice(let size, let every, _): out.append(.pace(c, .slices(size, every: every)))
-        default: return
+        case .downgrade, .expire: return
+        case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage, .wrongAccept,
+            .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate:
+            return
         }
         guard let duration = effect.duration else { return }
         lasting.append(Lasting(until: now.advanced(by: duration), connection: c, effect: effect))

@@ -84,7 +84,7 @@ extension ReplayEngine {
         }
         let answer = HTTPAnswer(
             status: status, headers: [HeaderField("Content-Type", "text/plain")], body: Array("unavailable\n".utf8))
-        out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
+        out.append(.respond(c, answer.readable(by: head), thenClose: false))
         return true
     }
 

@@ -95,24 +95,15 @@ extension ReplayEngine {
         _ verdict: FaultVerdict, on c: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, after wait: UInt64,
         of r: Int?, into out: inout [ReplayAction]
     ) -> Int? {
-        switch verdict {
-        case .respond(let answer):
-            out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
+        switch FaultAnswer(verdict, to: head, kind) {
+        case .whole(let answer):
+            out.append(.respond(c, answer.readable(by: head), thenClose: false))
             return answer.status
-        case .redirectLoop:
-            out.append(.respond(c, withCORS(RedirectLoop.answer(head), for: head), thenClose: false))
-            return 307
-        case .malformed(let part):
-            if part ?? (kind == .upgrade ? .head : .body) == .body {
-                var answer = HTTPAnswer(status: 200, headers: [HeaderField("Content-Type", "application/json")])
-                answer.body = Array(#"{"connectionId":"wiretape","availableTransports":[{"tran"#.utf8)
-                out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
-                return 200
-            }
-            out.append(.raw(c, Array("HTTQ/1.l 2OO\r\nContent-Length= no\r\n\r\n".utf8)))
+        case .garbage(let bytes):
+            out.append(.raw(c, bytes))
             end(c, .disconnect, after: wait, of: r, into: &out)
             return nil
-        default:
+        case .none:
             end(c, verdict, after: wait, of: r, into: &out)
             return nil
         }
@@ -216,7 +207,7 @@ extension ReplayEngine {
         guard !faults.rules.isEmpty, RedirectLoop.follows(head),
             faults.rules.contains(where: { $0.actions.contains { $0.verdict == .redirectLoop } })
         else { return false }
-        out.append(.respond(c, withCORS(RedirectLoop.answer(head), for: head), thenClose: false))
+        out.append(.respond(c, RedirectLoop.answer(head).readable(by: head), thenClose: false))
         return true
     }
 }

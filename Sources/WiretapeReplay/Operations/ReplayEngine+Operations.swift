@@ -28,7 +28,7 @@ extension ReplayEngine {
         case .run(let r):
             if let obstacle = runs[r].session.obstacle {
                 let reason = obstructed(runs[r].session, obstacle, into: &out)
-                out.append(.respond(c, withCORS(plain(404, reason), for: head), thenClose: false))
+                out.append(.respond(c, plain(404, reason).readable(by: head), thenClose: false))
             } else {
                 serve(message, payload, opening, of: r, on: c, into: &out)
             }
@@ -230,7 +230,7 @@ extension ReplayEngine {
                 !own.contains { equalIgnoringCase($0.name, field.name) }
             }
         }
-        given = withCORS(given, for: head)
+        given = given.readable(by: head)
         // The head tells in which of a carrier's forms the answer is.
         var told = opening
         told.response = ResponseHead(status: given.status, headers: given.headers)
@@ -258,7 +258,7 @@ extension ReplayEngine {
                 request: ExchangeKind.operation.rawValue, status: answer.status,
                 transport: runs[r].session.codec.type.transport(head), time: elapsed), failed: by,
             refusal: refusal, at: now)
-        out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
+        out.append(.respond(c, answer.readable(by: head), thenClose: false))
     }
 
     /// Ends the answer to an operation: properly only where the recorded server did so.
@@ -270,7 +270,7 @@ extension ReplayEngine {
         case .close(let code, let reason):
             if let answer = runs[r].link?.answer {
                 let head = runs[r].link?.opening.request ?? runs[r].session.opening.request
-                let given = code == 1000 ? answer : withCORS(plain(409, reason), for: head)
+                let given = code == 1000 ? answer : plain(409, reason).readable(by: head)
                 out.append(.respond(c, given, thenClose: false, ticket: ticket()))
                 noteAnswered(on: c, of: r, into: &out)
                 return true
@@ -304,7 +304,7 @@ extension ReplayEngine {
             answer.status = 409
             answer.body = refusal.payload
         }
-        out.append(.respond(c, withCORS(answer, for: opening.request), thenClose: false))
+        out.append(.respond(c, answer.readable(by: opening.request), thenClose: false))
     }
 
     private func exhaustedText(_ message: Message, _ count: Int) -> String {

@@ -149,12 +149,16 @@ extension HeldConnection {
         switch end.verdict {
         case .respond, .redirectLoop, .malformed:
             guard let live else { return }
-            if let own = LiveFaults.answer(end.verdict, to: live.head, live.kind) {
-                return answer(node.options.access.restricted(own, to: live.head), live, by: by, at: now)
+            switch FaultAnswer(end.verdict, to: live.head, live.kind) {
+            case .whole(let own):
+                let readable = node.options.access.restricted(own.readable(by: live.head), to: live.head)
+                answer(readable, live, by: by, at: now)
+            case .garbage(let bytes):
+                faults.failed(live, by: by, how: "malformed", at: now)
+                say(bytes, x: http.lastX, at: now)
+                leave(at: now)
+            case .none: break
             }
-            faults.failed(live, by: by, how: "malformed", at: now)
-            say(LiveFaults.garbage, x: http.lastX, at: now)
-            leave(at: now)
         case .reset, .refuse, .disconnect:
             // Where a client connects there is no request yet.
             if live == nil { faults.refused(connection.id, by: end.hit.name, at: now) }
@@ -372,7 +376,10 @@ extension HeldConnection {
                 pace(.slices(size, every: every), directions, for: time, at: now)
             case .downgrade(let transports): if let live { faults.downgrade(transports, live) }
             case .expire: if let live { faults.expire(live, by: rule) }
-            default: break
+            case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage, .wrongAccept,
+                .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate:
+                // What is done to a message, a request or its end is no effect.
+                break
             }
         }
     }
