@@ -5,6 +5,20 @@ package enum ProcessSetup {
     /// A write to a closed socket or pipe is an error, not a death. Child processes get the default back.
     package static func ignoreSIGPIPE() { wiretape_ignore_sigpipe() }
 
+    /// The command line, the program's name first. Swift reads it from /proc, which an empty root does not have.
+    package static var commandLine: [String] {
+        let words = CommandLine.arguments
+        return words.count > 1 ? words : kernelCommandLine ?? words
+    }
+
+    /// The command line from where the kernel puts it; nil when it is not found there.
+    package static var kernelCommandLine: [String]? {
+        guard let words = unsafe wiretape_kernel_arguments() else { return nil }
+        var copy: [String] = []
+        while let word = unsafe words[copy.count] { copy.append(unsafe String(cString: word)) }
+        return copy
+    }
+
     /// Raises the soft limit of open descriptors to the hard one, at most to a million. Returns the limit.
     @discardableResult package static func raiseDescriptorLimit() -> Int {
         let before = wiretape_descriptor_limit()
