@@ -1,14 +1,16 @@
 internal import CWiretapeUV
+internal import WiretapeSystem
 
 /// What a process that serves connections does once, at its start.
 package enum ProcessSetup {
     /// A write to a closed socket or pipe is an error, not a death. Child processes get the default back.
     package static func ignoreSIGPIPE() { wiretape_ignore_sigpipe() }
 
-    /// The command line, the program's name first. Swift reads it from /proc, which an empty root does not have.
+    /// The command line, the program's name first. Swift reads it from /proc; only where that is not mounted, as in an empty
+    /// root, it is looked for where the kernel has put it.
     package static var commandLine: [String] {
         let words = CommandLine.arguments
-        return words.count > 1 ? words : kernelCommandLine ?? words
+        return words.count > 1 || File.exists("/proc/self/cmdline") ? words : kernelCommandLine ?? words
     }
 
     /// The command line from where the kernel puts it; nil when it is not found there.

@@ -5,8 +5,8 @@ import shutil
 import subprocess
 import time
 
-from processes import ROOT, Failed
 from clients import done
+from processes import ROOT, Failed
 
 
 def twice(work):
