@@ -1,6 +1,8 @@
 internal import CWiretapeUV
 internal import WiretapeSystem
 
+// Lifetime: the kernel's copy of the command line lies above the stack and stays as long as the process.
+
 /// What a process that serves connections does once, at its start.
 package enum ProcessSetup {
     /// A write to a closed socket or pipe is an error, not a death. Child processes get the default back.
