@@ -36,6 +36,7 @@ extension HeldConnection {
     func endToServer(at now: WireInstant) {
         endsToServer = false
         guard connection.server != nil else {
+            writeGathered()
             connection.client?.halfClose()
             return
         }
@@ -185,6 +186,7 @@ extension HeldConnection {
     /// Cuts the connection to both sides.
     func over(_ live: LiveExchange?, _ by: String, _ how: String, at now: WireInstant, reset: Bool = false) {
         guard !isOver else { return }
+        writeGathered()
         if let live { faults.ended(live, by: by, how: how, at: now) }
         connection.record(gone: .proxy, reset ? .rst : .fin, by, at: now)
         isOver = true
@@ -207,6 +209,7 @@ extension HeldConnection {
     /// What is put together takes too much memory: nothing more is read. A request is answered with 503, a WebSocket ends with
     /// 1009, anything else is reset.
     func refused(_ why: String, at now: WireInstant) {
+        writeGathered()
         toServer.lane.clear()
         let isRequest = http.state == .request && http.requestKind == .collect && socket == nil && !isTunnel
         http.early = []
@@ -226,6 +229,7 @@ extension HeldConnection {
     }
 
     private func close(_ code: UInt16?, _ reason: String, _ live: LiveExchange?, _ by: String, at now: WireInstant) {
+        writeGathered()
         let how = code.map { "close \($0)" } ?? "close"
         if let live { faults.ended(live, by: by, how: how, at: now) }
         connection.record(gone: .proxy, .fin, by, at: now)
@@ -255,6 +259,7 @@ extension HeldConnection {
     /// Nothing more is relayed; what the client is told stands in its lane already, its end behind it.
     func leave(at now: WireInstant) {
         guard !isOver else { return }
+        writeGathered()
         mark(.fin, .toClient, at: now)
         update(.toClient) { $0.lane.seal() }
         connection.server?.stream?.reset()

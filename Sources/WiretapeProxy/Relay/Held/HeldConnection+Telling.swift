@@ -39,6 +39,7 @@ extension HeldConnection {
     func record(_ end: MessageFate.End, on live: LiveExchange?, cut: Bool, isTold: Bool, at now: WireInstant) {
         if !isTold { faults.record(end.hit, on: live, cut: cut, at: now) }
         guard let mark = control.takeMark(of: end.hit) else { return }
+        writeGathered()
         var delivered = mark.carried
         if cut, mark.connection == connection.id, let side = mark.direction, let carried = delivered {
             let lane = side == .toClient ? toClient.lane.count : toServer.lane.count

@@ -62,10 +62,14 @@ final class HeldConnection {
     private var late: [Direction: [UInt8]] = [:]
     /// What the connection has had of its share.
     private var spent = 0
+    private var restedAt = WireInstant.zero
     /// Messages, or what costs as much, that a connection may bring in one turn of the loop, so that a peer that floods does
     /// not delay others by more than milliseconds; and the bytes after which that is asked.
     private static let share = 128
     private static let slice = 4096
+    /// Until the next share, in nanoseconds, about what one takes: a loop that never waits keeps its peers, and others that
+    /// share its processor, from running (the kernel lets a thread run for milliseconds before it gives way).
+    private static let rest: UInt64 = 250_000
     private var hold: MemoryHold?
 
     /// Messages of the exchange's session that let others pass.
@@ -116,6 +120,7 @@ final class HeldConnection {
             }
             late[direction, default: []].append(copying: bytes.extracting(at..<bytes.count))
             side(direction.reversed)?.block(.turn)
+            restedAt = now.advanced(by: Self.rest)
             return
         }
     }
@@ -152,7 +157,7 @@ final class HeldConnection {
 
     /// A new turn: what waited for it is looked at.
     private func takeTurn(at now: WireInstant) {
-        guard !late.isEmpty else { return }
+        guard !late.isEmpty, restedAt <= now else { return }
         spent = 0
         for direction in Direction.allCases {
             // Of the side that sends that way.
@@ -197,16 +202,22 @@ final class HeldConnection {
         return direction == .toClient || connection.isServerConnected
     }
 
-    /// Queues bytes behind those that wait.
+    /// What nothing holds back is written, in one call: the messages of one read leave together.
+    func writeGathered() {
+        for direction in Direction.allCases {
+            let bytes = direction == .toClient ? toClient.takeGathered() : toServer.takeGathered()
+            if !bytes.isEmpty { side(direction)?.stream?.write(bytes.span) }
+        }
+    }
+
+    /// Queues bytes behind those that wait. What need not wait is written when this turn's work is done (``pump()``), or
+    /// before anything else happens to a stream.
     func add(
         _ bytes: [UInt8], _ direction: Direction, endsFrame: Bool = true, delay: UInt64 = 0, at now: WireInstant
     ) {
         update(direction) { $0.carried += bytes.count }
         let isIdle = direction == .toClient ? toClient.lane.isIdle(at: now) : toServer.lane.isIdle(at: now)
-        if isIdle, delay == 0, endsFrame, isOpen(direction) {
-            side(direction)?.stream?.write(bytes.span)
-            return update(direction) { $0.wrote(bytes.count) }
-        }
+        if isIdle, delay == 0, endsFrame, isOpen(direction) { return update(direction) { $0.gather(bytes) } }
         update(direction) { $0.lane.add(bytes, endsFrame: endsFrame, delay: delay, at: now) }
     }
 
@@ -238,6 +249,7 @@ final class HeldConnection {
             goesOn = false
             for direction in Direction.allCases where isOpen(direction) && step(direction, at: now) { goesOn = true }
         }
+        writeGathered()
         isPumping = false
         look(at: now)
         account()
@@ -264,6 +276,7 @@ final class HeldConnection {
     }
 
     private func step(_ direction: Direction, at now: WireInstant) -> Bool {
+        writeGathered()
         let output = direction == .toClient ? toClient.lane.take(at: now) : toServer.lane.take(at: now)
         switch output {
         case .nothing: return false
@@ -280,6 +293,7 @@ final class HeldConnection {
 
     /// The peer's kernel must have what was written before `mark` happens.
     func awaitAcknowledged(_ mark: HeldMark, _ direction: Direction, at now: WireInstant) {
+        writeGathered()
         let ticket = nextMark
         nextMark += 1
         marks[ticket] = mark
@@ -363,7 +377,7 @@ final class HeldConnection {
         consider(http.stream == nil ? nil : parked.next)
         consider(goodbyeBy)
         consider(nextPeek)
-        if !late.isEmpty { consider(now) }
+        if !late.isEmpty { consider(restedAt) }
         guard let next else {
             timer?.cancel()
             return

@@ -10,12 +10,26 @@ struct HeldLeg {
     var lane = HeldLane()
     /// Bytes since a rule fired for an event: what carries that.
     var carried = 0
+    /// What nothing holds back, until it is written in one call.
+    private var gathered: [UInt8] = []
     private var ledger = SendLedger()
     private var lookEvery: UInt64 = 0
     private(set) var nextLook: WireInstant?
     private var progressUntil = WireInstant.zero
 
     mutating func wrote(_ count: Int) { ledger.wrote(count) }
+
+    mutating func gather(_ bytes: [UInt8]) {
+        if gathered.isEmpty { gathered = bytes } else { gathered += bytes }
+    }
+
+    /// - Returns: what the caller writes now.
+    mutating func takeGathered() -> [UInt8] {
+        guard !gathered.isEmpty else { return [] }
+        defer { gathered = [] }
+        wrote(gathered.count)
+        return gathered
+    }
 
     /// Tells by ``look(_:at:)`` when the peer's kernel has everything that was written.
     mutating func await(_ ticket: Int, at now: WireInstant) {
