@@ -12,6 +12,12 @@ extension ReplayEngine {
         self.now = max(self.now, now)
         self.clientsAreGone = clientsAreGone
         for r in runs.indices { settleParked(of: r) }
+        return soFar(at: now)
+    }
+
+    /// What the run has come to by now. It goes on.
+    package mutating func soFar(at now: WireInstant) -> ReplayReport {
+        self.now = max(self.now, now)
         var digest = Digest()
         var reports: [ReplayReport.Session] = []
         var reported: [SessionRun] = []
@@ -92,7 +98,7 @@ extension ReplayEngine {
 
     /// The rules that never acted, with what is near.
     private var unfired: [ReplayReport.Unfired] {
-        faults.rules.filter { rule in !firings.contains { $0.rule == rule.name } }.map { rule in
+        faults.rules.filter { rule in !firings[firingsBefore...].contains { $0.rule == rule.name } }.map { rule in
             let place = rule.source.description
             var text = "wiretape: rule '\(rule.name)' (\(place)) never fired: "
             let names = rule.names(in: sessions)

@@ -1,0 +1,161 @@
+internal import Synchronization
+
+/// The time of the client under test, for clients that can be told how to sleep. It runs ``Options/timeScale`` times as fast as real
+/// time; or, with ``Options/ClockKind/manual``, moves with ``advance(by:)`` only: the server's time with it, so that a back-off of 42 s takes
+/// milliseconds and is exact.
+public final class ClientClock: Clock {
+    /// A moment of the client's time.
+    public struct Instant: InstantProtocol {
+        /// Since the server was made.
+        public var offset: Swift.Duration
+
+        /// The moment so much later.
+        public func advanced(by duration: Swift.Duration) -> Instant { Instant(offset: offset + duration) }
+
+        /// How much later the other one is.
+        public func duration(to other: Instant) -> Swift.Duration { other.offset - offset }
+
+        /// Whether it is earlier.
+        public static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
+    }
+
+    private struct Sleeper: Sendable {
+        var until: Instant
+        var continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State: Sendable {
+        var now = Instant(offset: .zero)
+        var sleepers: [Int: Sleeper] = [:]
+        var cancelled: Set<Int> = []
+        var nextID = 0
+        var isReleased = false
+        var watchers: [Int: CheckedContinuation<Swift.Duration?, Never>] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let begun = ContinuousClock.now
+    private let scale: Double
+    private let isManual: Bool
+    private let server = Mutex<(@Sendable (UInt64) async throws -> Void)?>(nil)
+
+    init(scale: Double, isManual: Bool) {
+        self.scale = scale
+        self.isManual = isManual
+    }
+
+    /// - Parameter move: moves the server's time by so many nanoseconds.
+    func attach(_ move: @escaping @Sendable (UInt64) async throws -> Void) { server.withLock { $0 = move } }
+
+    /// Now, in the time of the client.
+    public var now: Instant {
+        isManual ? state.withLock { $0.now } : Instant(offset: (ContinuousClock.now - begun) * scale)
+    }
+
+    /// Of a clock that is moved by hand: no time at all.
+    public var minimumResolution: Swift.Duration { isManual ? .nanoseconds(1) : ContinuousClock().minimumResolution }
+
+    /// Sleeps until then. A clock that is moved by hand lets nobody sleep any more once its server has stopped.
+    /// - Throws: `CancellationError`.
+    public func sleep(until deadline: Instant, tolerance: Swift.Duration? = nil) async throws {
+        guard isManual else {
+            return try await Task.sleep(for: now.duration(to: deadline) / scale, clock: ContinuousClock())
+        }
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                enum Now { case sleep, wake, cancel }
+                let (what, told) = state.withLock { state -> (Now, [CheckedContinuation<Swift.Duration?, Never>]) in
+                    if state.cancelled.remove(id) != nil { return (.cancel, []) }
+                    if deadline <= state.now || state.isReleased { return (.wake, []) }
+                    state.sleepers[id] = Sleeper(until: deadline, continuation: continuation)
+                    let watchers = Array(state.watchers.values)
+                    state.watchers = [:]
+                    return (.sleep, watchers)
+                }
+                switch what {
+                case .sleep: break
+                case .wake: continuation.resume()
+                case .cancel: continuation.resume(throwing: CancellationError())
+                }
+                for watcher in told { watcher.resume(returning: nextWake) }
+            }
+        } onCancel: {
+            let sleeper = state.withLock { state in
+                let sleeper = state.sleepers.removeValue(forKey: id)
+                if sleeper == nil { state.cancelled.insert(id) }
+                return sleeper
+            }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Moves a clock of ``Options/ClockKind/manual`` forward, and the server with it. Whoever sleeps wakes at its own time, in order; what
+    /// clients say to it comes later, after the whole move.
+    /// - Throws: ``TapeFailure`` when the clock runs by itself, or its server has stopped.
+    public func advance(by duration: Swift.Duration) async throws {
+        guard isManual, let move = server.withLock({ $0 }) else {
+            throw TapeFailure("this clock runs by itself: make the server with Options(clock: .manual)")
+        }
+        let target = now.advanced(by: max(.zero, duration))
+        while true {
+            let (step, isLast) = state.withLock { state -> (Swift.Duration, Bool) in
+                let next = state.sleepers.values.map(\.until).min().map { min($0, target) } ?? target
+                let step = max(.zero, state.now.duration(to: next))
+                return (step, next >= target)
+            }
+            try await move(step.asNanoseconds)
+            let woken = state.withLock { state in
+                state.now = state.now.advanced(by: step)
+                let due = state.sleepers.filter { $0.value.until <= state.now }.sorted {
+                    ($0.value.until, $0.key) < ($1.value.until, $1.key)
+                }
+                for one in due { state.sleepers[one.key] = nil }
+                return due.map(\.value.continuation)
+            }
+            for one in woken { one.resume() }
+            if isLast { return }
+        }
+    }
+
+    /// Waits until somebody sleeps on a clock of ``Options/ClockKind/manual``.
+    /// - Returns: how long it is until the first of them wakes.
+    /// - Throws: ``TapeFailure`` when the clock runs by itself, or when its server stops before somebody sleeps.
+    public func nextWakeUp() async throws -> Swift.Duration {
+        guard isManual else {
+            throw TapeFailure("this clock runs by itself: make the server with Options(clock: .manual)")
+        }
+        let wake: Swift.Duration? = await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if !state.sleepers.isEmpty || state.isReleased { return true }
+                state.nextID += 1
+                state.watchers[state.nextID] = continuation
+                return false
+            }
+            if isThere { continuation.resume(returning: nextWake) }
+        }
+        guard let wake else { throw TapeFailure("nobody sleeps on the clock of a server that has stopped") }
+        return wake
+    }
+
+    private var nextWake: Swift.Duration? {
+        state.withLock { state in state.sleepers.values.map(\.until).min().map { state.now.duration(to: $0) } }
+    }
+
+    /// The server has stopped: nobody sleeps any more.
+    func release() {
+        let (sleepers, watchers) = state.withLock { state in
+            state.isReleased = true
+            defer {
+                state.sleepers = [:]
+                state.watchers = [:]
+            }
+            return (Array(state.sleepers.values), Array(state.watchers.values))
+        }
+        for one in sleepers { one.continuation.resume() }
+        for one in watchers { one.resume(returning: nil) }
+    }
+}
