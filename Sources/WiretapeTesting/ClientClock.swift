@@ -30,7 +30,26 @@ public final class ClientClock: Clock {
         var cancelled: Set<Int> = []
         var nextID = 0
         var isReleased = false
-        var watchers: [Int: CheckedContinuation<Swift.Duration?, Never>] = [:]
+        var watchers: [Watcher] = []
+
+        /// How long it is until the first of those who sleep wakes, when that is not longer than `limit`.
+        func wakeUp(within limit: Swift.Duration?) -> Swift.Duration? {
+            guard let next = sleepers.values.map(\.until).min().map({ now.duration(to: $0) }) else { return nil }
+            return next <= limit ?? next ? next : nil
+        }
+
+        /// Takes out those whose wait is over.
+        mutating func takeWatchers() -> [(Watcher, Swift.Duration)] {
+            let due = watchers.compactMap { watcher in wakeUp(within: watcher.limit).map { (watcher, $0) } }
+            watchers = watchers.filter { wakeUp(within: $0.limit) == nil }
+            return due
+        }
+    }
+
+    /// Somebody who waits for a sleeper.
+    private struct Watcher: Sendable {
+        var limit: Swift.Duration?
+        var continuation: CheckedContinuation<Swift.Duration?, Never>
     }
 
     private let state = Mutex(State())
@@ -68,20 +87,18 @@ public final class ClientClock: Clock {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 enum Now { case sleep, wake, cancel }
-                let (what, told) = state.withLock { state -> (Now, [CheckedContinuation<Swift.Duration?, Never>]) in
+                let (what, told) = state.withLock { state -> (Now, [(Watcher, Swift.Duration)]) in
                     if state.cancelled.remove(id) != nil { return (.cancel, []) }
                     if deadline <= state.now || state.isReleased { return (.wake, []) }
                     state.sleepers[id] = Sleeper(until: deadline, continuation: continuation)
-                    let watchers = Array(state.watchers.values)
-                    state.watchers = [:]
-                    return (.sleep, watchers)
+                    return (.sleep, state.takeWatchers())
                 }
                 switch what {
                 case .sleep: break
                 case .wake: continuation.resume()
                 case .cancel: continuation.resume(throwing: CancellationError())
                 }
-                for watcher in told { watcher.resume(returning: nextWake) }
+                for (watcher, time) in told { watcher.continuation.resume(returning: time) }
             }
         } onCancel: {
             let sleeper = state.withLock { state in
@@ -122,27 +139,25 @@ public final class ClientClock: Clock {
     }
 
     /// Waits until somebody sleeps on a clock of ``Options/ClockKind/manual``.
+    /// - Parameter limit: only who wakes within so long counts; nil: everybody.
     /// - Returns: how long it is until the first of them wakes.
     /// - Throws: ``TapeFailure`` when the clock runs by itself, or when its server stops before somebody sleeps.
-    public func nextWakeUp() async throws -> Swift.Duration {
+    @discardableResult
+    public func nextWakeUp(within limit: Swift.Duration? = nil) async throws -> Swift.Duration {
         guard isManual else {
             throw TapeFailure("this clock runs by itself: make the server with Options(clock: .manual)")
         }
         let wake: Swift.Duration? = await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                if !state.sleepers.isEmpty || state.isReleased { return true }
-                state.nextID += 1
-                state.watchers[state.nextID] = continuation
-                return false
+            let (isOver, wake) = state.withLock { state -> (Bool, Swift.Duration?) in
+                if let wake = state.wakeUp(within: limit) { return (true, wake) }
+                if state.isReleased { return (true, nil) }
+                state.watchers.append(Watcher(limit: limit, continuation: continuation))
+                return (false, nil)
             }
-            if isThere { continuation.resume(returning: nextWake) }
+            if isOver { continuation.resume(returning: wake) }
         }
         guard let wake else { throw TapeFailure("nobody sleeps on the clock of a server that has stopped") }
         return wake
-    }
-
-    private var nextWake: Swift.Duration? {
-        state.withLock { state in state.sleepers.values.map(\.until).min().map { state.now.duration(to: $0) } }
     }
 
     /// The server has stopped: nobody sleeps any more.
@@ -151,11 +166,11 @@ public final class ClientClock: Clock {
             state.isReleased = true
             defer {
                 state.sleepers = [:]
-                state.watchers = [:]
+                state.watchers = []
             }
-            return (Array(state.sleepers.values), Array(state.watchers.values))
+            return (Array(state.sleepers.values), state.watchers)
         }
         for one in sleepers { one.continuation.resume() }
-        for one in watchers { one.resume(returning: nil) }
+        for one in watchers { one.continuation.resume(returning: nil) }
     }
 }

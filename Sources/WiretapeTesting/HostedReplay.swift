@@ -48,6 +48,8 @@ final class HostedReplay {
     private var events: UInt64 = 0
     /// The first thing that a client did, from which the times of attempts count.
     private var origin: UInt64?
+    /// When something passed last, in real time.
+    private var latest: WireInstant
     private(set) var seen: [Seen] = []
     private var marks: [UInt32: PlayedMark] = [:]
     private var attempts: [Begun] = []
@@ -66,6 +68,7 @@ final class HostedReplay {
 
     init(_ engine: ReplayEngine, _ options: ReplayOptions, on loop: UVLoop) {
         self.loop = loop
+        latest = loop.now
         server = WiretapeProxy.ReplayServer(
             loop, driver: engine, timeScale: options.timeScale, hasManualClock: options.hasManualClock)
         bell = loop.timer { [weak self] in self?.lookAround() }
@@ -81,6 +84,7 @@ final class HostedReplay {
     // MARK: What is told
 
     private func passed(_ event: TapeEvent) {
+        latest = loop.now
         if origin == nil { origin = event.time }
         if case .mark(let text) = event.kind, let mark = PlayedMark(text) {
             marks[mark.connection] = mark
@@ -170,15 +174,22 @@ final class HostedReplay {
 
     // MARK: What is asked
 
-    /// Whether all of what clients began is played. On a clock that is moved by hand the quiet time behind the last message is
-    /// not waited for.
+    /// Whether all of what clients began is played. On a clock that is moved by hand it is quiet behind the last message for
+    /// some real time.
     func isFinished() -> Bool {
         if hasEnded { return true }
-        return server.consult { engine, now, out in
+        let isPlayed = server.consult { engine, now, out in
             engine.wake(at: now, into: &out)
-            return engine.isFinished || engine.options.hasManualClock && engine.isPlayed
-        } ?? false
+            return engine.isFinished ? true : engine.options.hasManualClock && engine.isPlayed ? false : nil
+        }
+        guard let isPlayed = isPlayed ?? nil else { return false }
+        let quiet = latest.advanced(by: Self.quietTime)
+        if isPlayed || quiet <= loop.now { return true }
+        bell?.arm(at: quiet)
+        return false
     }
+
+    private static let quietTime: UInt64 = 50_000_000
 
     /// Looks anew whether the run is over.
     func awaitEnd() {

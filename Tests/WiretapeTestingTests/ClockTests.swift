@@ -19,7 +19,7 @@ private let chat = "../../recordings/chat.tape.gz"
         let ada = Ada(server.endpoint, settings)
         for delay in [2, 10, 30] {
             // Pings sleep as well, and longer.
-            while try await clock.nextWakeUp() > .seconds(delay) { try await Task.sleep(for: .milliseconds(1)) }
+            try await clock.nextWakeUp(within: .seconds(delay))
             try await clock.advance(by: .seconds(delay))
         }
         try await server.finished(within: .seconds(20))

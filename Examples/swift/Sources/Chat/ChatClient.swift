@@ -53,11 +53,13 @@ public actor ChatClient {
     /// - Throws: ``Banned``, or ``Unreachable`` when all delays are used up.
     public func run() async throws {
         var delays = settings.delays[...]
+        var hasNewToken = false
         while !isLeaving {
             do {
                 try Task.checkCancellation()
                 let transport = try await open()
                 delays = settings.delays[...]
+                hasNewToken = false
                 try await talk(over: transport)
             } catch let closed as Closed where closed.code == Self.ban {
                 forget(Banned())
@@ -65,9 +67,11 @@ public actor ChatClient {
             } catch is CancellationError {
                 transport?.hangUp()
                 throw CancellationError()
-            } catch let refused as Refused where refused.status == 401 && settings.token != nil && token != nil {
+            } catch let refused as Refused where refused.status == 401 && settings.token != nil && !hasNewToken {
                 // A token that was refused is not shown again; a new one deserves a try at once.
                 token = nil
+                hasNewToken = true
+                continue
             } catch {
                 // The next delay is the longer one.
             }
