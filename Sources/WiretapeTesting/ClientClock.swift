@@ -110,8 +110,8 @@ public final class ClientClock: Clock {
         }
     }
 
-    /// Moves a clock of ``Options/ClockKind/manual`` forward, and the server with it. Whoever sleeps wakes at its own time, in order; what
-    /// clients say to it comes later, after the whole move.
+    /// Moves a clock of ``Options/ClockKind/manual`` forward, and the server with it. Whoever sleeps wakes on the way, in order; but what it
+    /// does then, it does after the whole move. To see when a client acts, go from one wake-up to the next: ``wakeNext(within:)``.
     /// - Throws: ``TapeFailure`` when the clock runs by itself, or its server has stopped.
     public func advance(by duration: Swift.Duration) async throws {
         guard isManual, let move = server.withLock({ $0 }) else {
@@ -136,6 +136,17 @@ public final class ClientClock: Clock {
             for one in woken { one.resume() }
             if isLast { return }
         }
+    }
+
+    /// Waits until somebody sleeps on a clock of ``Options/ClockKind/manual``, and moves it to where the first of them wakes.
+    /// - Parameter limit: only who wakes within so long is waited for; nil: everybody.
+    /// - Returns: how far it was.
+    /// - Throws: ``TapeFailure`` when the clock runs by itself, or when its server stops before somebody sleeps.
+    @discardableResult
+    public func wakeNext(within limit: Swift.Duration? = nil) async throws -> Swift.Duration {
+        let time = try await nextWakeUp(within: limit)
+        try await advance(by: time)
+        return time
     }
 
     /// Waits until somebody sleeps on a clock of ``Options/ClockKind/manual``.

@@ -19,8 +19,7 @@ private let chat = "../../recordings/chat.tape.gz"
         let ada = Ada(server.endpoint, settings)
         for delay in [2, 10, 30] {
             // Pings sleep as well, and longer.
-            try await clock.nextWakeUp(within: .seconds(delay))
-            try await clock.advance(by: .seconds(delay))
+            #expect(try await clock.wakeNext(within: .seconds(delay)) == .seconds(delay))
         }
         try await server.finished(within: .seconds(20))
         server.expect(

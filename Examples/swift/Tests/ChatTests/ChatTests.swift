@@ -30,7 +30,7 @@ struct ChatTests {
     @Test func waitsLongerEachTime() async throws {
         try await server.replaceFaults(["reset after ReceiveMessage[3]", "respond(503) on connect[retry=1..2]"])
         let ada = Ada(server)
-        for delay in [2, 10] { try await server.pass(.seconds(delay)) }
+        for delay in [2, 10] { try await server.clock.wakeNext(within: .seconds(delay)) }
         try await server.finished()
         server.expect(.delays(.zero, .seconds(2), .seconds(10), early: .zero, late: .zero), .client("signalr-js"))
         await ada.stop()
@@ -41,7 +41,7 @@ struct ChatTests {
         let ada = Ada(server)
         _ = try await server.next(.toClient, "Completion")
         // The last time that something came, the question whether the server is there, and no answer.
-        for _ in 0..<3 { try await server.pass(.seconds(10)) }
+        for _ in 0..<3 { try await server.clock.wakeNext(within: .seconds(10)) }
         try await server.finished()
         server.expect(.detects(within: .seconds(30)))
         await ada.stop()
@@ -107,7 +107,7 @@ struct ChatTests {
     @Test func outlivesARestartOfTheServer() async throws {
         try await server.replaceFaults(["outage(5s) after ReceiveMessage[3]"])
         let ada = Ada(server)
-        for delay in [2, 10] { try await server.pass(.seconds(delay)) }
+        for delay in [2, 10] { try await server.clock.wakeNext(within: .seconds(delay)) }
         try await server.finished()
         server.expect(.delays(.zero, .seconds(2), .seconds(10), early: .zero, late: .zero))
         await ada.stop()
@@ -117,7 +117,7 @@ struct ChatTests {
     @Test func givesUpInTheEnd() async throws {
         try await server.replaceFaults(["outage(600s) after ReceiveMessage[3]"])
         let ada = Ada(server)
-        for delay in [2, 10, 30] { try await server.pass(.seconds(delay)) }
+        for delay in [2, 10, 30] { try await server.clock.wakeNext(within: .seconds(delay)) }
         await #expect(throws: ChatClient.Unreachable.self) { try await ada.end() }
         try await server.clock.advance(by: .seconds(120))
         server.expect(.givesUp(after: 4))
@@ -139,13 +139,5 @@ actor Tokens {
     func next() -> String {
         given += 1
         return "token-\(given)"
-    }
-}
-
-extension ReplayServer {
-    /// Lets so much time pass as somebody waits.
-    func pass(_ time: Duration) async throws {
-        try await clock.nextWakeUp(within: time)
-        try await clock.advance(by: time)
     }
 }
