@@ -111,7 +111,8 @@ let package = Package(
         .target(
             name: "WiretapeTesting",
             dependencies: [
-                "WiretapeProxy", "WiretapeNet", "WiretapeTLS", "WiretapeCodecs", "WiretapeTape", "WiretapeSystem",
+                "WiretapeProxy", "WiretapeNet", "WiretapeTLS", "WiretapeCodecs", "WiretapeRecorder", "WiretapeTape",
+                "WiretapeSystem",
             ]
                 + runs,
             swiftSettings: settings),

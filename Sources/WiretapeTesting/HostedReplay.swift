@@ -232,7 +232,17 @@ final class HostedReplay {
             let first = String(text.prefix { $0 != "\n" })
             if let i = masked.firstIndex(of: first) { masked[i] = text }
         }
-        return RunOutcome(report: report, reasons: masked, text: server.masked(report.text))
+        let json = ReportFolder.path == nil ? "" : self.masked(report.json).text
+        return RunOutcome(report: report, reasons: masked, text: server.masked(report.text), json: json)
+    }
+
+    private func masked(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .string(let text): .string(server.masked(text))
+        case .array(let items): .array(items.map(masked))
+        case .object(let members): .object(members.map { .init($0.name, masked($0.value)) })
+        case .null, .bool, .number: value
+        }
     }
 
     /// Ends all connections. `done` is called when none is left.
@@ -252,6 +262,8 @@ struct RunOutcome: Sendable {
     var reasons: [String]
     /// The report for people, without secrets.
     var text: String
+    /// The report for machines, without secrets; empty when nobody wants it.
+    var json = ""
 }
 
 extension Message {

@@ -3,10 +3,21 @@ internal import XCTest
 
 /// Where issues of a test go. Which framework runs it is decided when the server is made: an issue of Swift Testing that is recorded
 /// in an XCTest is lost.
-enum IssueSink: Sendable {
+package enum IssueSink: Sendable {
     case swiftTesting, xctest
 
-    static var current: IssueSink { Test.current == nil ? .xctest : .swiftTesting }
+    package static var current: IssueSink { Test.current == nil ? .xctest : .swiftTesting }
+
+    /// Something that fails no test.
+    func warn(_ text: String, at place: CallPlace?) {
+        switch self {
+        case .swiftTesting:
+            Issue.record(
+                Comment(rawValue: text), severity: .warning,
+                sourceLocation: place?.location ?? Test.current?.sourceLocation ?? #_sourceLocation)
+        case .xctest: print("wiretape: \(text)")
+        }
+    }
 
     /// - Parameter place: nil: the test's own.
     func record(_ text: String, at place: CallPlace?) {

@@ -36,6 +36,8 @@ public struct Options: Sendable {
     public var whenExhausted = Exhausted.refuse
     /// Runs of the whole tape, one for each client. At least 1.
     public var clients = 1
+    /// What a client hears again on each new connection.
+    public var greeting = Greeting.auto
     /// How long only messages of the client may be awaited before they count as missing.
     public var patience = Duration.seconds(30)
     /// The longest recorded gap that is played; nil: any.
@@ -131,6 +133,16 @@ public struct Options: Sendable {
         case refuse
     }
 
+    /// What a client hears again on each new connection.
+    public enum Greeting: Hashable, Sendable {
+        /// What began every connection on the tape, else what was said within 250 ms and before the client's first word.
+        case auto
+        /// Nothing.
+        case none
+        /// Messages with these labels.
+        case named([String])
+    }
+
     /// What a client gets when no recorded session is left.
     public enum Exhausted: Hashable, Sendable {
         /// It is sent away, which fails the test.
@@ -193,6 +205,11 @@ public struct Options: Sendable {
             for text in routes { options.routes.append(try ReplayOptions.Route(parsing: text)) }
             if !transports.isEmpty {
                 options.transports = try ReplayOptions.transports(parsing: transports.joined(separator: ","))
+            }
+            switch greeting {
+            case .auto: break
+            case .none: options.greeting = try GreetingOption(parsing: "none")
+            case .named(let labels): options.greeting = try GreetingOption(parsing: labels.joined(separator: ","))
             }
             for policy in expect { options.expectations.append(try policy.parsed()) }
             try options.check(hasUpstream: false)

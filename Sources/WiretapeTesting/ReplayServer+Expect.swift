@@ -15,6 +15,7 @@ extension ReplayServer {
         _ policies: Policy..., fileID: String = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
         column: Int = #column
     ) {
+        if isRecording { return }
         let place = CallPlace(fileID, filePath, line, column)
         for policy in policies {
             do {
@@ -52,6 +53,7 @@ extension ReplayServer {
         _ events: [Event], by id: (Event) -> ID, label: String? = nil, at pointer: String? = nil,
         fileID: String = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: Int = #column
     ) {
+        if isRecording { return }
         let place = CallPlace(fileID, filePath, line, column)
         let delivered = events.map { "\(id($0))" }
         guard

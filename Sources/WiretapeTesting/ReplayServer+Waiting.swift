@@ -12,7 +12,10 @@ extension ReplayServer {
     /// - Parameter time: real time.
     /// - Throws: ``TapeFailure`` when a client diverges from the tape, or when the time is over: with what is still awaited.
     ///   `CancellationError` when the test is cancelled.
+    ///
+    /// A recording is finished when nothing has passed for a second.
     public func finished(within time: Duration = .seconds(30)) async throws {
+        if let recording { return try await quiet(recording, within: time) }
         let isPatient = options.onDivergence != .fail
         try? ask { $0.awaitEnd() }
         try await wait(within: time) { hosted -> Result<Void, TapeFailure>? in
@@ -27,6 +30,19 @@ extension ReplayServer {
         }
     }
 
+    private func quiet(_ recording: TapeInTheMaking, within time: Duration) async throws {
+        let end = ContinuousClock.now + time
+        var (last, since) = (0, ContinuousClock.now)
+        while last == 0 || ContinuousClock.now - since < .seconds(1) {
+            guard ContinuousClock.now < end else {
+                throw TapeFailure(
+                    "\(last == 0 ? "nothing came" : "it is not quiet") within \(time.asText) of recording")
+            }
+            try await Task.sleep(for: .milliseconds(50))
+            if recording.progress != last { (last, since) = (recording.progress, ContinuousClock.now) }
+        }
+    }
+
     /// The next message of that name: the first that passed since the server was started and that no earlier call with the same
     /// direction and name has given.
     /// - Parameters:
@@ -36,6 +52,7 @@ extension ReplayServer {
     public func next(
         _ direction: Direction, _ name: String, within time: Duration = .seconds(10)
     ) async throws -> ReceivedMessage {
+        if isRecording { throw Self.records }
         let side = direction.wire
         return try await wait(within: time) { hosted in
             hosted.next(side, name).map(Result.success)
@@ -69,12 +86,15 @@ extension ReplayServer {
         return found ?? []
     }
 
+    static let records = TapeFailure("the messages of a run that records are on its tape only: run again to play it")
+
     // MARK: Rules
 
     /// Other rules from now on, all at once. Their counters begin at 0; what the rules before them have begun goes on to its end. At
     /// the end of the test only the rules that are there then have to have fired.
     /// - Throws: ``TapeFailure`` when one of them is no rule, or cannot fire on this tape; the rules stay as they were.
     public func replaceFaults(_ faults: [Fault]) async throws {
+        if isRecording { return }
         let plan = try Fault.plan(faults)
         let hopeless = plan.hopeless(in: tape.sessions, tapeName: tape.name, options: options).filter { !$0.optional }
         guard hopeless.isEmpty else { throw TapeFailure(hopeless.map(\.text).joined(separator: "\n")) }
@@ -112,6 +132,7 @@ extension ReplayServer {
 
     /// Steps are for sessions that clients have begun.
     private func someoneIsThere() async throws {
+        if isRecording { throw Self.records }
         try await wait(within: .seconds(10)) { hosted -> Result<Void, TapeFailure>? in
             hosted.soFar().sessions.isEmpty ? nil : .success(())
         } late: { _ in

@@ -16,7 +16,7 @@ internal import WiretapeWire
 /// of tests run beside each other.
 ///
 /// A test gets one from the trait ``Testing/Trait/tape(_:upstream:faults:expect:speed:timeScale:options:filePath:)``, from
-/// ``withTape(_:options:isolation:filePath:fileID:line:_:)``, in an `XCTestCase` from `wiretape(_:)`, or from ``start(tape:options:filePath:)``.
+/// ``withTape(_:upstream:options:isolation:filePath:fileID:line:_:)``, in an `XCTestCase` from `wiretape(_:)`, or from ``start(tape:upstream:options:filePath:)``.
 public final class ReplayServer: Sendable {
     /// The server of the test that runs, under the trait. Take it once, at the beginning: tasks that are not children of the test do
     /// not see it.
@@ -32,6 +32,9 @@ public final class ReplayServer: Sendable {
     public let urls: [String: String]
     /// The seed of all draws of its rules: with the same one they fall alike.
     public let seed: UInt64
+    /// Whether this run records the tape instead of playing it, since `WIRETAPE_RECORD_MODE` said so: without rules, and policies are not
+    /// judged.
+    public var isRecording: Bool { recording != nil }
     /// The time of the client under test, which a client can be given to sleep by.
     public let clock: ClientClock
 
@@ -40,6 +43,7 @@ public final class ReplayServer: Sendable {
     let sink: IssueSink
     let tape: ShelvedTape
     let options: ReplayOptions
+    let recording: TapeInTheMaking?
     /// Policies that somebody expected in a test, where, and whether that test was told already.
     let expected = Mutex<[(text: String, place: CallPlace, isTold: Bool)]>([])
     private let outcome = Mutex<RunOutcome?>(nil)
@@ -48,21 +52,32 @@ public final class ReplayServer: Sendable {
     /// - Parameters:
     ///   - tape: a path; one that is not absolute is looked for in the folder of the calling file and those above it as far as
     ///     the package, and in the folder of the variable `WIRETAPE_RECORDINGS`.
+    ///   - upstream: the server that is recorded when the variable `WIRETAPE_RECORD_MODE` is `once` and there is no tape, or `all`.
     ///   - options: how it is played.
     ///   - filePath: the calling file.
     /// - Throws: ``TapeFailure`` when there is no such tape (with the command that makes it), when it is damaged, or when a rule
     ///   or policy is none or cannot fire on that tape.
     public static func start(
-        tape: String, options: Options = Options(), filePath: String = #filePath
+        tape: String, upstream: TapeUpstream? = nil, options: Options = Options(), filePath: String = #filePath
     ) async throws -> ReplayServer {
-        try await start(tape: tape, options: options, filePath: filePath, sink: .current)
+        try await start(tape: tape, upstream: upstream, options: options, filePath: filePath, sink: .current)
     }
 
-    static func start(
-        tape path: String, options: Options, filePath: String, sink: IssueSink
+    /// - Parameter mode: nil: as the environment has it.
+    package static func start(
+        tape path: String, upstream: TapeUpstream?, options: Options, filePath: String, sink: IssueSink,
+        mode: RecordMode? = nil
     ) async throws -> ReplayServer {
-        let path = try TapePlace.find(path, from: filePath)
         let replay = try options.replay()
+        if let upstream {
+            let mode = try mode ?? RecordMode.current()
+            let known = try? TapePlace.find(path, from: filePath)
+            if mode == .all || mode == .once && known == nil {
+                let path = known ?? TapePlace.home(of: path, from: filePath)
+                return try await record(path, upstream, force: mode == .all, options, replay, sink)
+            }
+        }
+        let path = try TapePlace.find(path, from: filePath)
         let plan = try Fault.plan(options.faults)
         let tape = try TapeShelf.tape(at: path)
         try check(plan, against: tape, replay)
@@ -95,10 +110,39 @@ public final class ReplayServer: Sendable {
             isSecure: options.isSecure)
     }
 
+    private static func record(
+        _ path: String, _ upstream: TapeUpstream, force: Bool, _ options: Options, _ replay: ReplayOptions,
+        _ sink: IssueSink
+    ) async throws -> ReplayServer {
+        let (upstream, rest) = try upstream.resolved()
+        let door = options.isSecure ? try TestAuthority.door() : nil
+        let number = SharedLoop.number()
+        let thread = try SharedLoop.thread()
+        let made: TapeInTheMaking
+        let address: Address
+        do {
+            made = try TapeInTheMaking(path: path, of: upstream, force: force)
+            address = try await thread.run { loop in
+                let hosted = HostedRecording(upstream, made, on: loop)
+                SharedLoop.Tenants.on(loop).recordings[number] = hosted
+                return try hosted.listen(door: door)
+            }
+        } catch {
+            throw TapeFailure("\(error)")
+        }
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        let tape = ShelvedTape(name: name, sessions: [], exchanges: [], upstreams: Upstreams(), size: 0)
+        return ReplayServer(
+            thread, number, sink, tape, replay, 0, [("main", address.description)], isSecure: options.isSecure,
+            path: rest,
+            recording: made)
+    }
+
     private init(
         _ thread: LoopThread, _ number: Int, _ sink: IssueSink, _ tape: ShelvedTape, _ options: ReplayOptions,
         _ seed: UInt64,
-        _ listeners: [(name: String, address: String)], isSecure: Bool
+        _ listeners: [(name: String, address: String)], isSecure: Bool,
+        path: String? = nil, recording: TapeInTheMaking? = nil
     ) {
         self.thread = thread
         self.number = number
@@ -106,11 +150,12 @@ public final class ReplayServer: Sendable {
         self.tape = tape
         self.options = options
         self.seed = seed
+        self.recording = recording
         let scheme = isSecure ? "s://" : "://"
         let first = listeners.first
         let home = first?.name == "main" ? nil : first?.name
         let session = tape.sessions.first { home == nil || tape.upstreams.home(of: $0.upstream) == home }
-        let rest = (first?.address ?? "") + (session?.endpoint ?? "")
+        let rest = (first?.address ?? "") + (path ?? session?.endpoint ?? "")
         url = "http" + scheme + (first?.address ?? "")
         endpoint = "http" + scheme + rest
         webSocketEndpoint = "ws" + scheme + rest
@@ -170,6 +215,7 @@ public final class ReplayServer: Sendable {
     func finish() async -> RunOutcome {
         if let outcome = outcome.withLock({ $0 }) { return outcome }
         let number = number
+        if let recording { return await finish(recording) }
         // What clients have said before is in the kernel: it is heard in the rounds of the loop before the last.
         for _ in 0..<2 { try? await thread.run { _ in } }
         let made = try? await thread.run { loop in SharedLoop.Tenants.on(loop).replays[number]?.finish() }
@@ -195,9 +241,34 @@ public final class ReplayServer: Sendable {
         return outcome
     }
 
+    private func finish(_ recording: TapeInTheMaking) async -> RunOutcome {
+        let number = number
+        clock.release()
+        await withCheckedContinuation { continuation in
+            let isPosted = thread.post { loop in
+                guard let hosted = SharedLoop.Tenants.on(loop).recordings[number] else { return continuation.resume() }
+                hosted.stop {
+                    SharedLoop.Tenants.on(loop).recordings[number] = nil
+                    continuation.resume()
+                }
+            }
+            if !isPosted { continuation.resume() }
+        }
+        return outcome.withLock { known in
+            if let known { return known }
+            let problem = recording.finish()
+            let text = problem ?? "recorded \(recording.path): run again to play it"
+            let outcome = RunOutcome(report: .empty(seed: 0), reasons: problem.map { [$0] } ?? [], text: text)
+            known = outcome
+            return outcome
+        }
+    }
+
     /// Stops, and records what speaks against a pass as issues of the test.
     func conclude(at place: CallPlace?) async {
         let outcome = await finish()
+        let written = ReportFolder.write(outcome, of: tape.name, number)
+        if recording != nil, outcome.reasons.isEmpty { return sink.warn(outcome.text, at: place) }
         let told = expected.withLock { $0 }
         var left = outcome.reasons
         var isFirst = true
@@ -208,7 +279,7 @@ public final class ReplayServer: Sendable {
         }
         for reason in left {
             // The report stands behind the first of them: it is the same for all.
-            sink.record(isFirst ? reason + "\n\n" + outcome.text : reason, at: place)
+            sink.record(isFirst ? reason + "\n\n" + outcome.text + written : reason, at: place)
             isFirst = false
         }
     }

@@ -3,9 +3,10 @@ internal import WiretapeNet
 
 /// The one thread on which all servers of the process, their sockets and their state live.
 enum SharedLoop {
-    /// The replays of the loop by their number. Found by what is posted to the thread.
+    /// The replays and recordings of the loop by their number. Found by what is posted to the thread.
     final class Tenants {
         var replays: [Int: HostedReplay] = [:]
+        var recordings: [Int: HostedRecording] = [:]
 
         /// Those of the loop.
         static func on(_ loop: UVLoop) -> Tenants {

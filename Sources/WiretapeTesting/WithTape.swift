@@ -9,18 +9,21 @@
 /// }
 /// ```
 /// - Parameters:
-///   - tape: a path, looked for as ``ReplayServer/start(tape:options:filePath:)`` does.
+///   - tape: a path, looked for as ``ReplayServer/start(tape:upstream:options:filePath:)`` does.
+///   - upstream: the server that is recorded when `WIRETAPE_RECORD_MODE` wants it.
 ///   - options: how it is played.
 ///   - isolation: `body` runs where the caller does.
 ///   - filePath: the calling file.
 ///   - body: gets the server; what it returns is returned.
 /// - Throws: what `body` throws, and ``TapeFailure`` when the tape cannot be played.
 public func withTape<R>(
-    _ tape: String, options: Options = .init(), isolation: isolated (any Actor)? = #isolation,
+    _ tape: String, upstream: TapeUpstream? = nil, options: Options = .init(),
+    isolation: isolated (any Actor)? = #isolation,
     filePath: StaticString = #filePath, fileID: String = #fileID, line: UInt = #line,
     _ body: (ReplayServer) async throws -> R
 ) async throws -> R {
-    let server = try await ReplayServer.start(tape: tape, options: options, filePath: "\(filePath)")
+    let server = try await ReplayServer.start(
+        tape: tape, upstream: upstream, options: options, filePath: "\(filePath)")
     let place = CallPlace(fileID, filePath, line, 1)
     do {
         let result = try await body(server)

@@ -6,7 +6,8 @@ private let chat = "../../recordings/chat.tape.gz"
 
 @Suite struct FaultTests {
     @Test(
-        arguments: ["reset after ReceiveMessage[3]", "respond(503) on connect[1]", "duplicate on Completion[1]"] as [Fault]
+        arguments: ["reset after ReceiveMessage[3]", "respond(503) on connect[1]", "duplicate on Completion[1]"]
+            as [Fault]
     )
     func rulesAreGivenAsTexts(_ fault: Fault) async throws {
         let server = try await ReplayServer.start(tape: chat, options: Options(faults: [fault], speed: .instant))
