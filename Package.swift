@@ -177,7 +177,12 @@ let package = Package(
         // The client of Examples/swift, which the library is tested with, too. It is written as its readers would write it.
         .target(name: "ExampleChat", path: "Examples/swift/Sources/Chat"),
         .testTarget(
-            name: "WiretapeTestingTests", dependencies: ["WiretapeTesting", "ExampleChat"], swiftSettings: settings),
+            name: "WiretapeTestingTests",
+            dependencies: [
+                "WiretapeTesting", "ExampleChat", "WiretapeProxy", "WiretapeNet", "WiretapeTLS", "WiretapeSystem",
+            ]
+                + runs,
+            swiftSettings: settings),
         .testTarget(
             name: "WiretapeFuzzTests", dependencies: ["WiretapeFuzz"], swiftSettings: settings),
         .testTarget(

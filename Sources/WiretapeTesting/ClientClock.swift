@@ -48,6 +48,7 @@ public final class ClientClock: Clock {
 
     /// Somebody who waits for a sleeper.
     private struct Watcher: Sendable {
+        var id: Int
         var limit: Swift.Duration?
         var continuation: CheckedContinuation<Swift.Duration?, Never>
     }
@@ -139,36 +140,73 @@ public final class ClientClock: Clock {
     }
 
     /// Waits until somebody sleeps on a clock of ``Options/ClockKind/manual``, and moves it to where the first of them wakes.
-    /// - Parameter limit: only who wakes within so long is waited for; nil: everybody.
+    /// - Parameters:
+    ///   - limit: only who wakes within so long is waited for; nil: everybody.
+    ///   - timeout: how long to wait for it, in real time.
     /// - Returns: how far it was.
-    /// - Throws: ``TapeFailure`` when the clock runs by itself, or when its server stops before somebody sleeps.
+    /// - Throws: ``TapeFailure`` when the clock runs by itself, or when nobody sleeps so in that time, or before its server stops.
     @discardableResult
-    public func wakeNext(within limit: Swift.Duration? = nil) async throws -> Swift.Duration {
-        let time = try await nextWakeUp(within: limit)
+    public func wakeNext(
+        within limit: Swift.Duration? = nil, timeout: Swift.Duration = .seconds(10)
+    ) async throws -> Swift.Duration {
+        let time = try await nextWakeUp(within: limit, timeout: timeout)
         try await advance(by: time)
         return time
     }
 
     /// Waits until somebody sleeps on a clock of ``Options/ClockKind/manual``.
-    /// - Parameter limit: only who wakes within so long counts; nil: everybody.
+    /// - Parameters:
+    ///   - limit: only who wakes within so long counts; nil: everybody.
+    ///   - timeout: how long to wait for it, in real time.
     /// - Returns: how long it is until the first of them wakes.
-    /// - Throws: ``TapeFailure`` when the clock runs by itself, or when its server stops before somebody sleeps.
+    /// - Throws: as ``wakeNext(within:timeout:)``.
     @discardableResult
-    public func nextWakeUp(within limit: Swift.Duration? = nil) async throws -> Swift.Duration {
+    public func nextWakeUp(
+        within limit: Swift.Duration? = nil, timeout: Swift.Duration = .seconds(10)
+    ) async throws -> Swift.Duration {
         guard isManual else {
             throw TapeFailure("this clock runs by itself: make the server with Options(clock: .manual)")
         }
-        let wake: Swift.Duration? = await withCheckedContinuation { continuation in
-            let (isOver, wake) = state.withLock { state -> (Bool, Swift.Duration?) in
-                if let wake = state.wakeUp(within: limit) { return (true, wake) }
-                if state.isReleased { return (true, nil) }
-                state.watchers.append(Watcher(limit: limit, continuation: continuation))
-                return (false, nil)
-            }
-            if isOver { continuation.resume(returning: wake) }
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
         }
-        guard let wake else { throw TapeFailure("nobody sleeps on the clock of a server that has stopped") }
-        return wake
+        let timer = Task {
+            try await Task.sleep(for: timeout)
+            giveUp(id)
+        }
+        defer { timer.cancel() }
+        let wake = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let (isOver, wake) = state.withLock { state -> (Bool, Swift.Duration?) in
+                    if let wake = state.wakeUp(within: limit) { return (true, wake) }
+                    if state.isReleased || state.cancelled.remove(id) != nil { return (true, nil) }
+                    state.watchers.append(Watcher(id: id, limit: limit, continuation: continuation))
+                    return (false, nil)
+                }
+                if isOver { continuation.resume(returning: wake) }
+            }
+        } onCancel: {
+            giveUp(id)
+        }
+        if let wake { return wake }
+        try Task.checkCancellation()
+        let who = limit.map { "nobody who wakes within \($0.asText)" } ?? "nobody"
+        throw TapeFailure(
+            state.withLock { $0.isReleased }
+                ? "\(who) sleeps on the clock of a server that has stopped"
+                : "\(who) sleeps on the clock, for \(timeout.asText) of real time")
+    }
+
+    private func giveUp(_ id: Int) {
+        let watcher = state.withLock { state -> Watcher? in
+            guard let i = state.watchers.firstIndex(where: { $0.id == id }) else {
+                state.cancelled.insert(id)
+                return nil
+            }
+            return state.watchers.remove(at: i)
+        }
+        watcher?.continuation.resume(returning: nil)
     }
 
     /// The server has stopped: nobody sleeps any more.

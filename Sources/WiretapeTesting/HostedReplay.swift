@@ -245,8 +245,9 @@ final class HostedReplay {
         }
     }
 
-    /// Ends all connections. `done` is called when none is left.
+    /// Ends all connections. `done` is called when none is left; at once, the second time.
     func stop(_ done: @escaping () -> Void) {
+        guard !hasStopped else { return done() }
         hasStopped = true
         for id in waiters.keys.sorted() { end(id, isCancelled: false) }
         bell?.close()

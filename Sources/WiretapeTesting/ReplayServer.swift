@@ -169,11 +169,15 @@ public final class ReplayServer: Sendable {
     }
 
     deinit {
-        // One that nobody has stopped.
-        let number = number
+        let (number, recording) = (number, recording)
         thread.post { loop in
             let tenants = SharedLoop.Tenants.on(loop)
+            // Stopped already, or never: then what was recorded is written all the same.
             tenants.replays[number]?.stop { tenants.replays[number] = nil }
+            tenants.recordings[number]?.stop {
+                tenants.recordings[number] = nil
+                _ = recording?.finish()
+            }
         }
     }
 
@@ -230,11 +234,8 @@ public final class ReplayServer: Sendable {
         await withCheckedContinuation { continuation in
             let isPosted = thread.post { loop in
                 guard let hosted = SharedLoop.Tenants.on(loop).replays[number] else { return continuation.resume() }
-                hosted.stop {
-                    // Not from within the server's own call.
-                    SharedLoop.Tenants.on(loop).replays[number] = nil
-                    continuation.resume()
-                }
+                // What passed can be looked at as long as the server is there.
+                hosted.stop { continuation.resume() }
             }
             if !isPosted { continuation.resume() }
         }

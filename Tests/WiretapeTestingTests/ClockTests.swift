@@ -41,6 +41,18 @@ private let chat = "../../recordings/chat.tape.gz"
         await server.stop()
     }
 
+    @Test func tellsWhenNobodySleeps() async throws {
+        let server = try await ReplayServer.start(tape: chat, options: Options(clock: .manual))
+        let failure = await #expect(throws: TapeFailure.self) {
+            try await server.clock.wakeNext(within: .seconds(2), timeout: .milliseconds(20))
+        }
+        #expect(failure?.description == "nobody who wakes within 2s sleeps on the clock, for 20ms of real time")
+        let waiting = Task { try await server.clock.nextWakeUp(timeout: .seconds(600)) }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        await server.stop()
+    }
+
     @Test func letsNobodySleepWhenItsServerHasStopped() async throws {
         let server = try await ReplayServer.start(tape: chat, options: Options(clock: .manual))
         let clock = server.clock
