@@ -33,7 +33,13 @@ final class Ada: Sendable {
     var heard: [String] { told.texts.withLock { $0 } }
 
     /// Waits until the client gives up.
-    func end() async throws { try await running.value }
+    func end() async throws {
+        try await withTaskCancellationHandler {
+            try await running.value
+        } onCancel: {
+            running.cancel()
+        }
+    }
 
     func stop() async {
         running.cancel()

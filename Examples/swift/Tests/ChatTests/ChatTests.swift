@@ -114,7 +114,7 @@ struct ChatTests {
         #expect(ada.heard == Ada.chat)
     }
 
-    @Test func givesUpInTheEnd() async throws {
+    @Test(.timeLimit(.minutes(1))) func givesUpInTheEnd() async throws {
         try await server.replaceFaults(["outage(600s) after ReceiveMessage[3]"])
         let ada = Ada(server)
         for delay in [2, 10, 30] { try await server.clock.wakeNext(within: .seconds(delay)) }
@@ -123,7 +123,7 @@ struct ChatTests {
         server.expect(.givesUp(after: 4))
     }
 
-    @Test func staysAwayWhenItIsBanned() async throws {
+    @Test(.timeLimit(.minutes(1))) func staysAwayWhenItIsBanned() async throws {
         try await server.replaceFaults(["close(4001) after ReceiveMessage[2]"])
         let ada = Ada(server)
         await #expect(throws: ChatClient.Banned.self) { try await ada.end() }
