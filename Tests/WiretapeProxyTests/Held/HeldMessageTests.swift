@@ -31,6 +31,27 @@ import WiretapeWire
         return (stage, client)
     }
 
+    /// Each write wakes the peer: twenty small messages must not wake it twenty times.
+    @Test func whatIsReadTogetherIsWrittenTogether() throws {
+        let stage = try HeldStage(["reset after message[4000000000]"])
+        let loop = stage.loop
+        var before = 0
+        stage.onServer = { server in
+            server.onMessage = { server, text in
+                guard text == "go" else { return }
+                before = loop.writes
+                for n in 1...20 { server.say("message number \(n)") }
+            }
+        }
+        let client = stage.client()
+        client.onMessage = { client, text in if text == "open" { client.say("go") } }
+        stage.run(1_000)
+        #expect(numbers(client) == (1...20).map(String.init))
+        // The server's own twenty, and the relay's one; a second where the network cut them in two.
+        #expect(loop.writes - before - 20 <= 2)
+        _ = stage.finish()
+    }
+
     private func numbers(_ client: FramePeer) -> [String] {
         client.texts.map { $0.replacing("message number ", with: "") }
     }
