@@ -120,7 +120,8 @@ final class InterceptedConnection {
             }
             late[direction, default: []].append(copying: bytes.extracting(at..<bytes.count))
             side(direction.reversed)?.block(.turn)
-            restedAt = now.advanced(by: Self.rest)
+            // What is decoded of a body is kept until it is whole: that does not wait.
+            restedAt = socket == nil ? now : now.advanced(by: Self.rest)
             return
         }
     }
