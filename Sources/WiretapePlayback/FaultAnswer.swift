@@ -12,7 +12,7 @@ package enum FaultAnswer: Hashable, Sendable {
     case none
 
     /// - Parameter kind: of the request; what is broken by default hangs on it.
-    package init(_ verdict: FaultVerdict, to head: RequestHead, _ kind: ExchangeKind) {
+    package init(_ verdict: FaultEffect, to head: RequestHead, _ kind: ExchangeKind) {
         switch verdict {
         case .respond(let answer): self = .whole(answer)
         case .redirectLoop: self = .whole(RedirectLoop.answer(head))

@@ -33,7 +33,7 @@ extension ReplayEngine {
             numbers.add(runs[r].attempts, of: runs[r].session.number, run: runs[r].run)
         }
         for number in played.keys.sorted() { digest.add(number, played[number, default: []]) }
-        digest.add(exchanges: roster.exchangeCounts)
+        digest.add(exchanges: claims.exchangeCounts)
         digest.add(firings)
         return ReplayReport(
             digest: digest.text, seed: seed, sessions: reports, unclaimed: unclaimed.map { sessions[$0].number },
@@ -87,8 +87,8 @@ extension ReplayEngine {
             abandoned: run.state.indices.count {
                 run.state[$0] == .abandoned && run.script.steps[$0].direction == .toClient
             }, unreached: unreached, repeated: run.speech.repeated, operation: run.session.part,
-            others: sources(of: roster.claims[r].session).dropFirst().map { sessions[$0].number },
-            upstream: table.upstream(of: roster.claims[r].session), greeting: greeting(of: run), notes: run.notes)
+            others: sources(of: claims.all[r].session).dropFirst().map { sessions[$0].number },
+            upstream: table.upstream(of: claims.all[r].session), greeting: greeting(of: run), notes: run.notes)
     }
 
     private func greeting(of run: SessionRun) -> ReplayReport.Greeting? {

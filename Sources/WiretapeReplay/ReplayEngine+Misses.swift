@@ -54,7 +54,7 @@ extension ReplayEngine {
         into out: inout [ReplayAction]
     ) {
         let kind = codec.type.kind(head)
-        let known = roster.clients[identity]?.claims ?? []
+        let known = claims.clients[identity]?.claims ?? []
         var isOwn = true
         if let r = known.last(where: { !runs[$0].isConnected }) {
             let opensAttempt = runs[r].beginAttempt(negotiates: kind == .negotiate, at: now, origin: origin ?? now)

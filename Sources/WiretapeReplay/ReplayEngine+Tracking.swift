@@ -143,8 +143,8 @@ extension ReplayEngine {
                 != session.codec.type.kind(head)
                 || session.codec.type.transport(session.opening.request) != session.codec.type.transport(head)
         {
-            let claim = roster.claims[r]
-            guard let next = roster.free(in: claim.tapeRun, [claim.route], table, name: claim.name) else { return r }
+            let claim = claims.all[r]
+            guard let next = claims.free(in: claim.tapeRun, [claim.route], table, name: claim.name) else { return r }
             r = begin(next, in: claim.tapeRun, runs[r].identities.first ?? "", name: claim.name, on: c)
         }
         return r

@@ -35,12 +35,12 @@ package struct ReplayEngine {
     /// Compiled when first claimed, by index of the session.
     var scripts: [Int: Script] = [:]
     /// How sessions begin, and the sessions of a route by that: worked out when a choice is to be made.
-    var overtures: [Int: Overture] = [:]
+    var openingFingerprints: [Int: OpeningFingerprint] = [:]
     var sessionsByFirst: [Int: [UInt64: [Int]]] = [:]
     /// Claimed sessions in the order of claiming.
     var runs = RunTable()
     /// Who has which session; its claims are those of `runs`.
-    var roster = Roster()
+    var claims = Claims()
     /// Numbers for the credentials of clients, and the address and agent that each came from last.
     var credentials: [String: Int] = [:]
     var places: [String: String] = [:]
@@ -112,7 +112,7 @@ package struct ReplayEngine {
         var told: Int?
         var isOver = false
         /// It went silent by a rule, and its client has gone on elsewhere: its end is answered, and is nobody's.
-        var isForsaken = false
+        var isAbandoned = false
     }
 
     package init(

@@ -11,11 +11,11 @@ extension ReplayEngine {
     struct Lasting: Sendable {
         var until: WireInstant
         var connection: ConnectionID
-        var effect: FaultVerdict
+        var effect: FaultEffect
     }
 
     /// - Parameter c: the connection that is meant; nil between two polls: the next one is.
-    mutating func apply(_ effect: FaultVerdict, on c: ConnectionID?, of r: Int, into out: inout [ReplayAction]) {
+    mutating func apply(_ effect: FaultEffect, on c: ConnectionID?, of r: Int, into out: inout [ReplayAction]) {
         switch effect {
         case .downgrade(let transports):
             runs[r].blocked += transports.filter { !runs[r].blocked.contains($0) }
@@ -42,7 +42,7 @@ extension ReplayEngine {
     }
 
     /// What concerns the connection alone.
-    mutating func apply(_ effect: FaultVerdict, on c: ConnectionID, into out: inout [ReplayAction]) {
+    mutating func apply(_ effect: FaultEffect, on c: ConnectionID, into out: inout [ReplayAction]) {
         switch effect {
         case .stall(let stall): out.append(.stall(c, reads: stall.reads, writes: stall.writes))
         case .mute(let scope, _):

@@ -69,7 +69,7 @@ extension ReplayEngine {
     ) -> Bool {
         guard let outage = currentOutage else { return false }
         noteFault(outage.hit, .end, on: c, into: &out)
-        let known = roster.clients[identity(head, c)]?.claims ?? []
+        let known = claims.clients[identity(head, c)]?.claims ?? []
         let r = known.first(where: isAwaited) ?? returning(known)
         guard let status = outage.answer else {
             if let r { note(.init(request: "connect", time: elapsed), failed: outage.name, of: r) }

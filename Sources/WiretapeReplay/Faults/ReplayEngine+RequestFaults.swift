@@ -82,7 +82,7 @@ extension ReplayEngine {
     }
 
     /// How a request ends that gets no status; nil: by a reset, or it gets one.
-    private static func how(_ verdict: FaultVerdict) -> String? {
+    private static func how(_ verdict: FaultEffect) -> String? {
         switch verdict {
         case .disconnect, .close: "fin"
         case .malformed: "malformed"
@@ -92,7 +92,7 @@ extension ReplayEngine {
 
     /// - Returns: the status of the answer; nil when there is none.
     mutating func say(
-        _ verdict: FaultVerdict, on c: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, after wait: UInt64,
+        _ verdict: FaultEffect, on c: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, after wait: UInt64,
         of r: Int?, into out: inout [ReplayAction]
     ) -> Int? {
         switch FaultAnswer(verdict, to: head, kind) {
@@ -110,7 +110,7 @@ extension ReplayEngine {
     }
 
     private mutating func end(
-        _ c: ConnectionID, _ verdict: FaultVerdict, after wait: UInt64, of r: Int?, into out: inout [ReplayAction]
+        _ c: ConnectionID, _ verdict: FaultEffect, after wait: UInt64, of r: Int?, into out: inout [ReplayAction]
     ) {
         guard wait == 0 else {
             var later = RequestCut(
@@ -214,7 +214,7 @@ extension ReplayEngine {
 
 extension RequestFate {
     /// Whether something is sent, so that a delay holds it back.
-    static func isSaid(_ verdict: FaultVerdict) -> Bool {
+    static func isSaid(_ verdict: FaultEffect) -> Bool {
         switch verdict {
         case .respond, .malformed, .redirectLoop: true
         default: false
