@@ -30,7 +30,8 @@ let package = Package(
     name: "wiretape",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "wiretape", targets: ["wiretape"])
+        .executable(name: "wiretape", targets: ["wiretape"]),
+        .library(name: "WiretapeTesting", targets: ["WiretapeTesting"]),
     ],
     targets: [
         system("CWiretapeUV", "libuv", apt: "libuv1-dev", brew: "libuv"),
@@ -107,6 +108,14 @@ let package = Package(
             name: "WiretapeSamples",
             dependencies: ["WiretapeNet", "WiretapeProxy", "WiretapeCodecs", "WiretapeTape", "WiretapeSystem"] + runs,
             swiftSettings: settings),
+        .target(
+            name: "WiretapeTesting",
+            dependencies: [
+                "WiretapeProxy", "WiretapeNet", "WiretapeTLS", "WiretapeCodecs", "WiretapeRecorder", "WiretapeTape",
+                "WiretapeSystem",
+            ]
+                + runs,
+            swiftSettings: settings),
         .target(name: "WiretapeSimulation", dependencies: runs, swiftSettings: settings),
         .executableTarget(
             name: "wiretape",
@@ -164,6 +173,15 @@ let package = Package(
                 "WiretapeProxy", "WiretapeSimulation", "WiretapeSamples", "WiretapeNet", "WiretapeTLS",
                 "WiretapeCodecs", "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools", "WiretapeSystem",
             ] + runs,
+            swiftSettings: settings),
+        // The client of Examples/swift, which the library is tested with, too. It is written as its readers would write it.
+        .target(name: "ExampleChat", path: "Examples/swift/Sources/Chat"),
+        .testTarget(
+            name: "WiretapeTestingTests",
+            dependencies: [
+                "WiretapeTesting", "ExampleChat", "WiretapeProxy", "WiretapeNet", "WiretapeTLS", "WiretapeSystem",
+            ]
+                + runs,
             swiftSettings: settings),
         .testTarget(
             name: "WiretapeFuzzTests", dependencies: ["WiretapeFuzz"], swiftSettings: settings),

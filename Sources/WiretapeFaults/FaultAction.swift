@@ -2,9 +2,9 @@
 package struct FaultAction: Hashable, Sendable {
     /// `close(4403, "Forbidden")`: one spelling for each meaning.
     package var text: String
-    package var verdict: FaultVerdict
+    package var verdict: FaultEffect
 
-    package init(text: String, verdict: FaultVerdict) {
+    package init(text: String, verdict: FaultEffect) {
         self.text = text
         self.verdict = verdict
     }

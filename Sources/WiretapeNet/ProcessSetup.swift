@@ -1,9 +1,27 @@
 internal import CWiretapeUV
+internal import WiretapeSystem
+
+// Lifetime: the kernel's copy of the command line lies above the stack and stays as long as the process.
 
 /// What a process that serves connections does once, at its start.
 package enum ProcessSetup {
     /// A write to a closed socket or pipe is an error, not a death. Child processes get the default back.
     package static func ignoreSIGPIPE() { wiretape_ignore_sigpipe() }
+
+    /// The command line, the program's name first. Swift reads it from /proc; only where that is not mounted, as in an empty
+    /// root, it is looked for where the kernel has put it.
+    package static var commandLine: [String] {
+        let words = CommandLine.arguments
+        return words.count > 1 || File.exists("/proc/self/cmdline") ? words : kernelCommandLine ?? words
+    }
+
+    /// The command line from where the kernel puts it; nil when it is not found there.
+    package static var kernelCommandLine: [String]? {
+        guard let words = unsafe wiretape_kernel_arguments() else { return nil }
+        var copy: [String] = []
+        while let word = unsafe words[copy.count] { copy.append(unsafe String(cString: word)) }
+        return copy
+    }
 
     /// Raises the soft limit of open descriptors to the hard one, at most to a million. Returns the limit.
     @discardableResult package static func raiseDescriptorLimit() -> Int {

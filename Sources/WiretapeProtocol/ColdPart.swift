@@ -3,12 +3,12 @@ package struct ColdPart: Sendable {
     package var events: [UInt32] = []
     /// Endings of the server, and how many of `events` stand before each.
     package var endings: [(after: Int, entry: RecordedSession.Entry)] = []
-    package let overture: Overture
+    package let openingFingerprint: OpeningFingerprint
     /// The time of the first entry, which counts earlier takes.
     package let start: UInt64
 
-    init(overture: Overture, start: UInt64) {
-        self.overture = overture
+    init(openingFingerprint: OpeningFingerprint, start: UInt64) {
+        self.openingFingerprint = openingFingerprint
         self.start = start
     }
 
@@ -25,7 +25,7 @@ package struct ColdPart: Sendable {
     ) -> RecordedSession {
         var session = session
         session.cold = ColdEntries(part: self, source: source)
-        session.overture = overture
+        session.openingFingerprint = openingFingerprint
         session.names = names
         session.writer = session.writer.anew()
         return session

@@ -38,7 +38,7 @@ package struct RecordedSession: Sendable {
     /// Where the entries can be read again.
     package var cold: ColdEntries?
     /// How its client begins, when that was found while the tape was read.
-    package var overture: Overture?
+    package var openingFingerprint: OpeningFingerprint?
     /// Names of messages on the tape that are counted in no script.
     package var names: [String: Int] = [:]
     /// It is one exchange: one message of the client and what the server answers to that.

@@ -31,8 +31,8 @@ package protocol SessionNaming: Sendable {
     static func refuseNegotiate(_ request: RequestHead, reason: String) -> HTTPAnswer?
     /// What an ordinary exchange is to the protocol, when its application makes it for a session (an authorisation). Nil:
     /// nothing.
-    static func errand(_ exchange: StreamOpening) -> Errand?
-    /// The body of the recorded answer to an errand, for another session than the recorded one.
+    static func sideRequest(_ exchange: StreamOpening) -> SideRequest?
+    /// The body of the recorded answer to a side request, for another session than the recorded one.
     static func renewed(
         _ body: [UInt8], of recorded: StreamOpening, for live: StreamOpening, _ settings: CodecSettings
     ) -> [UInt8]
@@ -65,7 +65,7 @@ extension SessionNaming {
     package static func redirection(_ exchange: StreamOpening) -> Redirection? { nil }
     package static func negotiation(_ answer: [UInt8], without transports: Set<Transport>) -> [UInt8]? { nil }
     package static func redirect(_ request: RequestHead, recorded: StreamOpening) -> HTTPAnswer? { nil }
-    package static func errand(_ exchange: StreamOpening) -> Errand? { nil }
+    package static func sideRequest(_ exchange: StreamOpening) -> SideRequest? { nil }
     package static func renewed(
         _ body: [UInt8], of recorded: StreamOpening, for live: StreamOpening, _ settings: CodecSettings
     ) -> [UInt8] { body }

@@ -7,7 +7,7 @@ internal import WiretapeWire
 /// The ordinary requests of a tape with their answers, found by what a client asks.
 struct ExchangeBook: Sendable {
     let recorded: [RecordedExchange]
-    /// Those whose applications make errands.
+    /// Those whose applications make side requests.
     private let codecs: [CodecEntry]
     private let upstreams: Upstreams
     /// Worked out with the first request: most tapes are never asked for it.
@@ -51,8 +51,8 @@ struct ExchangeBook: Sendable {
         /// The list of each recorded exchange, and its place in it.
         var places: [(list: Int, place: Int)] = []
         var byKey: [ExchangeKey: Int] = [:]
-        /// The first list of errands that ask the same for whatever session.
-        var byErrand: [ExchangeKey: Int] = [:]
+        /// The first list of side requests that ask the same for whatever session.
+        var bySideRequest: [ExchangeKey: Int] = [:]
         /// Recorded exchanges, and the sets of redacted query items among them, by method and path.
         var byPlace: [String: [Int]] = [:]
         var redacted: [String: [[String]]] = [:]
@@ -94,10 +94,10 @@ struct ExchangeBook: Sendable {
         let index = made(options)
         let upstream = upstream ?? upstreams.names.first
         var place = ExchangeBook.located("\(head.method) \(path)", at: upstream)
-        if options.match != .off, let (errand, _) = errand(StreamOpening(request: head, requestBody: body)) {
-            let key = ExchangeBook.key(errand, recordedID(errand.session), place: place)
-            let any = ExchangeBook.key(errand, nil, place: place)
-            if let list = index.byKey[key] ?? index.byErrand[any] { return .list(list) }
+        if options.match != .off, let (sideRequest, _) = sideRequest(StreamOpening(request: head, requestBody: body)) {
+            let key = ExchangeBook.key(sideRequest, recordedID(sideRequest.session), place: place)
+            let any = ExchangeBook.key(sideRequest, nil, place: place)
+            if let list = index.byKey[key] ?? index.bySideRequest[any] { return .list(list) }
         }
         if head.method == "HEAD", index.byPlace[place] == nil {
             place = ExchangeBook.located("GET \(path)", at: upstream)
@@ -131,10 +131,10 @@ struct ExchangeBook: Sendable {
             if !(made.redacted[place] ?? []).contains(redacted) { made.redacted[place, default: []].append(redacted) }
             var key = ExchangeBook.key(
                 head, place: place, path: head.path, body: exchange.requestBody, redacted: redacted, options)
-            if options.match != .off, let (errand, _) = errand(exchange.opening) {
-                key = ExchangeBook.key(errand, errand.session, place: place)
-                let any = ExchangeBook.key(errand, nil, place: place)
-                if made.byErrand[any] == nil { made.byErrand[any] = made.byKey[key] ?? made.lists.count }
+            if options.match != .off, let (sideRequest, _) = sideRequest(exchange.opening) {
+                key = ExchangeBook.key(sideRequest, sideRequest.session, place: place)
+                let any = ExchangeBook.key(sideRequest, nil, place: place)
+                if made.bySideRequest[any] == nil { made.bySideRequest[any] = made.byKey[key] ?? made.lists.count }
             }
             let list = made.byKey[key] ?? made.lists.count
             if list == made.lists.count {
@@ -149,16 +149,16 @@ struct ExchangeBook: Sendable {
     }
 
     /// What a request is to the protocol of a session on the tape, beside its sessions.
-    func errand(_ exchange: StreamOpening) -> (Errand, any FrameCodec.Type)? {
+    func sideRequest(_ exchange: StreamOpening) -> (SideRequest, any FrameCodec.Type)? {
         for codec in codecs {
-            if let errand = codec.type.errand(exchange) { return (errand, codec.type) }
+            if let sideRequest = codec.type.sideRequest(exchange) { return (sideRequest, codec.type) }
         }
         return nil
     }
 
-    private static func key(_ errand: Errand, _ session: String?, place: String) -> ExchangeKey {
-        let asked = JSONValue.array([errand.meaning, session.map(JSONValue.string) ?? .null])
-        let place = errand.path.map { "\(place.prefix { $0 != " " }) \($0)" } ?? place
+    private static func key(_ sideRequest: SideRequest, _ session: String?, place: String) -> ExchangeKey {
+        let asked = JSONValue.array([sideRequest.meaning, session.map(JSONValue.string) ?? .null])
+        let place = sideRequest.path.map { "\(place.prefix { $0 != " " }) \($0)" } ?? place
         return ExchangeKey(place: place, query: [], body: .json(asked.canonicalText))
     }
 

@@ -111,11 +111,11 @@ struct Link: Sendable {
     /// What the end is, and whose.
     struct Ending: Sendable {
         /// Nil: there is none, only what goes before it.
-        var verdict: FaultVerdict?
+        var verdict: FaultEffect?
         /// Nil: the tape's.
         var hit: FaultHit?
         /// What is done before, and how long that lasts.
-        var effects: [FaultVerdict] = []
+        var effects: [FaultEffect] = []
         var lingering: UInt64 = 0
         /// Its firing is reported elsewhere.
         var isToldAlready = false

@@ -7,7 +7,7 @@ extension ReplayEngine {
     mutating func refuse(
         _ c: ConnectionID, _ head: RequestHead, _ status: Int, _ text: String, into out: inout [ReplayAction]
     ) {
-        out.append(.respond(c, withCORS(plain(status, text), for: head), thenClose: false))
+        out.append(.respond(c, plain(status, text).readable(by: head), thenClose: false))
     }
 
     /// A refusal in the protocol's own words.
@@ -15,7 +15,7 @@ extension ReplayEngine {
         _ c: ConnectionID, _ head: RequestHead, _ what: CarrierAnswer, _ codec: CodecEntry,
         into out: inout [ReplayAction]
     ) {
-        out.append(.respond(c, withCORS(codec.type.answer(what, to: head), for: head), thenClose: false))
+        out.append(.respond(c, codec.type.answer(what, to: head).readable(by: head), thenClose: false))
     }
 
     func plain(_ status: Int, _ text: String) -> HTTPAnswer {
@@ -29,27 +29,12 @@ extension ReplayEngine {
         guard head.method == "OPTIONS", let method = head.headers.first("Access-Control-Request-Method") else {
             return nil
         }
-        var headers = cors(head)
+        var headers = HTTPAnswer.cors(head)
         headers.append(HeaderField("Access-Control-Allow-Methods", method))
         if let asked = head.headers.first("Access-Control-Request-Headers") {
             headers.append(HeaderField("Access-Control-Allow-Headers", asked))
         }
         return HTTPAnswer(status: 204, headers: headers)
-    }
-
-    func withCORS(_ answer: HTTPAnswer, for head: RequestHead) -> HTTPAnswer {
-        var answer = answer
-        answer.headers += cors(head)
-        return answer
-    }
-
-    /// Allows the page that asks, with its credentials.
-    func cors(_ head: RequestHead) -> [HeaderField] {
-        guard let origin = head.headers.first("Origin") else { return [] }
-        return [
-            HeaderField("Access-Control-Allow-Origin", origin),
-            HeaderField("Access-Control-Allow-Credentials", "true"), HeaderField("Vary", "Origin"),
-        ]
     }
 
     /// The cookies that the recorded answer set, for whatever host and scheme the replay has: `Domain` and `Secure` are

@@ -20,7 +20,7 @@ extension ReplayEngine {
             peers[c]?.trails = nil
             runs[r].loseTrailing()
         }
-        guard !peer.isOver, !peer.isForsaken, let r = peer.run, runs[r].link?.connection == c else {
+        guard !peer.isOver, !peer.isAbandoned, let r = peer.run, runs[r].link?.connection == c else {
             return answerEnd(how, of: peer, on: c, into: &out)
         }
         recordCut(of: r)
@@ -69,10 +69,10 @@ extension ReplayEngine {
 
     /// The end of a connection that is no session's any more.
     private func answerEnd(_ how: ClientEnd, of peer: Peer, on c: ConnectionID, into out: inout [ReplayAction]) {
-        guard !peer.isOver || peer.isForsaken else { return }
+        guard !peer.isOver || peer.isAbandoned else { return }
         if case .closeFrame(let code, let reason) = how {
             out.append(.closeFrame(c, code: code, reason: reason))
-        } else if peer.isForsaken {
+        } else if peer.isAbandoned {
             out.append(.disconnect(c))
         }
     }

@@ -107,9 +107,9 @@ extension ReplayEngine {
             if !answer.body.isEmpty { out.append(.piece(c, answer.body, ticket: ticket ?? self.ticket())) }
             out.append(.endStream(c))
         } else if isLengthWrong {
-            out.append(.raw(c, ReplayEngine.tooLong(withCORS(answer, for: head)), ticket: ticket))
+            out.append(.raw(c, ReplayEngine.tooLong(answer.readable(by: head)), ticket: ticket))
         } else {
-            out.append(.respond(c, withCORS(answer, for: head), thenClose: false, ticket: ticket))
+            out.append(.respond(c, answer.readable(by: head), thenClose: false, ticket: ticket))
         }
         noteAnswered(on: c, of: r, into: &out)
         if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }

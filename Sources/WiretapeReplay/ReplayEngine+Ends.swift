@@ -14,7 +14,7 @@ extension ReplayEngine {
 
     /// An ending of the tape, kept as it was.
     mutating func end(_ r: Int, with ending: RecordedSession.Ending, into out: inout [ReplayAction]) {
-        let verdict: FaultVerdict
+        let verdict: FaultEffect
         switch ending {
         case .close(let code?, let reason):
             let close = writer(of: r).translated(RuleBreach(code, reason))
@@ -148,7 +148,7 @@ extension ReplayEngine {
         runs[r].wakeAt = until
     }
 
-    func how(_ verdict: FaultVerdict) -> String {
+    func how(_ verdict: FaultEffect) -> String {
         switch verdict {
         case .reset: "reset"
         case .disconnect: "fin"
@@ -162,7 +162,7 @@ extension ReplayEngine {
     /// - Returns: whether the client is told by it; not when no poll waits.
     @discardableResult
     mutating func shut(
-        _ r: Int, _ verdict: FaultVerdict, isRecorded: Bool = true, into out: inout [ReplayAction]
+        _ r: Int, _ verdict: FaultEffect, isRecorded: Bool = true, into out: inout [ReplayAction]
     ) -> Bool {
         answerPoll(of: r, into: &out)
         guard let link = runs[r].link, let c = link.connection else { return false }

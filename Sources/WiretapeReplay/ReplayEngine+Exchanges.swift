@@ -13,7 +13,7 @@ extension ReplayEngine {
         guard !exchanges.isEmpty else { return false }
         let identity = identity(head, c)
         let tapeRun = ownRun(identity)
-        let counts = tapeRun.map { roster.tapeRuns[$0].exchanges } ?? [:]
+        let counts = tapeRun.map { claims.tapeRuns[$0].exchanges } ?? [:]
         switch exchanges.find(
             head, at: mapped(head.path), body: body, upstream: upstream(of: c), options,
             played: { counts[$0, default: 0] },
@@ -35,7 +35,7 @@ extension ReplayEngine {
     ) -> (next: Int?, last: Int)? {
         guard !exchanges.isEmpty else { return nil }
         let tapeRun = ownRun(identity(head, c))
-        let counts = tapeRun.map { roster.tapeRuns[$0].exchanges } ?? [:]
+        let counts = tapeRun.map { claims.tapeRuns[$0].exchanges } ?? [:]
         let found = exchanges.find(
             head, at: mapped(head.path), body: body, upstream: upstream(of: c), options,
             played: { counts[$0, default: 0] },
@@ -52,8 +52,8 @@ extension ReplayEngine {
     ) {
         let members = exchanges.list(list)
         let asked = StreamOpening(request: head, requestBody: body)
-        let protocolType = exchanges.errand(asked)?.1
-        guard let (tapeRun, place) = turn(list, of: members, head, identity, isErrand: protocolType != nil) else {
+        let protocolType = exchanges.sideRequest(asked)?.1
+        guard let (tapeRun, place) = turn(list, of: members, head, identity, isSideRequest: protocolType != nil) else {
             return unexpected(c, head, exhaustedText(head, members.count, identity), into: &out)
         }
         requestCount += 1
@@ -72,8 +72,8 @@ extension ReplayEngine {
     ) {
         let head = asked.request
         let members = exchanges.list(list)
-        let protocolType = exchanges.errand(asked)?.1
-        roster.play(list, in: tapeRun)
+        let protocolType = exchanges.sideRequest(asked)?.1
+        claims.play(list, in: tapeRun)
         exchanges.played += 1
         let exchange = exchanges.recorded[suitable(place, of: members, for: head)]
         guard !exchange.isCut else {
@@ -81,7 +81,7 @@ extension ReplayEngine {
                 "the recorded answer to \(head.method) \(head.path) is not whole on the tape, too long or damaged"
             return refuse(c, head, 501, text, into: &out)
         }
-        var answer = withCORS(ExchangeAnswer.make(exchange, for: head), for: head)
+        var answer = ExchangeAnswer.make(exchange, for: head).readable(by: head)
         if let protocolType {
             answer.body = protocolType.renewed(answer.body, of: exchange.opening, for: asked, options.codecSettings)
         }
@@ -98,7 +98,7 @@ extension ReplayEngine {
         _ c: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
     ) -> Int? {
         guard !exchanges.isEmpty, let tapeRun = ownRun(identity(head, c)) else { return nil }
-        let counts = roster.tapeRuns[tapeRun].exchanges
+        let counts = claims.tapeRuns[tapeRun].exchanges
         let found = exchanges.find(
             head, at: mapped(head.path), body: [], upstream: upstream(of: c), options,
             played: { counts[$0, default: 0] }, recordedID: { $0 })
@@ -133,30 +133,30 @@ extension ReplayEngine {
 
     /// The run of the tape of a client; nil when it has none and all are given away.
     private mutating func ownRun(_ identity: String) -> Int? {
-        if options.clients == 1 { return roster.tapeRuns.isEmpty ? roster.open(for: identity) : 0 }
-        if let own = roster.clients[identity]?.tapeRuns.first { return own }
-        return roster.tapeRuns.count < options.clients ? roster.open(for: identity) : nil
+        if options.clients == 1 { return claims.tapeRuns.isEmpty ? claims.open(for: identity) : 0 }
+        if let own = claims.clients[identity]?.tapeRuns.first { return own }
+        return claims.tapeRuns.count < options.clients ? claims.open(for: identity) : nil
     }
 
     /// The next answer of equal requests: that of the first run of the client with one left, else what
     /// `--when-exhausted` says. What changes nothing at the server may be asked as often as a client likes.
     private mutating func turn(
-        _ list: Int, of members: [Int], _ head: RequestHead, _ identity: String, isErrand: Bool
+        _ list: Int, of members: [Int], _ head: RequestHead, _ identity: String, isSideRequest: Bool
     ) -> (tapeRun: Int, place: Int)? {
         guard ownRun(identity) != nil else { return nil }
-        let own = options.clients == 1 ? [0] : roster.clients[identity]?.tapeRuns ?? []
+        let own = options.clients == 1 ? [0] : claims.clients[identity]?.tapeRuns ?? []
         for tapeRun in own {
-            let played = roster.played(list, in: tapeRun)
+            let played = claims.played(list, in: tapeRun)
             if played < members.count { return (tapeRun, played) }
         }
-        if options.clients > 1, roster.tapeRuns.count < options.clients { return (roster.open(for: identity), 0) }
+        if options.clients > 1, claims.tapeRuns.count < options.clients { return (claims.open(for: identity), 0) }
         let last = own[own.count - 1]
         switch options.whenExhausted {
-        case .repeat: return (last, roster.played(list, in: last) % members.count)
+        case .repeat: return (last, claims.played(list, in: last) % members.count)
         case .last: return (last, members.count - 1)
         case .refuse:
             let changesNothing =
-                isErrand || ["GET", "HEAD"].contains(head.method) || exchanges.recorded[members[0]].isNegotiation
+                isSideRequest || ["GET", "HEAD"].contains(head.method) || exchanges.recorded[members[0]].isNegotiation
             return changesNothing ? (last, members.count - 1) : nil
         }
     }
@@ -174,7 +174,7 @@ extension ReplayEngine {
 
     private func exhaustedText(_ head: RequestHead, _ count: Int, _ identity: String) -> String {
         let asked = "wiretape: \(head.method) \(head.path)"
-        if options.clients > 1, roster.clients[identity]?.tapeRuns.isEmpty ?? true {
+        if options.clients > 1, claims.clients[identity]?.tapeRuns.isEmpty ?? true {
             return "\(asked) came from one client more than --clients \(options.clients) allows."
         }
         return "\(asked) was answered \(count == 1 ? "once" : "\(count) times") on \(tapeName) and came once more; "
@@ -200,7 +200,7 @@ extension ReplayEngine {
     var unplayed: [Int] {
         exchanges.recorded.indices.filter { i in
             guard let (list, place) = exchanges.place(of: i) else { return true }
-            return !roster.tapeRuns.contains { $0.exchanges[list, default: 0] > place }
+            return !claims.tapeRuns.contains { $0.exchanges[list, default: 0] > place }
         }
     }
 

@@ -12,6 +12,12 @@ extension ReplayEngine {
         self.now = max(self.now, now)
         self.clientsAreGone = clientsAreGone
         for r in runs.indices { settleParked(of: r) }
+        return soFar(at: now)
+    }
+
+    /// What the run has come to by now. It goes on.
+    package mutating func soFar(at now: WireInstant) -> ReplayReport {
+        self.now = max(self.now, now)
         var digest = Digest()
         var reports: [ReplayReport.Session] = []
         var reported: [SessionRun] = []
@@ -27,7 +33,7 @@ extension ReplayEngine {
             numbers.add(runs[r].attempts, of: runs[r].session.number, run: runs[r].run)
         }
         for number in played.keys.sorted() { digest.add(number, played[number, default: []]) }
-        digest.add(exchanges: roster.exchangeCounts)
+        digest.add(exchanges: claims.exchangeCounts)
         digest.add(firings)
         return ReplayReport(
             digest: digest.text, seed: seed, sessions: reports, unclaimed: unclaimed.map { sessions[$0].number },
@@ -81,8 +87,8 @@ extension ReplayEngine {
             abandoned: run.state.indices.count {
                 run.state[$0] == .abandoned && run.script.steps[$0].direction == .toClient
             }, unreached: unreached, repeated: run.speech.repeated, operation: run.session.part,
-            others: sources(of: roster.claims[r].session).dropFirst().map { sessions[$0].number },
-            upstream: table.upstream(of: roster.claims[r].session), greeting: greeting(of: run), notes: run.notes)
+            others: sources(of: claims.all[r].session).dropFirst().map { sessions[$0].number },
+            upstream: table.upstream(of: claims.all[r].session), greeting: greeting(of: run), notes: run.notes)
     }
 
     private func greeting(of run: SessionRun) -> ReplayReport.Greeting? {
@@ -92,7 +98,7 @@ extension ReplayEngine {
 
     /// The rules that never acted, with what is near.
     private var unfired: [ReplayReport.Unfired] {
-        faults.rules.filter { rule in !firings.contains { $0.rule == rule.name } }.map { rule in
+        faults.rules.filter { rule in !firings[firingsBefore...].contains { $0.rule == rule.name } }.map { rule in
             let place = rule.source.description
             var text = "wiretape: rule '\(rule.name)' (\(place)) never fired: "
             let names = rule.names(in: sessions)

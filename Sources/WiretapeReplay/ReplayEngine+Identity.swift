@@ -34,7 +34,7 @@ extension ReplayEngine {
 
     /// The client of `identity` has a connection of the session.
     mutating func remember(_ identity: String, of r: Int) {
-        roster.see(identity, on: r)
+        claims.see(identity, on: r)
         if !runs[r].identities.contains(identity) { runs[r].identities.append(identity) }
     }
 }

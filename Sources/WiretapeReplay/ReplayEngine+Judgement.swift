@@ -68,14 +68,14 @@ extension ReplayEngine {
     mutating func rival(of head: RequestHead, on c: ConnectionID) -> Int? {
         guard options.expectations.contains(where: { $0.policy == .single }) else { return nil }
         let identity = identity(head, c)
-        return roster.clients[identity]?.claims.first { r in
+        return claims.clients[identity]?.claims.first { r in
             guard let link = runs[r].link, !isSilent(r), !runs[r].session.isOperation else { return false }
             let type = runs[r].session.codec.type
             let kind = type.kind(head)
             guard [.negotiate, .upgrade, .stream].contains(kind) || kind == .poll && link.transport != .lp else {
                 return false
             }
-            return table.routes[roster.claims[r].route].path == mapped(type.route(head))
+            return table.routes[claims.all[r].route].path == mapped(type.route(head))
         }
     }
 
@@ -84,7 +84,7 @@ extension ReplayEngine {
         if let other = peers[c]?.run, other != rival, runs[other].script.overlaps(runs[rival].script) { return }
         let kind = runs[rival].session.codec.type.kind(head)
         // A negotiation that was answered is followed by what asks for the connection.
-        let isAnswered = roster.clients[identity(head, c)]?.claims.contains { $0 != rival && runs[$0].awaitsUpgrade }
+        let isAnswered = claims.clients[identity(head, c)]?.claims.contains { $0 != rival && runs[$0].awaitsUpgrade }
         if kind == .negotiate, isAnswered == true { return }
         runs[rival].overlapped(by: kind.rawValue, at: now, origin: origin ?? now)
     }

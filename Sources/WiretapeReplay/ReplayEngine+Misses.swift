@@ -29,7 +29,7 @@ extension ReplayEngine {
         case .passthrough: out.append(.passThrough(c))
         case .status(let status):
             let answer = status == 204 || status == 304 ? HTTPAnswer(status: status) : plain(status, text)
-            out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
+            out.append(.respond(c, answer.readable(by: head), thenClose: false))
         case .fail:
             unanswered(c, head, 404, text, into: &out)
         }
@@ -54,7 +54,7 @@ extension ReplayEngine {
         into out: inout [ReplayAction]
     ) {
         let kind = codec.type.kind(head)
-        let known = roster.clients[identity]?.claims ?? []
+        let known = claims.clients[identity]?.claims ?? []
         var isOwn = true
         if let r = known.last(where: { !runs[$0].isConnected }) {
             let opensAttempt = runs[r].beginAttempt(negotiates: kind == .negotiate, at: now, origin: origin ?? now)

@@ -25,7 +25,7 @@ extension ReplayEngine {
         let (answer, by, refusal) = negotiation(head, codec, of: r, into: &out)
         runs[r].addStep(
             .init(request: "negotiate", answer, time: elapsed), failed: by, refusal: refusal, at: now)
-        out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
+        out.append(.respond(c, answer.readable(by: head), thenClose: false))
         if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
     }
 

@@ -40,7 +40,7 @@ extension ReplayEngine {
         link.polls.since = now
         attach(link, c, head, .poll, to: r, into: &out)
         if polling.opensAtOnce {
-            out.append(.respond(c, withCORS(codec.type.answer(.pollOpened, to: head), for: head), thenClose: false))
+            out.append(.respond(c, codec.type.answer(.pollOpened, to: head).readable(by: head), thenClose: false))
             if let after { cutAfterAnswer(after, on: c, of: r, into: &out) }
         } else {
             wait(c, head, of: r, then: after, into: &out)
@@ -73,7 +73,7 @@ extension ReplayEngine {
         if type.polling?.beginsAtOnce == true {
             let begun = answer(.pollBegun, head, of: r)
             runs[r].link?.polls.isBegun = !begun.body.isEmpty
-            if !begun.body.isEmpty { out.append(.beginStream(c, withCORS(begun, for: head))) }
+            if !begun.body.isEmpty { out.append(.beginStream(c, begun.readable(by: head))) }
         }
         answerPoll(of: r, isNew: true, into: &out)
         guard let (ending, complete) = runs[r].link?.ending, runs[r].link?.connection != nil else {
@@ -134,7 +134,7 @@ extension ReplayEngine {
             what = .pollEnd
             forgetParked(of: r)
         }
-        out.append(.respond(c, withCORS(codec.type.answer(what, to: head), for: head), thenClose: false))
+        out.append(.respond(c, codec.type.answer(what, to: head).readable(by: head), thenClose: false))
     }
 
     /// The client ends its session.
@@ -163,7 +163,7 @@ extension ReplayEngine {
             forgetParked(of: r)
             tokens[key]?.isDead = true
         }
-        out.append(.respond(c, withCORS(codec.type.answer(.ended, to: head), for: head), thenClose: false))
+        out.append(.respond(c, codec.type.answer(.ended, to: head).readable(by: head), thenClose: false))
         if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
     }
 

@@ -39,7 +39,7 @@ extension ReplayEngine {
         switch what {
         case .goesOn:
             if runs[r].generation > 0 || runs[r].attempts.last?.outcome != nil { runs[r].assigned = .identity }
-            roster.asked(r, on: c)
+            claims.asked(r, on: c)
         case .elsewhere: runs[r].isLeft = true
         case .refused: refuseReconnect(r, c, head, codec, into: &out)
         }
@@ -84,7 +84,7 @@ extension ReplayEngine {
         recordCut(of: r)
         if let c = runs[r].link?.connection {
             peers[c]?.isOver = true
-            peers[c]?.isForsaken = true
+            peers[c]?.isAbandoned = true
         }
         leave(r, by: "client", how: "given up", .resumable)
     }
@@ -93,9 +93,9 @@ extension ReplayEngine {
     func renewed(_ head: RequestHead, _ c: ConnectionID, name: String?, _ routes: [Int]) -> Int? {
         guard name == nil, head.credential != nil else { return nil }
         let place = addressAndAgent(head, c)
-        return roster.claims.indices.first { r in
+        return claims.all.indices.first { r in
             let isLost = isSilent(r) || !runs[r].isConnected && isInterrupted(r) || mayReturn(to: r)
-            return routes.contains(roster.claims[r].route) && isLost && runs[r].failure == nil
+            return routes.contains(claims.all[r].route) && isLost && runs[r].failure == nil
                 && runs[r].identities.contains { places[$0] == place }
         }
     }

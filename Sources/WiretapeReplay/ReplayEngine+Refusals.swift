@@ -10,19 +10,19 @@ extension ReplayEngine {
         let session = runs[r].session
         let wasRefused = runs[r].attempts.contains { $0.ended?.by == "server" }
         guard wasRefused || session.codec.type.kind(session.opening.request) != kind else { return }
-        let claim = roster.claims[r]
+        let claim = claims.all[r]
         let same = table.routes[claim.route].sessions.first { s in
-            recorded(s).serverIDs == session.serverIDs && roster.tapeRuns[claim.tapeRun].holders[s] == nil
+            recorded(s).serverIDs == session.serverIDs && claims.tapeRuns[claim.tapeRun].holders[s] == nil
         }
-        guard let next = same ?? roster.free(in: claim.tapeRun, [claim.route], table, name: claim.name) else { return }
+        guard let next = same ?? claims.free(in: claim.tapeRun, [claim.route], table, name: claim.name) else { return }
         if wasRefused {
             let identity = runs[r].identities.first ?? ""
             let other = begin(next, in: claim.tapeRun, identity, name: claim.name, on: c)
             runs[other].awaitsUpgrade = true
             tokens[key]?.run = other
-        } else if let other = runs[r].recast(as: recorded(next), script(of: next), options) {
+        } else if let other = runs[r].reassign(as: recorded(next), script(of: next), options) {
             runs[r] = other
-            roster.move(r, to: next, table)
+            claims.move(r, to: next, table)
         }
     }
 }

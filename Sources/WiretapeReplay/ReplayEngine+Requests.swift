@@ -97,7 +97,7 @@ extension ReplayEngine {
         let transport = codec.type.transport(head)
         runs[r].addStep(
             .init(request: kind.rawValue, answer, transport: transport, time: elapsed), failed: "replay", at: now)
-        out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
+        out.append(.respond(c, answer.readable(by: head), thenClose: false))
     }
 
     /// An ordinary request.
@@ -164,7 +164,7 @@ extension ReplayEngine {
             .init(request: kind.rawValue, answer, transport: transport, time: elapsed), failed: by, refusal: refusal,
             at: now)
         if refusal == .over { refusedByReplay(over(r, head), into: &out) }
-        out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
+        out.append(.respond(c, answer.readable(by: head), thenClose: false))
         return .answered
     }
 

@@ -18,7 +18,7 @@ extension ReplayEngine {
             return nil
         }
         let identity = identity(head, c)
-        let known = (roster.clients[identity]?.claims ?? []).filter { routes.contains(roster.claims[$0].route) }
+        let known = (claims.clients[identity]?.claims ?? []).filter { routes.contains(claims.all[$0].route) }
         let mine = known.filter { !runs[$0].isConnected }
         // Where many clients are expected they may all look like one: a new one must not get what another one has.
         let silent = options.clients == 1 ? known.first(where: isSilent) : nil
@@ -42,7 +42,7 @@ extension ReplayEngine {
             }
         }
         if let pending = mine.first(where: { !runs[$0].isOver }) {
-            roster.asked(pending, on: c)
+            claims.asked(pending, on: c)
             return pending
         }
         if let r = returning(known) {
@@ -71,7 +71,7 @@ extension ReplayEngine {
 
     /// Indices of sessions that nobody has claimed in any run of the tape.
     var unclaimed: [Int] {
-        let claimed = Set(roster.claims.flatMap { sources(of: $0.session) })
+        let claimed = Set(claims.all.flatMap { sources(of: $0.session) })
         return sessions.indices.filter { !claimed.contains($0) }
     }
 
@@ -79,7 +79,7 @@ extension ReplayEngine {
 
     /// A client that negotiates again over the connection on which it did so before has not gone on elsewhere.
     private func isUnderWay(_ r: Int, on c: ConnectionID) -> Bool {
-        roster.claims[r].connection == c && runs[r].awaitsUpgrade && !runs[r].isOver
+        claims.all[r].connection == c && runs[r].awaitsUpgrade && !runs[r].isOver
     }
 
     /// Its connection was lost, or its attempt failed. One that was negotiated and not followed up may be another client's.
@@ -93,28 +93,28 @@ extension ReplayEngine {
         _ routes: [Int], _ identity: String, name: String?
     ) -> (session: Int, tapeRun: Int)? {
         if options.clients == 1 {
-            if roster.tapeRuns.isEmpty { _ = roster.open(for: identity) }
-            return roster.shared(routes, table, name: name)
+            if claims.tapeRuns.isEmpty { _ = claims.open(for: identity) }
+            return claims.shared(routes, table, name: name)
         }
-        for tapeRun in roster.clients[identity]?.tapeRuns ?? [] {
-            if let session = roster.free(in: tapeRun, routes, table, name: name) { return (session, tapeRun) }
+        for tapeRun in claims.clients[identity]?.tapeRuns ?? [] {
+            if let session = claims.free(in: tapeRun, routes, table, name: name) { return (session, tapeRun) }
         }
-        guard roster.tapeRuns.count < options.clients else { return nil }
-        let tapeRun = roster.open(for: identity)
-        return roster.free(in: tapeRun, routes, table, name: name).map { ($0, tapeRun) }
+        guard claims.tapeRuns.count < options.clients else { return nil }
+        let tapeRun = claims.open(for: identity)
+        return claims.free(in: tapeRun, routes, table, name: name).map { ($0, tapeRun) }
     }
 
     /// What is played again when all is taken.
     private mutating func repeated(
         _ routes: [Int], _ identity: String, name: String?
     ) -> (session: Int, tapeRun: Int)? {
-        guard options.whenExhausted != .refuse, runs.count < Roster.claimLimit else { return nil }
+        guard options.whenExhausted != .refuse, runs.count < Claims.claimLimit else { return nil }
         let all = routes.flatMap { table.routes[$0].sessions }.filter { s in
             guard let name, let named = table.sessions(named: name, among: routes) else { return true }
             return named.contains(s)
         }
         guard let session = options.whenExhausted == .last ? all.max() : all.min() else { return nil }
-        return (session, roster.open(for: identity, isClosed: options.whenExhausted == .last))
+        return (session, claims.open(for: identity, isClosed: options.whenExhausted == .last))
     }
 
     mutating func begin(
@@ -128,8 +128,8 @@ extension ReplayEngine {
         let r = runs.count - 1
         let route = table.routeOf[session]
         let isOnly = table.routes[route].sessions.count <= 1 || runs[r].session.isOperation
-        roster.add(
-            Roster.Claim(
+        claims.add(
+            Claims.Claim(
                 session: session, route: route, tapeRun: tapeRun, name: name,
                 isTentative: !isOnly, connection: c), of: identity)
         hold(session, as: r, in: tapeRun)

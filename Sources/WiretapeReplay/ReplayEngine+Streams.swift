@@ -16,7 +16,7 @@ extension ReplayEngine {
         guard case .goesOn(let after) = open(transport, .stream, c, head, of: r, into: &out) else { return }
         let link = Link(transport, on: c, token: key, StreamOpening(request: head), codec, at: now)
         attach(link, c, head, .stream, to: r, into: &out)
-        out.append(.beginStream(c, withCORS(codec.type.answer(.stream, to: head), for: head)))
+        out.append(.beginStream(c, codec.type.answer(.stream, to: head).readable(by: head)))
         if cutAfterOpening(after, of: r, into: &out) { return }
         hearEarly(of: r, into: &out)
         advance(r, into: &out)
@@ -41,7 +41,7 @@ extension ReplayEngine {
             let hit = judge(head, .send, opensAttempt: false, of: r)
             if let hit, hit.place != .after { return carryOut(hit, on: c, head, .send, of: r, into: &out) }
             runs[r].early.append(EarlySend(token: key, body: payload, opcode: opcode))
-            out.append(.respond(c, withCORS(codec.type.answer(.sent, to: head), for: head), thenClose: false))
+            out.append(.respond(c, codec.type.answer(.sent, to: head).readable(by: head), thenClose: false))
             if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
             return
         }
@@ -50,7 +50,7 @@ extension ReplayEngine {
         }
         let hit = judge(head, .send, opensAttempt: false, of: r)
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, .send, of: r, into: &out) }
-        out.append(.respond(c, withCORS(codec.type.answer(.sent, to: head), for: head), thenClose: false))
+        out.append(.respond(c, codec.type.answer(.sent, to: head).readable(by: head), thenClose: false))
         if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
         hear(payload.span, opcode, from: r, into: &out)
     }

@@ -104,7 +104,7 @@ extension ReplayEngine {
         case .ws:
             let headers = upgradeHeaders(head, of: r, after)
             out.append(acceptance(of: head, on: c, for: r, headers: headers, after))
-        default: out.append(.beginStream(c, withCORS(answer(.stream, head, of: r), for: head)))
+        default: out.append(.beginStream(c, answer(.stream, head, of: r).readable(by: head)))
         }
         greet(greeting, fate, on: c, of: r, into: &out)
         if link.transport == .lp {
@@ -143,8 +143,8 @@ extension ReplayEngine {
                 != session.codec.type.kind(head)
                 || session.codec.type.transport(session.opening.request) != session.codec.type.transport(head)
         {
-            let claim = roster.claims[r]
-            guard let next = roster.free(in: claim.tapeRun, [claim.route], table, name: claim.name) else { return r }
+            let claim = claims.all[r]
+            guard let next = claims.free(in: claim.tapeRun, [claim.route], table, name: claim.name) else { return r }
             r = begin(next, in: claim.tapeRun, runs[r].identities.first ?? "", name: claim.name, on: c)
         }
         return r

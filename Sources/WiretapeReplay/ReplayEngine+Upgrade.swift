@@ -40,13 +40,13 @@ extension ReplayEngine {
 
     func upgradeHeaders(_ head: RequestHead, of r: Int, _ fate: RequestFate? = nil) -> [HeaderField] {
         if let wrong = fate?.wrongSubprotocol {
-            return (wrong.map { [HeaderField("Sec-WebSocket-Protocol", $0)] } ?? []) + cors(head)
+            return (wrong.map { [HeaderField("Sec-WebSocket-Protocol", $0)] } ?? []) + HTTPAnswer.cors(head)
         }
         let recorded = runs[r].session.subprotocol
         guard let chosen = runs[r].session.codec.type.subprotocol(for: head, recorded: recorded),
             head.offeredSubprotocols.contains(chosen)
-        else { return cors(head) }
-        return [HeaderField("Sec-WebSocket-Protocol", chosen)] + cors(head)
+        else { return HTTPAnswer.cors(head) }
+        return [HeaderField("Sec-WebSocket-Protocol", chosen)] + HTTPAnswer.cors(head)
     }
 
     /// A key that proves nothing.

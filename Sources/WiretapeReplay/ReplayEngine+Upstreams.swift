@@ -14,7 +14,7 @@ extension ReplayEngine {
 
     /// Whether a claimed session is served to clients of that connection's listener.
     func isServed(_ r: Int, on c: ConnectionID) -> Bool {
-        table.isServed(roster.claims[r].route, at: upstream(of: c))
+        table.isServed(claims.all[r].route, at: upstream(of: c))
     }
 
     /// Whether sessions have names there, and none has this one.

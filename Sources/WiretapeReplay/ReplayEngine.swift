@@ -14,10 +14,12 @@ package import WiretapeRuntime
 /// ends cross on the wire.
 package struct ReplayEngine {
     package let tapeName: String
-    package let options: ReplayOptions
+    package internal(set) var options: ReplayOptions
     /// What its policies name as subscriptions.
     let subscribers: Subscribers
-    package let faults: FaultPlan
+    package internal(set) var faults: FaultPlan
+    /// Firings of rules that were replaced since: they say nothing of rules that are called alike.
+    var firingsBefore = 0
     package let seed: UInt64
     let sessions: [RecordedSession]
     /// Those of the tape that have listeners of their own.
@@ -33,12 +35,12 @@ package struct ReplayEngine {
     /// Compiled when first claimed, by index of the session.
     var scripts: [Int: Script] = [:]
     /// How sessions begin, and the sessions of a route by that: worked out when a choice is to be made.
-    var overtures: [Int: Overture] = [:]
+    var openingFingerprints: [Int: OpeningFingerprint] = [:]
     var sessionsByFirst: [Int: [UInt64: [Int]]] = [:]
     /// Claimed sessions in the order of claiming.
     var runs = RunTable()
     /// Who has which session; its claims are those of `runs`.
-    var roster = Roster()
+    var claims = Claims()
     /// Numbers for the credentials of clients, and the address and agent that each came from last.
     var credentials: [String: Int] = [:]
     var places: [String: String] = [:]
@@ -61,7 +63,7 @@ package struct ReplayEngine {
     var lasting: [Lasting] = []
     var outage: OutageState?
     /// Moments that rules wait for, and those since the run began that have come.
-    let times: [RuleFilters.Since]
+    var times: [RuleFilters.Since]
     var runMarks: Set<Int> = []
     /// Clients that a rule answered 401, or whose session it expired, by address and agent: the next unknown credential from there is theirs.
     var expired: [String: Int] = [:]
@@ -110,7 +112,7 @@ package struct ReplayEngine {
         var told: Int?
         var isOver = false
         /// It went silent by a rule, and its client has gone on elsewhere: its end is answered, and is nobody's.
-        var isForsaken = false
+        var isAbandoned = false
     }
 
     package init(
@@ -138,9 +140,13 @@ package struct ReplayEngine {
         }
         for exchange in exchanges { secrets.learn(exchange) }
         faultEngine = FaultEngine(faults, seed: seed, hasServer: false)
+        times = ReplayEngine.times(of: faultEngine)
+    }
+
+    static func times(of engine: FaultEngine) -> [RuleFilters.Since] {
         var times: [RuleFilters.Since] = []
-        for time in faultEngine.times where !times.contains(time) { times.append(time) }
-        self.times = times
+        for time in engine.times where !times.contains(time) { times.append(time) }
+        return times
     }
 
     /// A client connection was accepted.
@@ -202,7 +208,12 @@ package struct ReplayEngine {
     /// Every server message of every claimed session is out, every client message that is not optional is matched, and
     /// the last connection has been closed or idle for 250 ms.
     package var isFinished: Bool {
-        guard now.since(lastActivity) >= ReplayEngine.idleTime, exchanges.underWay.isEmpty,
+        now.since(lastActivity) >= ReplayEngine.idleTime && isPlayed
+    }
+
+    /// The same, however short ago the last of it was.
+    package var isPlayed: Bool {
+        guard exchanges.underWay.isEmpty,
             !runs.isEmpty || (sessions.isEmpty && !exchanges.isEmpty && unplayed.isEmpty)
         else { return false }
         return runs.allSatisfy { $0.isOver && !($0.link?.isCut ?? false) && $0.link?.faults.nextWake == nil }

@@ -21,7 +21,7 @@ extension SessionRun {
         case .resume, .live, .restart, .next, .refuse: break
         }
         // What the policy took away comes back no more.
-        if awaitsRepeats { mayComeBack = state.count { $0 == .abandoned } }
+        if awaitsRepeats { mayComeBack = state.count(of: .abandoned) }
     }
 
     /// The next pushes are gone, those of interrupted streams among them.
@@ -120,7 +120,7 @@ extension SessionRun {
             for other in script.toClient(in: group) { state[other] = .abandoned }
             for other in script.toServer(in: group) { state[other] = .abandoned }
         }
-        mayComeBack = state.count { $0 == .abandoned }
+        mayComeBack = state.count(of: .abandoned)
         skipSettled()
     }
 

@@ -83,7 +83,7 @@ extension SessionRun {
         aside.removeAll { state[$0] == .abandoned }
         openGroups = []
         equalHead = [:]
-        mayComeBack = state.count { $0 == .abandoned }
+        mayComeBack = state.count(of: .abandoned)
     }
 
     /// The connection is gone, or is being ended by us. Messages that the kernel has not wholly taken were never sent.

@@ -38,7 +38,7 @@ extension SessionRun {
             heldBack.insert(index)
         }
         guard !heldBack.isEmpty else { return }
-        mayComeBack = state.count { $0 == .abandoned }
+        mayComeBack = state.count(of: .abandoned)
         skipSettled()
     }
 

@@ -28,7 +28,7 @@ struct SessionTally: Sendable {
 
     /// The client in another recorded session, which it turned out to mean.
     /// - Parameter other: what it came to in the session before.
-    init(recast other: SessionTally) {
+    init(reassign other: SessionTally) {
         self.init(at: other.lastProgress)
         (matched, clientMessages, requests) = (other.matched, other.clientMessages, other.requests)
         pingsSinceProgress = other.pingsSinceProgress

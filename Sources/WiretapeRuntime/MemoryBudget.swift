@@ -33,7 +33,7 @@ package final class MemoryBudget {
     package var share: Int { limit / max(1, holders.count) }
 
     /// Bytes that wait to be written above which a connection's sources are not read any more, when it is `most` otherwise.
-    package func laneLimit(_ most: Int) -> Int { min(most, max(64 << 10, share)) }
+    package func queueLimit(_ most: Int) -> Int { min(most, max(64 << 10, share)) }
 
     /// - Parameter refuse: the owner has to let go of what it holds. It says so with ``MemoryHold/set(_:)``, at once or later.
     package func hold(_ refuse: @escaping () -> Void) -> MemoryHold {

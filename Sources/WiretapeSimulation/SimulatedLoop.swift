@@ -20,6 +20,8 @@ package final class SimulatedLoop: Loop {
     package private(set) var steps = 0
     /// Connections asked for so far: the next one gets this number.
     package private(set) var connections = 0
+    /// Writes that owners have made on streams.
+    package internal(set) var writes = 0
     /// What owners did that the contract of `Loop` and `ByteStream` forbids.
     package private(set) var violations: [String] = []
     /// Everything that owners were told, in order: equal for equal runs.

@@ -54,6 +54,7 @@ package final class SimulatedStream: ByteStream, CustomStringConvertible {
         if endAsked { loop.violated("\(self): a write after halfClose") }
         // The kernel says EPIPE or ECONNRESET.
         if isResetByPeer { return broke(loop.random.isOne(in: 8) ? .failed("broken pipe") : .reset) }
+        loop.writes += 1
         out.write(bytes, isConnected: isConnected)
     }
 

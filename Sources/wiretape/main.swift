@@ -1,5 +1,6 @@
+internal import WiretapeNet
 internal import WiretapeSystem
 
 ThisProcess.unblockSignals()
 ThisProcess.ignoreFileSizeSignal()
-ThisProcess.exit(Tool.run(Array(CommandLine.arguments.dropFirst())))
+ThisProcess.exit(Tool.run(Array(ProcessSetup.commandLine.dropFirst())))

@@ -48,7 +48,7 @@ struct AccessTests {
         var options = RelayOptions()
         options.access = try AccessPolicy(hosts: [], origins: [])
         var seen: [String] = []
-        let stage = try HeldStage(["respond(503) on request[5]"], options: options) { stream in
+        let stage = try InterceptStage(["respond(503) on request[5]"], options: options) { stream in
             HTTPOrigin(stream) { _, head, _ in
                 seen.append(head.headers.first("Origin") ?? "")
                 return Self.ok
@@ -72,7 +72,7 @@ struct AccessTests {
     @Test func answersOfRulesAreReadableByAllowedPages() throws {
         var options = RelayOptions()
         options.access = try AccessPolicy(hosts: [], origins: [])
-        let stage = try HeldStage(["respond(503) on request"], options: options) {
+        let stage = try InterceptStage(["respond(503) on request"], options: options) {
             HTTPOrigin($0) { _, _, _ in Self.ok }
         }
         let peers = ["http://localhost:3000", "https://evil.example"].map { origin in

@@ -51,7 +51,7 @@ import WiretapeWire
                     for direction in [Direction.toServer, .toClient] {
                         _ = MessageAssemblerTests.hear(direction, [frame])
                         _ = MessageAssemblerTests.hear(direction, frame.map { [$0] })
-                        var held = HeldFrames(direction)
+                        var held = InterceptedFrames(direction)
                         _ = held.feed(frame.span, from: 0)
                         _ = held.takeRest()
                     }

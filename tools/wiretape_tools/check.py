@@ -1,4 +1,4 @@
-"""What one runs all day: layers, sizes, format, the linter and the type checker, a debug build, and the tests of the modules
+"""What one runs all day: layers, format, the linter and the type checker, a debug build, and the tests of the modules
 that were changed. It takes under a minute when little was changed.
 
 Changed is what differs from --base, committed or not. Without --base that is the commit at which this branch left origin/main,
@@ -50,6 +50,7 @@ TESTS = {
     "WiretapeTLS": ["WiretapeNetTests"],
     "WiretapeTape": ["WiretapeTapeTests"],
     "WiretapeTapeTools": ["WiretapeTapeTests"],
+    "WiretapeTesting": ["WiretapeTestingTests"],
     "WiretapeWire": ["WiretapeWireTests"],
     "fuzz": [],
     "sample-client": [],
@@ -197,7 +198,7 @@ def main() -> int:
         raise Unusable("there is no swift on the PATH; tools/setup says how to get it, --no-build does without")
     print(f"check: {len(changed)} files differ from {base[:10]} ({git('log', '-1', '--format=%s', base)})", flush=True)
 
-    plain = [("layers", "tools/check-layers"), ("sizes", "tools/check-size")]
+    plain = [("layers", "tools/check-layers")]
     if has_swift:
         plain.append(("format of Swift", "tools/check-format"))
     else:

@@ -34,12 +34,12 @@ extension EventflitCodec {
     }
 
     /// The request for an authorisation: by form, by JSON or, for scripts, in the query; known by its socket id.
-    package static func errand(_ opening: StreamOpening) -> Errand? {
+    package static func sideRequest(_ opening: StreamOpening) -> SideRequest? {
         guard let fields = EventflitAuthRequest(opening) else { return nil }
         // The clients' own defaults: /pusher/auth, /eventflit/user-auth.
         let parts = opening.request.path.split(separator: "/", maxSplits: 1)
         let isDefault = parts.count == 2 && EventflitEvent.dialects.contains(String(parts[0]))
-        return Errand(
+        return SideRequest(
             meaning: .object(fields.others), session: fields.socketID, path: isDefault ? "/*/\(parts[1])" : nil)
     }
 

@@ -41,7 +41,7 @@ enum DelayFault {
 
     private static func plain(
         _ reader: inout ArgumentReader, _ first: FaultArguments.Argument?, _ text: RuleText
-    ) throws(PlanError) -> (FaultVerdict, String) {
+    ) throws(PlanError) -> (FaultEffect, String) {
         guard let first, let dots = first.value.firstRange(of: "..") else {
             guard let time = try reader.duration("time") else {
                 throw reader.error("delay needs a duration: delay(20ms) or delay(20ms..200ms)")

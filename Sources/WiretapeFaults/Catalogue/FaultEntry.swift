@@ -6,5 +6,5 @@ package struct FaultEntry: Sendable {
     /// Rules that use it, each of which can be loaded.
     package var examples: [String]
     /// The verdict, and the arguments in their one spelling. Errors point at the argument.
-    var make: @Sendable (FaultArguments, RuleText) throws(PlanError) -> (FaultVerdict, String)
+    var make: @Sendable (FaultArguments, RuleText) throws(PlanError) -> (FaultEffect, String)
 }

@@ -31,7 +31,7 @@ extension FaultRule {
         return "\(word) is for upgrades; write 'on upgrade'"
     }
 
-    private func ending(_ verdict: FaultVerdict) -> String? {
+    private func ending(_ verdict: FaultEffect) -> String? {
         let subject = selector.subjectText
         switch verdict {
         case .close:
@@ -51,7 +51,7 @@ extension FaultRule {
         }
     }
 
-    private func changing(_ verdict: FaultVerdict, _ word: Substring) -> String? {
+    private func changing(_ verdict: FaultEffect, _ word: Substring) -> String? {
         let subject = selector.subjectText
         let isMessage = selector.isAboutMessages
         let isRequest = selector.isAboutRequests
@@ -79,7 +79,7 @@ extension FaultRule {
     }
 
     /// What is done to the thing itself has no other place than the thing.
-    private func placing(_ verdict: FaultVerdict, _ word: Substring) -> String? {
+    private func placing(_ verdict: FaultEffect, _ word: Substring) -> String? {
         guard verdict.changesMessage, place != .instead else { return nil }
         if case .delay = verdict, place == .before || selector.isAboutMessages { return nil }
         return "\(word) is done to the thing itself; write 'on \(selector.subjectText)'"

@@ -25,7 +25,7 @@ extension FaultRule {
 
     /// What is done to a message of which nothing, or not enough, is left.
     private var lossProblem: String? {
-        let texts = { (isMeant: (FaultVerdict) -> Bool) in actions.first { isMeant($0.verdict) }?.text }
+        let texts = { (isMeant: (FaultEffect) -> Bool) in actions.first { isMeant($0.verdict) }?.text }
         if actions.contains(where: { $0.verdict == .drop }),
             let other = texts({ $0.changesMessage && $0 != .drop })
         {

@@ -13,7 +13,7 @@ package struct FaultHit: Hashable, Sendable {
     package var random: UInt64
 
     /// What ends the connection; nil when nothing does.
-    package var ending: FaultVerdict? { actions.last { $0.verdict.isTerminal }?.verdict }
+    package var ending: FaultEffect? { actions.last { $0.verdict.isTerminal }?.verdict }
 
     /// The actions as they are written: `truncate(2) + reset`.
     package var text: String { actions.map(\.text).joined(separator: " + ") }

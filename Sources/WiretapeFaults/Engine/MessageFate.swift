@@ -15,8 +15,8 @@ package struct MessageFate: Hashable, Sendable {
     package var edits: [Edit] = []
     package var injectedBefore: [MessageEdit] = []
     package var injectedAfter: [MessageEdit] = []
-    package var effectsBefore: [FaultVerdict] = []
-    package var effectsAfter: [FaultVerdict] = []
+    package var effectsBefore: [FaultEffect] = []
+    package var effectsAfter: [FaultEffect] = []
     /// Bytes of it that still go out.
     package var truncated: Int?
     package var end: End?
@@ -35,7 +35,7 @@ package struct MessageFate: Hashable, Sendable {
 
     /// The end of its connection, and to whose account it goes.
     package struct End: Hashable, Sendable {
-        package var verdict: FaultVerdict
+        package var verdict: FaultEffect
         /// `instead`: the message is lost with it.
         package var place: Place
         package var hit: FaultHit
@@ -54,7 +54,7 @@ package struct MessageFate: Hashable, Sendable {
     }
 
     /// Nanoseconds from its effects to its end: what lasts for a while goes on for that long.
-    package var lingering: UInt64 { FaultVerdict.lasting(effectsBefore + effectsAfter) }
+    package var lingering: UInt64 { FaultEffect.lasting(effectsBefore + effectsAfter) }
 
     /// Whether the message as such does not reach the other side.
     package var isLost: Bool { isDropped || truncated != nil || end?.place == .instead }

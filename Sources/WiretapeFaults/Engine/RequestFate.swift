@@ -6,8 +6,8 @@ package struct RequestFate: Hashable, Sendable {
     /// Nanoseconds that its answer waits, and everything behind it on the connection.
     package var delay: UInt64 = 0
     /// Before the answer, and behind it.
-    package var effectsBefore: [FaultVerdict] = []
-    package var effectsAfter: [FaultVerdict] = []
+    package var effectsBefore: [FaultEffect] = []
+    package var effectsAfter: [FaultEffect] = []
     /// Bytes of the answer that go out.
     package var truncated: Int?
     package var hasWrongAccept = false
@@ -26,7 +26,7 @@ package struct RequestFate: Hashable, Sendable {
     }
 
     /// Nanoseconds from its effects to its end.
-    package var lingering: UInt64 { FaultVerdict.lasting(effectsBefore + effectsAfter) }
+    package var lingering: UInt64 { FaultEffect.lasting(effectsBefore + effectsAfter) }
 
     /// `instead` when the request does not get its answer, else `after`.
     package var place: Place { end == nil || truncated != nil ? .after : .instead }

@@ -8,7 +8,7 @@ package struct ScriptBuilder: Sendable {
     private var messages = ScriptMessages()
     private let readsAgain: Bool
     private let ignore: [IgnoreRule]
-    private var overture = Overture()
+    private var openingFingerprint = OpeningFingerprint()
     private var start: UInt64?
     /// Without its entries.
     private let session: RecordedSession
@@ -41,7 +41,7 @@ package struct ScriptBuilder: Sendable {
         case .message(let message):
             guard message.role != .keepalive, message.role != .ack else { return }
             start = start ?? entry.time
-            if message.direction == .toServer { overture.add(message, ignore) }
+            if message.direction == .toServer { openingFingerprint.add(message, ignore) }
             script.add(message, entry, &build, meaning: meaning(of: message))
             if !readsAgain {
                 messages.all?.append(message)
@@ -99,7 +99,7 @@ package struct ScriptBuilder: Sendable {
     /// What is kept of it then. `names` counts what its messages are called.
     package func cold(names: inout [String: Int]) -> ColdPart {
         script.count(into: &names)
-        var part = ColdPart(overture: overture, start: start ?? 0)
+        var part = ColdPart(openingFingerprint: openingFingerprint, start: start ?? 0)
         for (i, step) in script.steps.enumerated() {
             if let ending = messages.endings[Int32(clamping: i)] {
                 let entry = RecordedSession.Entry(

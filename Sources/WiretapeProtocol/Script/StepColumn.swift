@@ -1,21 +1,21 @@
 /// One value for each step of a script. It takes memory up to the last step whose value was changed: of a client that says
 /// nothing on a long script there is nothing to keep.
 package struct StepColumn<Value: Equatable & Sendable>: RandomAccessCollection, MutableCollection, Sendable {
-    private var values: [Value] = []
-    private let initial: Value
+    @usableFromInline var values: [Value] = []
+    @usableFromInline let initial: Value
     package let endIndex: Int
 
     /// - Parameter initial: what every step has before it is changed.
-    package init(_ initial: Value, count: Int) {
+    @inlinable package init(_ initial: Value, count: Int) {
         self.initial = initial
         endIndex = count
     }
 
-    package var startIndex: Int { 0 }
+    @inlinable package var startIndex: Int { 0 }
     /// Steps that take memory.
-    package var kept: Int { values.count }
+    @inlinable package var kept: Int { values.count }
 
-    package subscript(step: Int) -> Value {
+    @inlinable package subscript(step: Int) -> Value {
         get { step < values.count ? values[step] : initial }
         set {
             precondition(step < endIndex)
@@ -25,5 +25,12 @@ package struct StepColumn<Value: Equatable & Sendable>: RandomAccessCollection, 
             }
             values[step] = newValue
         }
+    }
+
+    /// How many steps have that value.
+    @inlinable package func count(of value: Value) -> Int {
+        var found = value == initial ? endIndex - values.count : 0
+        for one in values where one == value { found += 1 }
+        return found
     }
 }

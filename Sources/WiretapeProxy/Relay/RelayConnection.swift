@@ -7,7 +7,7 @@ internal import WiretapeWire
 /// A client's connection and the one to the server that belongs to it. It is in one of four modes: HTTP exchanges, cut at
 /// their boundaries; a tunnel after an upgrade, where bytes go across as they came; refused, where the client's bytes
 /// are read and thrown away until it ends; or held, once a request comes that a fault rule may touch
-/// (``HeldConnection``).
+/// (``InterceptedConnection``).
 ///
 /// What cannot be forwarded faithfully is a violation of the client's framing: it is answered here. What the server sends
 /// is never judged: when it is no HTTP the connection becomes a tunnel.
@@ -27,7 +27,7 @@ final class RelayConnection {
     var http: HTTPExchanges?
     /// Refused or held: what comes is neither HTTP for us nor a tunnel's.
     var isDiverted = false
-    var held: HeldConnection?
+    var held: InterceptedConnection?
     private var discarded = 0
     var isServerConnected = false
     var dial: Dial?
@@ -54,8 +54,8 @@ final class RelayConnection {
     }
 
     /// From here on rules may touch what passes.
-    func becomeHeld(_ control: FaultControl) -> HeldConnection {
-        let held = HeldConnection(self, control)
+    func becomeHeld(_ control: FaultControl) -> InterceptedConnection {
+        let held = InterceptedConnection(self, control)
         self.held = held
         http = nil
         isDiverted = true

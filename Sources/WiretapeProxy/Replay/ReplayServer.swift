@@ -151,6 +151,25 @@ package final class ReplayServer {
         pump()
     }
 
+    /// Lets `body` ask or change the engine between two inputs. What it wants done is done before this returns.
+    /// - Returns: nil while the tape is still being read.
+    package func consult<R>(
+        _ body: (inout ReplayEngine, _ now: WireInstant, inout [ReplayAction]) -> R
+    ) -> R? {
+        guard var engine = driver as? ReplayEngine else { return nil }
+        let result = body(&engine, now, &actions)
+        driver = engine
+        pump()
+        return result
+    }
+
+    /// Has ``ended`` called when the run is over by `--until` the next time, also when it was before.
+    package func awaitEnd() {
+        guard whenEmpty == nil else { return }
+        toldEnd = false
+        arm()
+    }
+
     /// What the run has come to so far. The driver is not asked anything afterwards but how to end connections.
     /// - Parameter clientsAreGone: nothing more would have come, however long the run had lasted.
     package func report(clientsAreGone: Bool = false) -> ReplayReport {

@@ -23,10 +23,10 @@ final class AssembledConnection {
     }
 
     private let scratch: AssembledFrames.Scratch
-    private let held: HeldPieces
+    private let held: InterceptedPieces
     private let inflateLimit: Int
 
-    init(_ id: UInt32, loop: Int, scratch: AssembledFrames.Scratch, held: HeldPieces, inflateLimit: Int) {
+    init(_ id: UInt32, loop: Int, scratch: AssembledFrames.Scratch, held: InterceptedPieces, inflateLimit: Int) {
         self.held = held
         self.inflateLimit = inflateLimit
         self.id = id

@@ -10,7 +10,7 @@ final class AssembledFrames {
     private let direction: Direction
     private let deflate: DeflateParameters?
     private let scratch: Scratch
-    private let held: HeldPieces
+    private let held: InterceptedPieces
     /// What `held` has been told of.
     private var counted = 0
     private let inflateLimit: Int
@@ -51,7 +51,8 @@ final class AssembledFrames {
     }
 
     init(
-        _ connection: UInt32, _ direction: Direction, deflate: DeflateParameters?, scratch: Scratch, held: HeldPieces,
+        _ connection: UInt32, _ direction: Direction, deflate: DeflateParameters?, scratch: Scratch,
+        held: InterceptedPieces,
         limit: Int
     ) {
         inflateLimit = limit
@@ -65,7 +66,7 @@ final class AssembledFrames {
     deinit { held.change(by: -counted) }
 
     /// … or of a smaller one, while all connections together hold too much.
-    private var partSize: Int { held.isTooMuch ? HeldPieces.smallPart : TapeLines.partSize }
+    private var partSize: Int { held.isTooMuch ? InterceptedPieces.smallPart : TapeLines.partSize }
 
     private func account() {
         let now = message.map { $0.buffer.count + 4 * $0.fragments.count } ?? 0

@@ -30,7 +30,7 @@ package struct TapeAssembler: RecordConsumer {
     }
 
     private let scratch = AssembledFrames.Scratch()
-    private let held: HeldPieces
+    private let held: InterceptedPieces
 
     /// What may come out of one deflated message or encoded body, however small it is.
     package static let defaultInflateLimit = 16 << 20
@@ -48,7 +48,7 @@ package struct TapeAssembler: RecordConsumer {
         origin: UInt64, inflateLimit: Int = TapeAssembler.defaultInflateLimit, memory: Int = .max,
         redaction: TapeRedaction? = nil
     ) {
-        held = HeldPieces(limit: memory)
+        held = InterceptedPieces(limit: memory)
         self.origin = origin
         self.redaction = redaction
         self.inflateLimit = inflateLimit

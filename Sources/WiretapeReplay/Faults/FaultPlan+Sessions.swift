@@ -43,7 +43,7 @@ extension FaultPlan {
     }
 }
 
-extension FaultVerdict {
+extension FaultEffect {
     /// There are more or fewer messages where it was done.
     fileprivate var changesCounts: Bool {
         switch self {

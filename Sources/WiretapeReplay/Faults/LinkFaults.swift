@@ -18,7 +18,7 @@ struct LinkFaults: Sendable {
     /// Payloads that leave later, out of turn: keepalives.
     var later: [Later] = []
     /// What begins with the next poll.
-    var onNextPoll: [FaultVerdict] = []
+    var onNextPoll: [FaultEffect] = []
     /// Moments since the connection's marks.
     var moments = LinkMoments()
     /// Keepalives of ours, for ordinals.

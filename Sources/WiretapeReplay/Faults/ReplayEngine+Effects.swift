@@ -11,11 +11,11 @@ extension ReplayEngine {
     struct Lasting: Sendable {
         var until: WireInstant
         var connection: ConnectionID
-        var effect: FaultVerdict
+        var effect: FaultEffect
     }
 
     /// - Parameter c: the connection that is meant; nil between two polls: the next one is.
-    mutating func apply(_ effect: FaultVerdict, on c: ConnectionID?, of r: Int, into out: inout [ReplayAction]) {
+    mutating func apply(_ effect: FaultEffect, on c: ConnectionID?, of r: Int, into out: inout [ReplayAction]) {
         switch effect {
         case .downgrade(let transports):
             runs[r].blocked += transports.filter { !runs[r].blocked.contains($0) }
@@ -24,7 +24,11 @@ extension ReplayEngine {
         case .mute(let scope, let duration) where scope.coversProtocol:
             runs[r].mutedUntil = now.advanced(by: duration ?? .max)
             runs[r].excused(for: duration, at: now)
-        default: break
+        case .stall, .mute, .throttle, .slice: break
+        case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage, .wrongAccept,
+            .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate:
+            // What is done to a message, a request or its end is no effect.
+            return
         }
         guard let c else {
             if runs[r].link?.transport == .lp { runs[r].link?.faults.onNextPoll.append(effect) }
@@ -38,7 +42,7 @@ extension ReplayEngine {
     }
 
     /// What concerns the connection alone.
-    mutating func apply(_ effect: FaultVerdict, on c: ConnectionID, into out: inout [ReplayAction]) {
+    mutating func apply(_ effect: FaultEffect, on c: ConnectionID, into out: inout [ReplayAction]) {
         switch effect {
         case .stall(let stall): out.append(.stall(c, reads: stall.reads, writes: stall.writes))
         case .mute(let scope, _):
@@ -46,7 +50,10 @@ extension ReplayEngine {
             out.append(.mute(c, true))
         case .throttle(let rate, _): out.append(.pace(c, .rate(rate)))
         case .slice(let size, let every, _): out.append(.pace(c, .slices(size, every: every)))
-        default: return
+        case .downgrade, .expire: return
+        case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage, .wrongAccept,
+            .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate:
+            return
         }
         guard let duration = effect.duration else { return }
         lasting.append(Lasting(until: now.advanced(by: duration), connection: c, effect: effect))

@@ -69,7 +69,7 @@ extension ReplayEngine {
     ) -> Bool {
         guard let outage = currentOutage else { return false }
         noteFault(outage.hit, .end, on: c, into: &out)
-        let known = roster.clients[identity(head, c)]?.claims ?? []
+        let known = claims.clients[identity(head, c)]?.claims ?? []
         let r = known.first(where: isAwaited) ?? returning(known)
         guard let status = outage.answer else {
             if let r { note(.init(request: "connect", time: elapsed), failed: outage.name, of: r) }
@@ -84,7 +84,7 @@ extension ReplayEngine {
         }
         let answer = HTTPAnswer(
             status: status, headers: [HeaderField("Content-Type", "text/plain")], body: Array("unavailable\n".utf8))
-        out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
+        out.append(.respond(c, answer.readable(by: head), thenClose: false))
         return true
     }
 

@@ -82,7 +82,7 @@ extension ReplayEngine {
     }
 
     /// How a request ends that gets no status; nil: by a reset, or it gets one.
-    private static func how(_ verdict: FaultVerdict) -> String? {
+    private static func how(_ verdict: FaultEffect) -> String? {
         switch verdict {
         case .disconnect, .close: "fin"
         case .malformed: "malformed"
@@ -92,34 +92,25 @@ extension ReplayEngine {
 
     /// - Returns: the status of the answer; nil when there is none.
     mutating func say(
-        _ verdict: FaultVerdict, on c: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, after wait: UInt64,
+        _ verdict: FaultEffect, on c: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, after wait: UInt64,
         of r: Int?, into out: inout [ReplayAction]
     ) -> Int? {
-        switch verdict {
-        case .respond(let answer):
-            out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
+        switch FaultAnswer(verdict, to: head, kind) {
+        case .whole(let answer):
+            out.append(.respond(c, answer.readable(by: head), thenClose: false))
             return answer.status
-        case .redirectLoop:
-            out.append(.respond(c, withCORS(RedirectLoop.answer(head), for: head), thenClose: false))
-            return 307
-        case .malformed(let part):
-            if part ?? (kind == .upgrade ? .head : .body) == .body {
-                var answer = HTTPAnswer(status: 200, headers: [HeaderField("Content-Type", "application/json")])
-                answer.body = Array(#"{"connectionId":"wiretape","availableTransports":[{"tran"#.utf8)
-                out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
-                return 200
-            }
-            out.append(.raw(c, Array("HTTQ/1.l 2OO\r\nContent-Length= no\r\n\r\n".utf8)))
+        case .garbage(let bytes):
+            out.append(.raw(c, bytes))
             end(c, .disconnect, after: wait, of: r, into: &out)
             return nil
-        default:
+        case .none:
             end(c, verdict, after: wait, of: r, into: &out)
             return nil
         }
     }
 
     private mutating func end(
-        _ c: ConnectionID, _ verdict: FaultVerdict, after wait: UInt64, of r: Int?, into out: inout [ReplayAction]
+        _ c: ConnectionID, _ verdict: FaultEffect, after wait: UInt64, of r: Int?, into out: inout [ReplayAction]
     ) {
         guard wait == 0 else {
             var later = RequestCut(
@@ -216,14 +207,14 @@ extension ReplayEngine {
         guard !faults.rules.isEmpty, RedirectLoop.follows(head),
             faults.rules.contains(where: { $0.actions.contains { $0.verdict == .redirectLoop } })
         else { return false }
-        out.append(.respond(c, withCORS(RedirectLoop.answer(head), for: head), thenClose: false))
+        out.append(.respond(c, RedirectLoop.answer(head).readable(by: head), thenClose: false))
         return true
     }
 }
 
 extension RequestFate {
     /// Whether something is sent, so that a delay holds it back.
-    static func isSaid(_ verdict: FaultVerdict) -> Bool {
+    static func isSaid(_ verdict: FaultEffect) -> Bool {
         switch verdict {
         case .respond, .malformed, .redirectLoop: true
         default: false

@@ -6,7 +6,7 @@ extension ReplayEngine {
     /// Before a client gets a new connection to a session that it has had one to.
     mutating func findGreeting(of r: Int, into out: inout [ReplayAction]) {
         guard runs[r].generation > 0, runs[r].greeting == nil, !runs[r].session.isOperation else { return }
-        let mine = roster.claims[r].session
+        let mine = claims.all[r].session
         var others: [Script] = []
         if options.greeting == .auto {
             let siblings = table.routes[table.routeOf[mine]].sessions.prefix(SessionGreeting.mostConnections)

@@ -94,7 +94,7 @@ extension ReplayEngine {
                 "wiretape: session \(runs[r].session.number): the server ended the connection: \(words). "
                     + "--server-limits changes that."))
         if let payload = end.payload { pass(payload.bytes, payload.opcode, to: r, into: &out) }
-        let verdict = end.code.map { FaultVerdict.close(code: $0, reason: ReplayEngine.closeReason(end.reason)) }
+        let verdict = end.code.map { FaultEffect.close(code: $0, reason: ReplayEngine.closeReason(end.reason)) }
         let isTold = shut(r, verdict ?? .disconnect, into: &out)
         runs[r].trail()
         if runs[r].trailing != nil, let c = link.connection { peers[c]?.trails = r }

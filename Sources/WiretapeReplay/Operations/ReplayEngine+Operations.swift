@@ -28,7 +28,7 @@ extension ReplayEngine {
         case .run(let r):
             if let obstacle = runs[r].session.obstacle {
                 let reason = obstructed(runs[r].session, obstacle, into: &out)
-                out.append(.respond(c, withCORS(plain(404, reason), for: head), thenClose: false))
+                out.append(.respond(c, plain(404, reason).readable(by: head), thenClose: false))
             } else {
                 serve(message, payload, opening, of: r, on: c, into: &out)
             }
@@ -89,7 +89,7 @@ extension ReplayEngine {
             return .run(begin(one.session, in: tapeRun, identity, name: name, on: c))
         }
         if let one = takenBack(equal) {
-            let tapeRun = roster.open(for: identity, isClosed: true)
+            let tapeRun = claims.open(for: identity, isClosed: true)
             return .run(begin(one.session, in: tapeRun, identity, name: name, on: c))
         }
         if let r = returned(identity, equal.map(\.session)) {
@@ -122,8 +122,8 @@ extension ReplayEngine {
 
     /// The client's run of one of those sessions that lost its connection.
     private func interrupted(_ identity: String, _ sessions: [Int], behind last: String?) -> Int? {
-        let mine = (roster.clients[identity]?.claims ?? []).filter { r in
-            guard runs[r].session.isOperation, !runs[r].isConnected, sessions.contains(roster.claims[r].session) else {
+        let mine = (claims.clients[identity]?.claims ?? []).filter { r in
+            guard runs[r].session.isOperation, !runs[r].isConnected, sessions.contains(claims.all[r].session) else {
                 return false
             }
             if runs[r].failure != nil { return true }
@@ -135,8 +135,8 @@ extension ReplayEngine {
 
     /// The client's run of one of those sessions that lost its connection when nothing of it was left.
     private func returned(_ identity: String, _ sessions: [Int]) -> Int? {
-        (roster.clients[identity]?.claims ?? []).last { r in
-            runs[r].session.isOperation && sessions.contains(roster.claims[r].session) && mayReturn(to: r)
+        (claims.clients[identity]?.claims ?? []).last { r in
+            runs[r].session.isOperation && sessions.contains(claims.all[r].session) && mayReturn(to: r)
         }
     }
 
@@ -144,20 +144,20 @@ extension ReplayEngine {
     private mutating func next(
         _ list: [OperationBook.Operation], _ identity: String
     ) -> (OperationBook.Operation, tapeRun: Int)? {
-        if options.clients == 1, roster.tapeRuns.isEmpty { _ = roster.open(for: identity) }
-        let own = options.clients == 1 ? Array(roster.tapeRuns.indices) : roster.clients[identity]?.tapeRuns ?? []
+        if options.clients == 1, claims.tapeRuns.isEmpty { _ = claims.open(for: identity) }
+        let own = options.clients == 1 ? Array(claims.tapeRuns.indices) : claims.clients[identity]?.tapeRuns ?? []
         for tapeRun in own {
             if let one = list.first(where: { isFree($0, in: tapeRun) }) { return (one, tapeRun) }
         }
-        guard options.clients > 1, roster.tapeRuns.count < options.clients, let first = list.first else { return nil }
-        return (first, roster.open(for: identity))
+        guard options.clients > 1, claims.tapeRuns.count < options.clients, let first = list.first else { return nil }
+        return (first, claims.open(for: identity))
     }
 
     /// One that an operation has which differs from it: that only stands in, and the equal one gets the answer as well.
     private mutating func takenBack(_ list: [OperationBook.Operation]) -> OperationBook.Operation? {
         for one in list {
-            for tapeRun in roster.tapeRuns {
-                guard let r = tapeRun.holders[one.session], roster.claims[r].session == one.session,
+            for tapeRun in claims.tapeRuns {
+                guard let r = tapeRun.holders[one.session], claims.all[r].session == one.session,
                     !runs[r].standIns.isEmpty
                 else { continue }
                 runs[r].standIns = [:]
@@ -172,14 +172,14 @@ extension ReplayEngine {
         _ list: [OperationBook.Operation], _ head: RequestHead, _ identity: String, behind id: String?
     ) -> (session: Int, tapeRun: Int)? {
         let isSafe = head.method == "GET"
-        guard options.whenExhausted != .refuse || isSafe, runs.count < Roster.claimLimit,
+        guard options.whenExhausted != .refuse || isSafe, runs.count < Claims.claimLimit,
             let first = list.first, let last = list.last
         else { return nil }
         if let id, let known = list.first(where: { knows($0.session, id) }) {
-            return (known.session, roster.open(for: identity, isClosed: true))
+            return (known.session, claims.open(for: identity, isClosed: true))
         }
         let isRepeat = options.whenExhausted == .repeat
-        return ((isRepeat ? first : last).session, roster.open(for: identity, isClosed: !isRepeat))
+        return ((isRepeat ? first : last).session, claims.open(for: identity, isClosed: !isRepeat))
     }
 
     /// One of the same name that nobody has, of those the one that differs in the fewest places; else the first of that
@@ -188,7 +188,7 @@ extension ReplayEngine {
         to message: Message, among all: [OperationBook.Operation]
     ) -> OperationBook.Operation? {
         let alike = all.filter { $0.request.label == message.label }
-        let isLeft = { (one: OperationBook.Operation) in roster.tapeRuns.indices.contains { isFree(one, in: $0) } }
+        let isLeft = { (one: OperationBook.Operation) in claims.tapeRuns.indices.contains { isFree(one, in: $0) } }
         var best: (one: OperationBook.Operation, places: Int)?
         var compared = 0
         for one in alike where isLeft(one) {
@@ -230,7 +230,7 @@ extension ReplayEngine {
                 !own.contains { equalIgnoringCase($0.name, field.name) }
             }
         }
-        given = withCORS(given, for: head)
+        given = given.readable(by: head)
         // The head tells in which of a carrier's forms the answer is.
         var told = opening
         told.response = ResponseHead(status: given.status, headers: given.headers)
@@ -258,19 +258,19 @@ extension ReplayEngine {
                 request: ExchangeKind.operation.rawValue, status: answer.status,
                 transport: runs[r].session.codec.type.transport(head), time: elapsed), failed: by,
             refusal: refusal, at: now)
-        out.append(.respond(c, withCORS(answer, for: head), thenClose: false))
+        out.append(.respond(c, answer.readable(by: head), thenClose: false))
     }
 
     /// Ends the answer to an operation: properly only where the recorded server did so.
     /// - Returns: that the client is told by it.
     mutating func shutOperation(
-        _ r: Int, _ c: ConnectionID, _ verdict: FaultVerdict, _ isRecorded: Bool, into out: inout [ReplayAction]
+        _ r: Int, _ c: ConnectionID, _ verdict: FaultEffect, _ isRecorded: Bool, into out: inout [ReplayAction]
     ) -> Bool {
         switch verdict {
         case .close(let code, let reason):
             if let answer = runs[r].link?.answer {
                 let head = runs[r].link?.opening.request ?? runs[r].session.opening.request
-                let given = code == 1000 ? answer : withCORS(plain(409, reason), for: head)
+                let given = code == 1000 ? answer : plain(409, reason).readable(by: head)
                 out.append(.respond(c, given, thenClose: false, ticket: ticket()))
                 noteAnswered(on: c, of: r, into: &out)
                 return true
@@ -304,7 +304,7 @@ extension ReplayEngine {
             answer.status = 409
             answer.body = refusal.payload
         }
-        out.append(.respond(c, withCORS(answer, for: opening.request), thenClose: false))
+        out.append(.respond(c, answer.readable(by: opening.request), thenClose: false))
     }
 
     private func exhaustedText(_ message: Message, _ count: Int) -> String {

@@ -56,7 +56,7 @@ extension SessionRun {
             }
         }
         endedByScript = false
-        mayComeBack = state.count { $0 == .abandoned }
+        mayComeBack = state.count(of: .abandoned)
         groupHead = [:]
         rewindPositions()
         anchors.goOn(behind: last, Anchor(at: now, recorded: script.steps[last].time))

@@ -70,7 +70,7 @@ extension ReplayEngine {
     private func merged(_ session: Int, in tapeRun: Int) -> (run: Int, request: Int)? {
         guard session < sessions.count, sessions[session].isOperation else { return nil }
         for (i, view) in views.enumerated() where !view.session.isOperation {
-            guard let r = roster.tapeRuns[tapeRun].holders[sessions.count + i],
+            guard let r = claims.tapeRuns[tapeRun].holders[sessions.count + i],
                 let place = view.sources.firstIndex(of: session)
             else { continue }
             let script = runs[r].script
@@ -84,8 +84,8 @@ extension ReplayEngine {
 
     /// Whether a run of the tape still has the operation. Chains of a session that is played as such are its client's.
     func isFree(_ operation: OperationBook.Operation, in tapeRun: Int) -> Bool {
-        let holders = roster.tapeRuns[tapeRun].holders
-        guard !roster.tapeRuns[tapeRun].isClosed, holders[operation.session] == nil else { return false }
+        let holders = claims.tapeRuns[tapeRun].holders
+        guard !claims.tapeRuns[tapeRun].isClosed, holders[operation.session] == nil else { return false }
         if let (r, request) = merged(operation.session, in: tapeRun) { return runs[r].state[request] == .waiting }
         return sources(of: operation.session).allSatisfy { source in
             guard source != operation.session, let holder = holders[source] else { return true }
@@ -97,12 +97,12 @@ extension ReplayEngine {
     mutating func hold(_ session: Int, as claim: Int, in tapeRun: Int) {
         if let (r, request) = merged(session, in: tapeRun) { runs[r].giveAway(request) }
         guard session >= sessions.count else { return }
-        for source in sources(of: session) where roster.tapeRuns[tapeRun].holders[source] == nil {
-            if recorded(session).isOperation { roster.hold(source, by: claim, in: tapeRun) }
+        for source in sources(of: session) where claims.tapeRuns[tapeRun].holders[source] == nil {
+            if recorded(session).isOperation { claims.hold(source, by: claim, in: tapeRun) }
         }
         guard !recorded(session).isOperation else { return }
         for (place, source) in sources(of: session).enumerated()
-        where roster.tapeRuns[tapeRun].holders[source] != nil {
+        where claims.tapeRuns[tapeRun].holders[source] != nil {
             let script = runs[claim].script
             let request = script.groups.lazy.compactMap(\.request).first {
                 script.message($0)?.chain?.id == "\(place)"

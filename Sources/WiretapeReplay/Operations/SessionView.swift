@@ -56,7 +56,7 @@ extension RecordedSession {
         part.negotiate = nil
         part.redirects = []
         part.serverIDs = nil
-        part.overture = nil
+        part.openingFingerprint = nil
         part.opened = entry.time
         part.entries = [entry]
         return part

@@ -91,7 +91,7 @@ package struct DiffCommand: Command {
     private func content(_ path: String) throws(TapeError) -> TapeDiff.Content {
         var tape = try TapeReader(path: path, longestLine: TapeReader.longestLine(memory: arguments.memory))
         // Both tapes are held.
-        var held = HeldTape(memory: arguments.memory / 2)
+        var held = InterceptedTape(memory: arguments.memory / 2)
         var reader = SessionReader(codecs: Codecs.all, header: tape.header)
         var messages: [DecodedMessage] = []
         var run = PlayedRun()

@@ -25,11 +25,11 @@ struct LongTape {
     private var bytes = 0
     private var fresh = 0
     /// What cannot be read again alone is kept.
-    private var held: HeldTape
+    private var held: InterceptedTape
 
     /// - Parameter memory: what may be kept of it.
     init(isCompressed: Bool, ignore: [IgnoreRule], memory: Int) {
-        held = HeldTape(memory: memory)
+        held = InterceptedTape(memory: memory)
         index = TapeIndex(isCompressed: isCompressed)
         self.ignore = ignore
     }

@@ -91,7 +91,7 @@ struct ToyCodec: FrameCodec {
 
 extension ContractSamples {
     static let toy = ContractSamples(
-        codec: CodecEntry(ToyCodec.self), framing: .stream, tapes: ["toy/errands"], opening: upgrade("/toy"),
+        codec: CodecEntry(ToyCodec.self), framing: .stream, tapes: ["toy/sideRequests"], opening: upgrade("/toy"),
         equal: [Pair("ASK 1 time\n", "ASK 2 time\n")],
         different: [Pair("ASK 1 time\n", "ASK 1 place\n"), Pair("TELL a\n", "ASK 1 a\n")])
 }

@@ -135,19 +135,19 @@ import WiretapeWire
             responseBody: Array(answer.utf8))
     }
 
-    @Test func errands() throws {
-        let form = try #require(EventflitCodec.errand(ask("socket_id=1.2&channel_name=private-a%3Db&x=1")))
+    @Test func sideRequests() throws {
+        let form = try #require(EventflitCodec.sideRequest(ask("socket_id=1.2&channel_name=private-a%3Db&x=1")))
         let json = try #require(
-            EventflitCodec.errand(ask(#"{"x":"1","channel_name":"private-a=b","socket_id":"3.4"}"#)))
+            EventflitCodec.sideRequest(ask(#"{"x":"1","channel_name":"private-a=b","socket_id":"3.4"}"#)))
         #expect(form.meaning.canonicalText == json.meaning.canonicalText && form.session == "1.2")
         let script = try #require(
-            EventflitCodec.errand(
+            EventflitCodec.sideRequest(
                 ask("", method: "GET", query: "?callback=f1&socket_id=5.6&channel_name=private-a%3Db&x=1")))
         #expect(script.meaning.canonicalText == form.meaning.canonicalText && script.session == "5.6")
         for other in ["", "a=b", "socket_id=abc&channel_name=x", #"{"socket_id":12.5}"#, "[1]", "socket_id=1.2.3"] {
-            #expect(EventflitCodec.errand(ask(other)) == nil)
+            #expect(EventflitCodec.sideRequest(ask(other)) == nil)
         }
-        #expect(EventflitCodec.errand(ask("", method: "GET", query: "?socket_id=5.6")) == nil)
+        #expect(EventflitCodec.sideRequest(ask("", method: "GET", query: "?socket_id=5.6")) == nil)
     }
 
     @Test func renewed() throws {

@@ -28,9 +28,7 @@ Priority: optional
 Description: {SUMMARY}
 {ABOUT}
 """
-    sums = "".join(
-        f"{hashlib.md5(member.data).hexdigest()}  {path[2:]}\n" for path, member in sorted(files.items())
-    )
+    sums = "".join(f"{hashlib.md5(member.data).hexdigest()}  {path[2:]}\n" for path, member in sorted(files.items()))
     about = {"./control": Member(control.encode()), "./md5sums": Member(sums.encode())}
     parts = [
         ("debian-binary", b"2.0\n"),

@@ -50,6 +50,5 @@ def metadata(project, version):
 def entry_points(project):
     groups = project.get("entry-points", {})
     return "\n".join(
-        f"[{group}]\n" + "".join(f"{key} = {value}\n" for key, value in entries.items())
-        for group, entries in groups.items()
+        f"[{group}]\n" + "".join(f"{key} = {value}\n" for key, value in entries.items()) for group, entries in groups.items()
     )

@@ -73,7 +73,9 @@ def ready(made):
             took.append((time.perf_counter() - begun) * 1000)
     median = statistics.median(took)
     verdict = "kept" if median <= 40 else "NOT kept"
-    return f"start to ready {median:.1f} ms (median of {len(took)}, {min(took):.1f} to {max(took):.1f}); 40 ms wanted: {verdict}"
+    return (
+        f"start to ready {median:.1f} ms (median of {len(took)}, {min(took):.1f} to {max(took):.1f}); 40 ms wanted: {verdict}"
+    )
 
 
 def bare(made):
@@ -86,7 +88,38 @@ def bare(made):
     shutil.copy(made.program, root / "wiretape")
     files = sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
     runs_in(made, root, "/wiretape")
-    return f"runs, and replays to a client, in a root of {', '.join(files)}"
+    trusts_in(made, root, "/wiretape")
+    return f"runs, replays to a client, and trusts the root's certificates, in a root of {', '.join(files)}"
+
+
+def trusts_in(made, root, program):
+    """An upstream is verified against the certificates of this root's system, which is not the builder's: Fedora's place."""
+    authority = made.folder("authority")
+    upstream = ["replay", TAPE, "--tls", "--ca-dir", authority]
+    place = root / "etc/pki/tls/certs/ca-bundle.crt"
+    place.parent.mkdir(parents=True)
+    with Packaged([made.program], upstream, authority / "upstream.log") as server:
+        proxy = ["proxy", "--upstream", server.url]
+        for trusted in (False, True):
+            if trusted:
+                shutil.copy(authority / "ca.pem", place)
+            words = ["env", "-i", shutil.which("chroot"), root, program]
+            with Packaged(words, proxy, authority / "proxy.log") as relay:
+                code = status(relay.url)
+                if code != (200 if trusted else 502):
+                    raise Failed(f"an upstream whose authority is {'' if trusted else 'not '}trusted: {code}; {relay.said()}")
+
+
+def status(url):
+    """The status of the answer to a negotiation."""
+    asked = urllib.request.Request(url.rstrip("/") + "/hub/negotiate?negotiateVersion=1", data=b"", method="POST")
+    try:
+        with urllib.request.urlopen(asked, timeout=10) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+    except OSError as error:
+        raise Failed(f"{url} does not answer: {error}") from None
 
 
 def runs_in(made, root, program):

@@ -67,8 +67,8 @@ def completions(made):
     told = ["bash completes commands, options and values"]
     if shutil.which("fish"):
         script = share / "fish/vendor_completions.d/wiretape.fish"
-        asked = f"source {script}; complete -C 'wiretape ins'; complete -C 'wiretape replay --spe'; "
-        asked += "complete -C 'wiretape completions '"
+        lines = ["wiretape ins", "wiretape replay --spe", "wiretape completions "]
+        asked = f"source {script}; " + "; ".join(f"complete -C '{line}'" for line in lines)
         words = {line.split("\t")[0] for line in done(["fish", "--no-config", "-c", asked]).splitlines()}
         if not {"inspect", "--speed", "bash", "zsh", "fish"} <= words:
             raise Failed(f"fish offers {sorted(words)}")
@@ -77,8 +77,8 @@ def completions(made):
         told.append("fish is not here and was not asked")
     if shutil.which("zsh"):
         folder = share / "zsh/site-functions"
-        asked = f"fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -d {made.folder('zsh')}/dump; "
-        asked += "whence -w _wiretape; print $_comps[wiretape]"
+        start = f"fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -d {made.folder('zsh')}/dump"
+        asked = f"{start}; whence -w _wiretape; print $_comps[wiretape]"
         said = done(["zsh", "-f", "-c", asked])
         done(["zsh", "-n", folder / "_wiretape"])
         if said.split() != ["_wiretape:", "function", "_wiretape"]:

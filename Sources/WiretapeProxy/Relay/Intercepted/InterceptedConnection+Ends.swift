@@ -1,0 +1,413 @@
+internal import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapeIntercept
+internal import WiretapePlayback
+internal import WiretapeProtocol
+internal import WiretapeRecorder
+internal import WiretapeRuntime
+internal import WiretapeWire
+
+extension InterceptedConnection {
+    // MARK: The peers' ends
+
+    func clientEnded(at now: WireInstant) {
+        passRest(.toServer, at: now)
+        passRequest(at: now)
+        connection.record(gone: .client, .fin, at: now)
+        if isOver { connection.client?.halfClose() }
+        if let live = socket?.live, socket?.closedBy == nil,
+            !carryEnd(faults.closing(by: .toServer, code: nil, of: live, at: now), live, .toServer, at: now)
+        {
+            return
+        }
+        closed(.client, "fin", at: now)
+        if toClient.queue.pacer.isStopped || isDeaf, !isOver {
+            // A half-open connection that its client has left: what waits for it is nobody's.
+            isOver = true
+            toClient.queue.clear()
+            connection.client?.halfClose()
+        }
+        // What the client sent ahead goes before its end, each request when the answer before it is there.
+        endsToServer = !isOver && !endsToClient && !http.early.isEmpty
+        if !endsToServer { endToServer(at: now) }
+    }
+
+    /// The server gets the client's end, and nothing behind it.
+    func endToServer(at now: WireInstant) {
+        endsToServer = false
+        guard connection.server != nil else {
+            writeGathered()
+            connection.client?.halfClose()
+            return
+        }
+        mark(.fin, .toServer, at: now)
+        update(.toServer) { $0.queue.seal() }
+    }
+
+    func serverEnded(at now: WireInstant) {
+        passRest(.toClient, at: now)
+        connection.record(gone: .server, .fin, at: now)
+        if let live = http.live, socket == nil, !isTunnel {
+            let end = http.responses.finish()
+            passAnswer(cutBy: end, at: now)
+            if http.responseHead != nil, end == .endOfBody {
+                node.tap?.record(
+                    .bodyEnd, connection.id, flags: RecordFlags.toClient, x: http.lastX, at: now, Span())
+                endOfBody(at: now)
+            } else if http.responseHead == nil {
+                faults.failed(live, by: "server", how: "fin", at: now)
+            }
+        }
+        if let live = socket?.live, socket?.closedBy == nil,
+            !carryEnd(faults.closing(by: .toClient, code: nil, of: live, at: now), live, .toClient, at: now)
+        {
+            return
+        }
+        closed(.server, "fin", at: now)
+        endsToClient = true
+        // Nobody answers what was sent ahead.
+        if endsToServer { http.early = [] }
+        mark(.fin, .toClient, at: now)
+        connection.client?.unblock(.pipeline)
+    }
+
+    /// What carried the session's messages is over.
+    func closed(_ party: TapeEvent.Party, _ how: String, at now: WireInstant) {
+        if let pendingEnd {
+            // A server that leaves before it does not change what the client sees.
+            guard party == .client else { return }
+            // The fault comes too late: what it followed may have been lost.
+            self.pendingEnd = nil
+            record(pendingEnd.end, on: pendingEnd.exchange, cut: true, isTold: isEndTold, at: now)
+        }
+        let by = party == .client ? "client" : "server"
+        if let live = socket?.live {
+            faults.ended(live, by: by, how: how, at: now)
+        } else if let live = http.live, live.framing != nil {
+            faults.ended(live, by: by, how: how, at: now)
+        } else if let live = http.live, http.responseHead == nil {
+            faults.failed(live, by: by, how: how, at: now)
+        }
+    }
+
+    // MARK: Marks
+
+    func reached(_ mark: QueueMark, _ direction: Direction, at now: WireInstant) {
+        switch mark {
+        case .fin: side(direction)?.halfClose()
+        case .effects(let verdicts, let live, let side, let rule):
+            apply(verdicts, live, side, rule: rule, at: now)
+            tellEnd(of: rule, at: now)
+        case .sessionEnd(let end, let live):
+            // Its client may close this connection with the answer.
+            held(carrying: live)?.endSession(end, live, after: InterceptedConnection.settleTime, at: now)
+        case .end(let end, let live):
+            // A reset never eats what was sent before it.
+            if end.place == .after || end.verdict == .reset {
+                awaitAcknowledged(mark, direction, at: now)
+            } else {
+                perform(end, live, cut: false, at: now)
+            }
+        }
+    }
+
+    func acknowledged(_ mark: QueueMark, isThere: Bool, at now: WireInstant) {
+        if case .end(let end, let live) = mark { perform(end, live, cut: !isThere, at: now) }
+    }
+
+    /// The end that a rule wants, once what goes before it in that direction has gone. Nothing later does.
+    /// - Parameter isOfMessage: whether what carried the event has gone that way since the rule fired.
+    func finish(
+        with end: MessageFate.End, _ live: LiveExchange, _ direction: Direction, after gap: UInt64,
+        isOfMessage: Bool = false, at now: WireInstant
+    ) {
+        if isOfMessage { carried(by: end, direction) }
+        isEndTold = false
+        mark(.end(end, live), direction, delay: gap, at: now)
+        guard end.cutsConnections else { return }
+        pendingEnd = (end, live)
+        update(direction) { $0.queue.seal() }
+    }
+
+    // MARK: Ends
+
+    /// What a rule does before its end has begun: that is when it fires.
+    func tellEnd(of rule: String, at now: WireInstant) {
+        guard let pendingEnd, !isEndTold, pendingEnd.end.hit.name == rule else { return }
+        faults.record(pendingEnd.end.hit, on: pendingEnd.exchange, at: now)
+        isEndTold = true
+    }
+
+    private func perform(_ end: MessageFate.End, _ live: LiveExchange?, cut: Bool, at now: WireInstant) {
+        guard !isOver else { return }
+        // Else it was told when the client left before it.
+        if pendingEnd != nil || !end.cutsConnections {
+            record(end, on: live, cut: cut, isTold: isEndTold, at: now)
+        }
+        let wasPending = pendingEnd != nil
+        pendingEnd = nil
+        let by = "fault:\(end.hit.name)"
+        switch end.verdict {
+        case .respond, .redirectLoop, .malformed:
+            guard let live else { return }
+            switch FaultAnswer(end.verdict, to: live.head, live.kind) {
+            case .whole(let own):
+                let readable = node.options.access.restricted(own.readable(by: live.head), to: live.head)
+                answer(readable, live, by: by, at: now)
+            case .garbage(let bytes):
+                faults.failed(live, by: by, how: "malformed", at: now)
+                say(bytes, x: http.lastX, at: now)
+                leave(at: now)
+            case .none: break
+            }
+        case .reset, .refuse, .disconnect:
+            // Where a client connects there is no request yet.
+            if live == nil { faults.refused(connection.id, by: end.hit.name, at: now) }
+            if end.verdict == .disconnect {
+                over(live, by, "fin", at: now)
+            } else {
+                over(live, by, "reset", at: now, reset: true)
+            }
+        case .close(let code, let reason): close(code, reason, live, by, at: now)
+        case .outage(let outage):
+            control.begin(outage, by: end.hit.name)
+            // A poll whose answer is lost carries nothing any more, and its client waits.
+            if wasPending, !isOver, let how = outage.cut.verdict { return self.cut(how, by: end.hit.name, live) }
+            guard !isOver, let live, http.state == .answer, http.responseHead == nil else { return }
+            if let status = outage.answer {
+                answer(HTTPAnswer(status: status), live, by: by, at: now)
+            } else {
+                over(live, by, "reset", at: now, reset: true)
+            }
+        default: over(live, by, "fin", at: now)
+        }
+    }
+
+    /// Cuts the connection to both sides.
+    func over(_ live: LiveExchange?, _ by: String, _ how: String, at now: WireInstant, reset: Bool = false) {
+        guard !isOver else { return }
+        writeGathered()
+        if let live { faults.ended(live, by: by, how: how, at: now) }
+        connection.record(gone: .proxy, reset ? .rst : .fin, by, at: now)
+        isOver = true
+        if reset {
+            connection.abort()
+        } else {
+            toClient.queue.clear()
+            toServer.queue.clear()
+            connection.client?.halfClose()
+            if connection.isServerConnected {
+                connection.server?.halfClose()
+            } else {
+                connection.server?.stream?.reset()
+            }
+            readOn()
+            sayGoodbye(at: now)
+        }
+    }
+
+    /// What is put together takes too much memory: nothing more is read. A request is answered with 503, a WebSocket ends with
+    /// 1009, anything else is reset.
+    func refused(_ why: String, at now: WireInstant) {
+        writeGathered()
+        toServer.queue.clear()
+        let isRequest = http.state == .request && http.requestKind == .collect && socket == nil && !isTunnel
+        http.early = []
+        http.requestBody = []
+        http.responseBody = []
+        if let live = socket?.live {
+            close(1009, why, live, "memory", at: now)
+            _ = socket?.takeRest(.toServer)
+            _ = socket?.takeRest(.toClient)
+        } else if isRequest {
+            http.isRefused = true
+            say(OwnAnswer.bytes(503, why), x: http.lastX, at: now)
+            leave(at: now)
+        } else {
+            over(http.live, "memory", "reset", at: now, reset: true)
+        }
+    }
+
+    private func close(_ code: UInt16?, _ reason: String, _ live: LiveExchange?, _ by: String, at now: WireInstant) {
+        writeGathered()
+        let how = code.map { "close \($0)" } ?? "close"
+        if let live { faults.ended(live, by: by, how: how, at: now) }
+        connection.record(gone: .proxy, .fin, by, at: now)
+        if let frame = socket?.close(code, reason) {
+            isOver = true
+            connection.client?.stream?.write(frame.span)
+            if connection.isServerConnected { connection.server?.halfClose() }
+            readOn()
+            return sayGoodbye(at: now)
+        }
+        isOver = true
+        if let stream = http.stream {
+            let last = stream.codec.closing(stream.transport)
+            var bytes = http.isChunked ? InterceptedStream.chunk(last) : last
+            if http.isChunked { bytes += InterceptedStream.lastChunk }
+            if !bytes.isEmpty { connection.client?.stream?.write(bytes.span) }
+        } else if let live, let codec = faults.codec(of: live), live.kind == .poll {
+            var bytes: [UInt8] = []
+            HTTPHeadWriter.append(codec.answer(.pollEnd, to: live.head), keepAlive: false, into: &bytes)
+            connection.client?.stream?.write(bytes.span)
+        }
+        connection.client?.halfClose()
+        connection.server?.stream?.reset()
+        sayGoodbye(at: now)
+    }
+
+    /// Nothing more is relayed; what the client is told stands in its queue already, its end behind it.
+    func leave(at now: WireInstant) {
+        guard !isOver else { return }
+        writeGathered()
+        mark(.fin, .toClient, at: now)
+        update(.toClient) { $0.queue.seal() }
+        connection.server?.stream?.reset()
+        sayGoodbye(at: now)
+    }
+
+    /// What the peers still say is read, so that their ends are heard.
+    private func readOn() {
+        for side in [connection.client, connection.server] {
+            side?.unblock(.pipeline)
+            side?.unblock(.pressure)
+            side?.unblock(.fault)
+        }
+    }
+
+    /// The client's answer to our close frame: both have said all.
+    func lookForGoodbye(_ bytes: Span<UInt8>, _ direction: Direction) {
+        guard direction == .toServer, connection.client?.sentEnd == false else { return }
+        var at = 0
+        while let found = socket?.feed(bytes, from: at, .toServer) {
+            switch found {
+            case .more: return
+            case .message(_, let next), .piece(_, let next), .later(let next): at = next
+            case .control(let control, let next):
+                at = next
+                if control.opcode == 8 { connection.client?.halfClose() }
+            }
+        }
+    }
+
+    /// The peers had their time.
+    func goodbyeIsOver() {
+        if connection.client?.sentEnd == false {
+            // A close frame was not answered: FIN, and then five seconds more.
+            connection.client?.halfClose()
+            return sayGoodbye(at: now)
+        }
+        connection.abort()
+    }
+
+    // MARK: Beside the bytes
+
+    /// What rules say to a client that has just connected.
+    func accepted(_ fate: RequestFate, at now: WireInstant) {
+        for hit in fate.hits {
+            write(hit, at: now)
+            if hit != fate.end?.hit, hit != fate.endAfter?.hit { faults.record(hit, on: nil, at: now) }
+        }
+        if fate.delay > 0 {
+            connection.client?.block(.fault)
+            restore(after: fate.delay, .reads, at: now)
+        }
+        apply(fate.effectsBefore + fate.effectsAfter, nil, nil, rule: fate.hits[0].name, at: now)
+        if let end = fate.end ?? fate.endAfter {
+            pendingEnd = (end, nil)
+            mark(.end(end, nil), .toClient, delay: fate.delay + fate.lingering, at: now)
+        }
+        pump()
+    }
+
+    /// What a rule about a moment says.
+    func carryOut(_ hit: FaultHit) {
+        let now = now
+        guard !isOver else { return }
+        guard let live = socket?.live ?? http.live else { return carryOut(hit, behind: lastPoll) }
+        for case .inject(let edit) in hit.actions.map(\.verdict) { inject(edit, live, at: now) }
+        _ = carryEnd([hit], live, .toClient, at: now)
+        pump()
+    }
+
+    /// The moment comes between two polls: the next one is told.
+    private func carryOut(_ hit: FaultHit, behind poll: LiveExchange?) {
+        guard let poll, let fate = MessageFate([hit]) else { return }
+        record([hit], of: fate.end, poll, at: now)
+        let effects = fate.effectsBefore + fate.effectsAfter
+        faults.await(AwaitedEnd(effects: effects, rule: hit.name, end: fate.end, lingering: fate.lingering), poll)
+    }
+
+    /// The server is away.
+    /// - Parameter exchange: what is lost with the connection, when it is under way no more.
+    func cut(_ verdict: FaultEffect, by rule: String, _ exchange: LiveExchange? = nil) {
+        let now = now
+        let by = "fault:\(rule)"
+        let live = exchange ?? socket?.live ?? http.live
+        switch verdict {
+        case .reset: over(live, by, "reset", at: now, reset: true)
+        case .close(let code, let reason): close(code, reason, live, by, at: now)
+        default: over(live, by, "fin", at: now)
+        }
+        pump()
+    }
+
+    // MARK: Effects
+
+    /// What rules change from here on.
+    /// - Parameter direction: of the message; nil: of both.
+    func apply(
+        _ verdicts: [FaultEffect], _ live: LiveExchange?, _ direction: Direction?, rule: String, at now: WireInstant
+    ) {
+        let directions = direction.map { [$0] } ?? Direction.allCases
+        for verdict in verdicts {
+            switch verdict {
+            case .stall(let stall):
+                if let live { faults.silence(live, for: stall.duration, at: now) }
+                if stall.reads {
+                    connection.client?.block(.fault)
+                    restore(after: stall.duration, .reads, at: now)
+                }
+                if stall.writes {
+                    toClient.queue.pacer.isStopped = true
+                    restore(after: stall.duration, .writes(.toClient), at: now)
+                }
+            case .mute(let scope, let time):
+                muted = scope
+                if scope.coversProtocol, let live { faults.excuse(live, for: time, at: now) }
+                restore(after: time, .mute, at: now)
+            case .throttle(let rate, let time): pace(.rate(rate), directions, for: time, at: now)
+            case .slice(let size, let every, let time):
+                pace(.slices(size, every: every), directions, for: time, at: now)
+            case .downgrade(let transports): if let live { faults.downgrade(transports, live) }
+            case .expire: if let live { faults.expire(live, by: rule) }
+            case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage, .wrongAccept,
+                .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate:
+                // What is done to a message, a request or its end is no effect.
+                break
+            }
+        }
+    }
+
+    private func pace(
+        _ pace: WritePacer.Pace, _ directions: [Direction], for time: UInt64?, at now: WireInstant
+    ) {
+        for direction in directions {
+            update(direction) { $0.queue.pacer.set(pace, at: now) }
+            restore(after: time, .pace(direction), at: now)
+        }
+    }
+
+    /// A change that a rule made for a while is over.
+    func stop(_ change: FaultRestore, at now: WireInstant) {
+        switch change {
+        case .reads: connection.client?.unblock(.fault)
+        case .writes(let direction): update(direction) { $0.queue.pacer.isStopped = false }
+        case .pace(let direction): update(direction) { $0.queue.pacer.set(.free, at: now) }
+        case .mute: muted = nil
+        }
+    }
+
+    var mutesProtocol: Bool { muted?.coversProtocol ?? false }
+    var mutesWebSocket: Bool { muted?.coversWebSocket ?? false }
+}

@@ -1,0 +1,35 @@
+internal import WiretapeBytes
+internal import WiretapeIntercept
+internal import WiretapeProtocol
+internal import WiretapeWire
+
+extension InterceptedConnection {
+    /// What is awaited from the client. What a rule keeps waiting, or ends, has times of its own.
+    var phase: Seat.Phase {
+        guard !isOver, socket == nil, !isTunnel, !http.isRefused, pendingEnd == nil else { return .busy }
+        switch http.state {
+        case .idle:
+            guard toClient.queue.count == 0, toServer.queue.count == 0 else { return .busy }
+            return http.requestSince == nil ? .idle : .head
+        case .request: return http.responseHead == nil ? .body : .busy
+        case .answer: return .busy
+        }
+    }
+
+    func timedOut(_ phase: Seat.Phase, _ reason: String, at now: WireInstant) {
+        switch phase {
+        case .head:
+            connection.recordPartialHead(http.requests.partialHead, reason, at: now)
+            say(OwnAnswer.bytes(408, reason), x: http.lastX + 1, at: now)
+        case .body:
+            say(OwnAnswer.bytes(408, reason), x: http.lastX, at: now)
+            if let live = http.live { faults.answered(live, ResponseHead(status: 408), by: "wiretape", at: now) }
+        case .silent, .idle:
+            connection.record(gone: .proxy, .fin, reason, at: now)
+        case .handshake, .leaving, .refused, .busy: return
+        }
+        http.isRefused = true
+        leave(at: now)
+        pump()
+    }
+}

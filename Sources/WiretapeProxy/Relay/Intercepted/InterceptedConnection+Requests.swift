@@ -1,0 +1,289 @@
+internal import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapeIntercept
+internal import WiretapeProtocol
+internal import WiretapeRecorder
+internal import WiretapeWire
+
+extension InterceptedConnection {
+    /// Reads requests, one at a time.
+    func fromClient(_ bytes: Span<UInt8>, at now: WireInstant) {
+        guard !http.isRefused else { return }
+        guard http.state != .answer else { return keepEarly(bytes) }
+        var at = 0
+        // Bytes of a passing body from here on have been looked at and not been forwarded.
+        var start = 0
+        while true {
+            if http.state == .idle, http.requestSince == nil, at < bytes.count { http.requestSince = now }
+            switch http.requests.scan(bytes, from: at) {
+            case .more:
+                if http.state == .request, http.requestKind == .pass {
+                    add(copy(bytes.extracting(start..<bytes.count)), .toServer, at: now)
+                }
+                return
+            case .request(let head, let info, let next):
+                if let reason = node.refusal(head) {
+                    http.lastX += 1
+                    http.isRefused = true
+                    node.tap?.record(
+                        .request, connection.id, x: http.lastX, at: http.requestSince ?? now, info.raw.span)
+                    say(OwnAnswer.bytes(403, reason), x: http.lastX, at: now)
+                    return leave(at: now)
+                }
+                begin(head, info, at: now)
+                start = next
+                at = next
+            case .body(let range, let next):
+                let piece = bytes.extracting(range)
+                node.tap?.record(.body, connection.id, x: http.lastX, at: now, piece)
+                if http.requestKind == .collect {
+                    collect(piece, at: now)
+                } else if http.requestKind == .reframe {
+                    sendBody(copy(piece), at: now)
+                }
+                at = next
+            case .end(let trailers, let next):
+                node.tap?.record(
+                    .bodyEnd, connection.id, x: http.lastX, at: now, TrailerRecord.encode(trailers).span)
+                if http.requestKind == .pass { add(copy(bytes.extracting(start..<next)), .toServer, at: now) }
+                if http.requestKind == .reframe, http.requestInfo?.framing == .chunked {
+                    add(InterceptedStream.lastChunk, .toServer, at: now)
+                }
+                http.state = .answer
+                requestEnded(at: now)
+                if next < bytes.count, !isOver { fromClient(bytes.extracting(next..<bytes.count), at: now) }
+                return
+            case .bad(let fault, _):
+                node.tap?.record(
+                    .malformed, connection.id, at: now,
+                    MalformedRecord.encode(fault.reason, bytes.extracting(at..<min(bytes.count, at + 65536))).span)
+                say(OwnAnswer.bytes(fault.status, fault.reason), x: http.lastX + 1, at: now)
+                return leave(at: now)
+            case .response: return
+            }
+        }
+    }
+
+    private func keepEarly(_ bytes: Span<UInt8>) {
+        http.early.append(copying: bytes)
+        if http.early.count > InterceptedExchange.earlyLimit { connection.client?.block(.pipeline) }
+    }
+
+    private func begin(_ head: RequestHead, _ info: HTTPHeadInfo, at now: WireInstant) {
+        spend(8)
+        http.lastX += 1
+        http.state = .request
+        http.isConnect = head.method == "CONNECT"
+        http.responses = HTTPScanner(.toClient)
+        http.responses.expect(method: head.method)
+        http.requestInfo = info
+        node.tap?.record(
+            .request, connection.id, x: http.lastX, at: http.requestSince ?? now, info.raw.span)
+        http.requestSince = nil
+        let live = faults.request(head, on: connection.id, at: now)
+        http.live = live
+        if let fate = live.fate { record(fate.hits, of: fate.end ?? fate.endAfter, live, at: now) }
+        if live.refusal != nil || live.fate?.endInstead != nil || live.awaited?.end != nil {
+            http.requestKind = .skip
+        } else if live.carriesMessages {
+            http.requestKind = .collect
+            if info.expectsContinue {
+                http.swallowsContinue = true
+                add(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), .toClient, at: now)
+            }
+        } else {
+            http.requestKind = .pass
+            if let awaited = live.awaited { apply(awaited.effects, live, .toClient, rule: awaited.rule, at: now) }
+            forward(head, info.raw, live, at: now)
+        }
+    }
+
+    /// Sends the head on.
+    /// - Parameter upTo: bytes of it that go out.
+    private func forward(
+        _ head: RequestHead, _ raw: [UInt8], _ live: LiveExchange, upTo limit: Int? = nil, at now: WireInstant
+    ) {
+        if let fate = live.fate, !fate.effectsBefore.isEmpty {
+            mark(.effects(fate.effectsBefore, live, nil, rule: fate.hits[0].name), .toServer, at: now)
+        }
+        if connection.server == nil { connection.connectServer() }
+        var out = raw
+        if live.wantsAnswer || live.kind == .stream || live.kind == .upgrade {
+            out = InterceptedConnection.plainly(out, isUpgrade: live.kind == .upgrade)
+        }
+        if !node.options.keepHost {
+            out = HTTPHeadWriter.rewritingHost(out, to: node.dialer.upstream.authority)
+        }
+        add(limit.map { Array(out.prefix($0)) } ?? out, .toServer, delay: live.fate?.delay ?? 0, at: now)
+    }
+
+    /// Answers that have to be read must not be compressed.
+    static func plainly(_ raw: [UInt8], isUpgrade: Bool) -> [UInt8] {
+        guard !isUpgrade else { return raw }
+        return HTTPHeadWriter.replacing("Accept-Encoding", with: "identity", in: raw)
+    }
+
+    private func collect(_ piece: Span<UInt8>, at now: WireInstant) {
+        http.requestBody.append(copying: piece)
+        guard http.requestBody.count > InterceptedExchange.bodyLimit, let live = http.live, let info = http.requestInfo
+        else {
+            return
+        }
+        // Too long to be looked at: the rest goes on as it comes, in chunks of ours where it is chunked.
+        http.requestKind = .reframe
+        forward(live.head, info.raw, live, at: now)
+        sendBody(http.requestBody, at: now)
+        http.requestBody = []
+    }
+
+    /// The client has ended in a body that was wanted whole: the server gets what came of it.
+    func passRequest(at now: WireInstant) {
+        guard !isOver, http.state == .request, http.requestKind == .collect, let live = http.live,
+            let info = http.requestInfo
+        else { return }
+        http.requestKind = .reframe
+        forward(live.head, info.raw, live, at: now)
+        let body = http.requestBody
+        http.requestBody = []
+        if !body.isEmpty { sendBody(body, at: now) }
+    }
+
+    private func sendBody(_ bytes: [UInt8], at now: WireInstant) {
+        let isChunked = http.requestInfo?.framing == .chunked
+        add(isChunked ? InterceptedStream.chunk(bytes) : bytes, .toServer, at: now)
+    }
+
+    /// The request is whole.
+    private func requestEnded(at now: WireInstant) {
+        guard let live = http.live else { return }
+        if let refusal = live.refusal {
+            let text = FaultRecord.encode(refusal.by, "refused")
+            node.tap?.record(.fault, connection.id, at: now, text.span)
+            let by = "fault:\(refusal.by)"
+            guard let own = refusal.answer else { return over(live, by, "reset", at: now, reset: true) }
+            return answer(own, live, by: by, at: now)
+        }
+        if let fate = live.fate, let end = fate.endInstead {
+            if !fate.effectsBefore.isEmpty { apply(fate.effectsBefore, live, nil, rule: fate.hits[0].name, at: now) }
+            // It waits in the client's queue, so that it keeps its place behind earlier answers.
+            pendingEnd = (end, live)
+            isEndTold = false
+            if !fate.effectsBefore.isEmpty { tellEnd(of: end.hit.name, at: now) }
+            return mark(.end(end, live), .toClient, delay: fate.delay + fate.lingering, at: now)
+        }
+        if let awaited = live.awaited, let end = awaited.end {
+            apply(awaited.effects, live, .toClient, rule: awaited.rule, at: now)
+            pendingEnd = (end, live)
+            isEndTold = false
+            if !awaited.effects.isEmpty { tellEnd(of: end.hit.name, at: now) }
+            return mark(.end(end, live), .toClient, delay: awaited.lingering, at: now)
+        }
+        guard http.requestKind == .collect else { return }
+        do throws(ContentDecoder.Fault) {
+            http.decoding = try WholeBody(
+                http.requestBody, live.head.headers.contentCodings, limit: InterceptedExchange.bodyLimit)
+            decodeBody(at: now)
+        } catch {
+            sendMessages(nil, live, at: now)
+        }
+    }
+
+    /// Decodes a slice of the request's body, and sends its messages on when it is whole.
+    func decodeBody(at now: WireInstant) {
+        guard let live = http.live else { return http.decoding = nil }
+        do throws(ContentDecoder.Fault) {
+            spend(InterceptedFrames.sliceLimit >> 7)
+            guard let plain = try http.decoding?.next(InterceptedFrames.sliceLimit) else { return }
+            http.decoding = nil
+            sendMessages(plain, live, at: now)
+        } catch {
+            http.decoding = nil
+            sendMessages(nil, live, at: now)
+        }
+    }
+
+    /// A whole request that carries messages.
+    /// - Parameter plain: its body as it is meant; nil: what cannot be decoded cannot be judged.
+    private func sendMessages(_ plain: [UInt8]?, _ live: LiveExchange, at now: WireInstant) {
+        guard let info = http.requestInfo else { return }
+        let opening = StreamOpening(request: live.head, requestBody: plain ?? http.requestBody)
+        let codec = faults.codec(of: live)
+        faults.carries(opening.requestBody, live)
+        let payload = plain == nil ? [] : codec?.payload(of: opening) ?? []
+        let opcode: Opcode = isValidUTF8(payload.span) ? .text : .binary
+        let judged = payload.isEmpty ? [] : faults.payload(payload, opcode, .toServer, of: live, at: now)
+        note(judged, live, at: now)
+        guard let codec, judged.contains(where: { $0.fate != nil }) else {
+            forward(live.head, info.raw, live, at: now)
+            if info.framing == .chunked {
+                add(InterceptedStream.chunk(http.requestBody) + InterceptedStream.lastChunk, .toServer, at: now)
+            } else {
+                add(http.requestBody, .toServer, at: now)
+            }
+            return
+        }
+        var parked = ParkedMessages()
+        var body = InterceptedBody(
+            DeliveryPlan(judged, payload, opcode, codec, on: live.transport), opening.requestBody, &parked, at: now)
+        // What is sent is one body, and the client waits for its answer: nothing follows that could pass.
+        body.bytes += parked.takeAll().flatMap(\.bytes)
+        // Its message is made from the body, and no body can be made from another message.
+        if live.kind == .operation, !body.isEmpty { body.bytes = opening.requestBody }
+        send(body, live, info, codec, at: now)
+    }
+
+    private func send(
+        _ body: InterceptedBody, _ live: LiveExchange, _ info: HTTPHeadInfo, _ codec: any FrameCodec.Type,
+        at now: WireInstant
+    ) {
+        apply(body.effectsBefore, live, .toServer, rule: body.rule, at: now)
+        let carrier = body.end.map(\.cutsConnections) == true && live.kind == .send ? held(carrying: live) : nil
+        if body.isEmpty, body.end?.place != .after {
+            if let end = body.end, let carrier {
+                answer(codec.answer(.sent, to: live.head), live, by: nil, at: now)
+                return carrier.endSession(end, live, after: body.wait + body.lingering, at: now)
+            }
+            if let end = body.end {
+                pendingEnd = (end, live)
+                return mark(.end(end, live), .toClient, delay: body.wait, at: now)
+            }
+            // A lost operation is never answered.
+            if live.kind == .operation { return }
+            // Nothing is left of it: the client hears that it was taken, and the server nothing.
+            return answer(codec.answer(.sent, to: live.head), live, by: nil, at: now)
+        }
+        toServer.queue.pause(body.wait, at: now)
+        var raw = HTTPHeadWriter.replacing("Transfer-Encoding", with: nil, in: info.raw)
+        raw = HTTPHeadWriter.replacing("Content-Encoding", with: nil, in: raw)
+        raw = HTTPHeadWriter.setting("Content-Length", to: "\(body.length)", in: raw)
+        forward(live.head, raw, live, upTo: body.truncated, at: now)
+        let rest = body.truncated.map { max(0, $0 - raw.count) }
+        add(rest.map { Array(body.bytes.prefix($0)) } ?? body.bytes, .toServer, at: now)
+        if !body.effectsAfter.isEmpty {
+            mark(.effects(body.effectsAfter, live, .toServer, rule: body.rule), .toServer, at: now)
+        }
+        guard let end = body.end else { return }
+        if carrier != nil {
+            carried(by: end, .toServer)
+            mark(.sessionEnd(end, live), .toServer, delay: body.lingering, at: now)
+        } else {
+            finish(with: end, live, .toServer, after: body.lingering, isOfMessage: true, at: now)
+        }
+    }
+
+    /// The connection that carries the session's messages to the client, when it is another one than that of its sends.
+    func held(carrying live: LiveExchange) -> InterceptedConnection? {
+        guard let id = faults.carrier(of: live), id != connection.id else { return nil }
+        return node.connection(id)?.held
+    }
+
+    /// A rule about a send ends its session, whose messages this connection carries.
+    func endSession(_ end: MessageFate.End, _ send: LiveExchange, after gap: UInt64, at now: WireInstant) {
+        if let live = http.live, http.state == .answer, !isOver {
+            finish(with: end, live, .toClient, after: gap, at: now)
+            pump()
+        } else {
+            faults.await(AwaitedEnd(end: end, lingering: gap), send)
+        }
+    }
+}

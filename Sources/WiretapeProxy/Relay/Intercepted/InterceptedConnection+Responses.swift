@@ -1,0 +1,408 @@
+internal import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapeIntercept
+internal import WiretapePlayback
+internal import WiretapeProtocol
+internal import WiretapeRecorder
+internal import WiretapeWire
+
+extension InterceptedConnection {
+    private var toClientFlags: UInt8 { RecordFlags.toClient }
+
+    /// Reads the server's answers.
+    func fromServer(_ bytes: Span<UInt8>, at now: WireInstant) {
+        var at = 0
+        // Bytes of a passing body from here on have been looked at and not been forwarded.
+        var start = 0
+        while http.live != nil, http.state != .idle {
+            if http.responseHead == nil, http.responseSince == nil, at < bytes.count { http.responseSince = now }
+            switch http.responses.scan(bytes, from: at) {
+            case .more:
+                if http.responseHead == nil {
+                    http.partialResponse.append(copying: bytes.extracting(at..<bytes.count))
+                } else if http.responseKind == .pass {
+                    sendAnswer(copy(bytes.extracting(start..<bytes.count)), at: now)
+                }
+                return
+            case .response(let head, let info, let next):
+                node.tap?.record(
+                    .response, connection.id, flags: toClientFlags, x: http.lastX, at: http.responseSince ?? now,
+                    info.raw.span)
+                http.responseSince = nil
+                http.partialResponse = []
+                start = next
+                at = next
+                if !info.isInterim || head.status == 101 { node.answered() }
+                if head.status == 101 || (http.isConnect && 200..<300 ~= head.status) {
+                    return upgraded(head, info, bytes.extracting(next..<bytes.count), at: now)
+                }
+                if info.isInterim {
+                    if !http.swallowsContinue { sendAnswer(info.raw, at: now) }
+                } else {
+                    began(head, info, at: now)
+                }
+            case .body(let range, let next):
+                let piece = bytes.extracting(range)
+                node.tap?.record(.body, connection.id, flags: toClientFlags, x: http.lastX, at: now, piece)
+                body(piece, at: now)
+                at = next
+            case .end(let trailers, let next):
+                node.tap?.record(
+                    .bodyEnd, connection.id, flags: toClientFlags, x: http.lastX, at: now,
+                    TrailerRecord.encode(trailers).span)
+                if http.responseKind == .pass { sendAnswer(copy(bytes.extracting(start..<next)), at: now) }
+                start = next
+                at = next
+                answerEnded(trailers, at: now)
+            case .bad(let fault, _):
+                node.answered()
+                node.tap?.record(
+                    .malformed, connection.id, flags: toClientFlags, at: now,
+                    MalformedRecord.encode(fault.reason, bytes.extracting(at..<min(bytes.count, at + 65536))).span)
+                if http.responseHead != nil, http.responseKind != .pass { return answerBroke(at: now) }
+                node.tap?.record(.raw, connection.id, at: now, Span())
+                passRequest(at: now)
+                isTunnel = true
+                let early = http.partialResponse
+                http.partialResponse = []
+                let rest = bytes.extracting((http.responseHead == nil ? at : start)..<bytes.count)
+                add(early + copy(rest), .toClient, at: now)
+                return sendAhead(at: now)
+            case .request: return
+            }
+        }
+        // What a server says unasked is its client's to judge.
+        if at < bytes.count, !isOver, socket == nil {
+            add(copy(bytes.extracting(at..<bytes.count)), .toClient, at: now)
+        }
+    }
+
+    /// The chunks of an answer that goes on in chunks of ours are no chunks any more: the client gets what came before, in a body
+    /// that is cut.
+    private func answerBroke(at now: WireInstant) {
+        passAnswer(cutBy: .cutBody, at: now)
+        closed(.server, "fin", at: now)
+        leave(at: now)
+    }
+
+    /// HTTP is over: what the client sent behind its request goes on before what it sends from now on.
+    private func sendAhead(at now: WireInstant) {
+        let ahead = http.early
+        http.early = []
+        connection.client?.unblock(.pipeline)
+        if !ahead.isEmpty { tunnel(ahead.span, .toServer, at: now) }
+    }
+
+    private func began(_ head: ResponseHead, _ info: HTTPHeadInfo, at now: WireInstant) {
+        guard let live = http.live else { return }
+        http.responseHead = head
+        http.responseInfo = info
+        faults.answered(live, head, at: now)
+        http.truncateLeft = live.fate?.truncated
+        if live.framing != nil, http.truncateLeft == nil, beginStream(live, head, info, at: now) {
+            // A stream has been answered with its head.
+            follow(live, at: now)
+        } else if live.wantsAnswer, head.status < 300, http.truncateLeft == nil {
+            http.responseKind = .collect
+        } else {
+            http.responseKind = .pass
+            sendAnswer(info.raw, at: now)
+        }
+    }
+
+    /// - Returns: false when the stream cannot be read, and passes.
+    private func beginStream(
+        _ live: LiveExchange, _ head: ResponseHead, _ info: HTTPHeadInfo, at now: WireInstant
+    ) -> Bool {
+        guard let codec = faults.codec(of: live), let framing = live.framing else { return false }
+        let codings = head.headers.contentCodings
+        let decoder = ContentDecoder(codings)
+        var raw = info.raw
+        if !codings.isEmpty {
+            guard decoder != nil else { return false }
+            raw = HTTPHeadWriter.replacing("Content-Encoding", with: nil, in: raw)
+            if case .length = info.framing {
+                guard live.head.version == "1.1" else { return false }
+                raw = HTTPHeadWriter.replacing("Content-Length", with: nil, in: raw)
+                raw = HTTPHeadWriter.setting("Transfer-Encoding", to: "chunked", in: raw)
+                http.isRechunked = true
+            }
+        }
+        http.responseKind = .payloads
+        let carrier = live.kind == .operation ? framing.carrier : live.transport
+        http.stream = InterceptedStream(framing, codec, carrier, decoder)
+        sendAnswer(raw, at: now)
+        return true
+    }
+
+    /// Bytes of the answer on their way to the client, as many as a rule lets out.
+    func sendAnswer(_ bytes: [UInt8], at now: WireInstant) {
+        guard let left = http.truncateLeft else { return add(bytes, .toClient, at: now) }
+        add(Array(bytes.prefix(left)), .toClient, at: now)
+        http.truncateLeft = left - min(left, bytes.count)
+        if http.truncateLeft == 0, left > 0, let live = http.live, let end = live.fate?.endBehind {
+            finish(with: end, live, .toClient, after: 0, at: now)
+        }
+    }
+
+    private func sendPiece(_ bytes: [UInt8], at now: WireInstant) {
+        add(http.isChunked ? InterceptedStream.chunk(bytes) : bytes, .toClient, at: now)
+    }
+
+    private func body(_ piece: Span<UInt8>, at now: WireInstant) {
+        switch http.responseKind {
+        case .pass, .skip: break
+        case .reframe: sendPiece(copy(piece), at: now)
+        case .collect:
+            http.responseBody.append(copying: piece)
+            guard http.responseBody.count > InterceptedExchange.bodyLimit, let info = http.responseInfo else { return }
+            http.responseKind = .reframe
+            add(info.raw, .toClient, at: now)
+            sendPiece(http.responseBody, at: now)
+            http.responseBody = []
+        case .payloads:
+            guard let live = http.live, var stream = http.stream else { return }
+            let (units, loose) = stream.feed(copy(piece))
+            http.stream = stream
+            for unit in units where !isOver { event(unit, live, stream, at: now) }
+            if !loose.isEmpty, !isOver { sendPiece(loose, at: now) }
+            // Its own decoder would have failed here, too.
+            if stream.isBroken, !isOver { over(live, "server", "reset", at: now, reset: true) }
+        }
+    }
+
+    /// An event of a stream.
+    private func event(
+        _ unit: InterceptedStream.Unit, _ live: LiveExchange, _ stream: InterceptedStream, at now: WireInstant
+    ) {
+        spend(1)
+        guard !unit.payload.isEmpty else { return sendPiece(unit.raw, at: now) }
+        let opcode: Opcode = isValidUTF8(unit.payload.span) ? .text : .binary
+        let judged = faults.payload(unit.payload, opcode, .toClient, of: live, at: now)
+        note(judged, live, at: now)
+        if toClient.queue.isDelayed(at: now), !judged.isEmpty,
+            judged.allSatisfy({ $0.message.role == .keepalive && $0.fate == nil }), !mutesProtocol
+        {
+            // Nothing that waits holds it back.
+            return update(.toClient) { $0.queue.addExpress(chunked(unit.raw), at: now) }
+        }
+        let course = DeliveryPlan(
+            judged, unit.payload, opcode, stream.codec, on: stream.transport, isMuted: mutesProtocol)
+        for step in course.steps {
+            switch step {
+            case .wait(let gap): toClient.queue.pause(gap, at: now)
+            case .original:
+                sendPiece(unit.raw, at: now)
+                parked.passed()
+            case .payload(let bytes, _):
+                sendPiece(stream.frame(bytes), at: now)
+                parked.passed()
+            case .reorder(let bytes, let opcode, let window, let patience):
+                parked.park(bytes, opcode, window: window, until: now.advanced(by: patience))
+            case .damaged(let bytes, _, let damage):
+                var piece = stream.frame(bytes)
+                if damage == .length, http.isChunked {
+                    piece = InterceptedStream.lengthened(piece)
+                } else {
+                    piece = chunked(piece)
+                }
+                add(piece, .toClient, at: now)
+            case .truncated(let bytes, _, let count):
+                add(Array(chunked(stream.frame(bytes)).prefix(count)), .toClient, endsFrame: false, at: now)
+            case .effects(let verdicts, let hit):
+                mark(.effects(verdicts, live, .toClient, rule: hit.name), .toClient, at: now)
+            case .end(let end, let after):
+                finish(with: end, live, .toClient, after: after, isOfMessage: true, at: now)
+            }
+            releaseEvents(at: now)
+        }
+    }
+
+    /// A message that nobody sent, at a moment.
+    func inject(_ edit: MessageEdit, _ live: LiveExchange, at now: WireInstant) {
+        guard let codec = faults.codec(of: live) else { return }
+        var opcode = Opcode.text
+        let bytes = edit.apply(to: [], &opcode, codec, like: nil)
+        if let frame = socket?.frame(opcode, bytes, deflated: false, .toClient) {
+            add(frame, .toClient, at: now)
+        } else if let stream = http.stream {
+            sendPiece(stream.frame(bytes), at: now)
+        } else {
+            // The poll that waits is the server's to answer: it comes with the next messages.
+            parked.park(bytes, opcode, window: 0, until: now)
+        }
+    }
+
+    /// Events that have let others pass go on.
+    func releaseEvents(at now: WireInstant) {
+        guard let stream = http.stream else { return }
+        for one in parked.takeReleased(at: now) { sendPiece(stream.frame(one.bytes), at: now) }
+    }
+
+    private func chunked(_ bytes: [UInt8]) -> [UInt8] { http.isChunked ? InterceptedStream.chunk(bytes) : bytes }
+
+    /// The server has ended in an answer: the client gets what came of it, in a body that is cut as it was.
+    func passAnswer(cutBy end: HTTPFinish, at now: WireInstant) {
+        guard !isOver, end == .cutBody || end == .cutHead else { return }
+        guard http.responseHead != nil else { return sendAnswer(http.partialResponse, at: now) }
+        switch http.responseKind {
+        case .pass, .skip, .reframe: break
+        case .collect:
+            guard let info = http.responseInfo else { return }
+            http.responseKind = .reframe
+            add(info.raw, .toClient, at: now)
+            if !http.responseBody.isEmpty { sendPiece(http.responseBody, at: now) }
+            http.responseBody = []
+        case .payloads:
+            for one in parked.takeAll() {
+                if let stream = http.stream { sendPiece(stream.frame(one.bytes), at: now) }
+            }
+            if let rest = http.stream?.takeRest(), !rest.isEmpty { sendPiece(rest, at: now) }
+        }
+    }
+
+    /// The server's FIN was the proper end of the body.
+    func endOfBody(at now: WireInstant) { answerEnded([], at: now) }
+
+    /// The answer is whole.
+    private func answerEnded(_ trailers: [HeaderField], at now: WireInstant) {
+        guard let live = http.live, http.responseHead != nil else { return }
+        switch http.responseKind {
+        case .pass, .skip: break
+        case .collect: collected(live, at: now)
+        case .payloads, .reframe:
+            if var stream = http.stream, let last = stream.takeLast() {
+                http.stream = stream
+                event(last, live, stream, at: now)
+            }
+            for one in parked.takeAll() {
+                if let stream = http.stream { sendPiece(stream.frame(one.bytes), at: now) }
+            }
+            if let rest = http.stream?.takeRest(), !rest.isEmpty { sendPiece(rest, at: now) }
+            if http.isChunked {
+                add(InterceptedStream.lastChunk(trailers), .toClient, at: now)
+            }
+            if http.responseKind == .payloads { closed(.server, "close 1000", at: now) }
+        }
+        // An end that a rule wants is on its way: the session's end is that one.
+        if pendingEnd == nil { faults.settled(live, at: now) }
+        exchangeEnded(live, at: now)
+    }
+
+    /// What stands behind an answer, and the next request.
+    func exchangeEnded(_ live: LiveExchange, at now: WireInstant) {
+        follow(live, at: now)
+        guard !isOver else { return }
+        lastPoll = live.kind == .poll ? live : nil
+        http.finish()
+        let early = http.early
+        http.early = []
+        connection.client?.unblock(.pipeline)
+        if !early.isEmpty { take(early.span, .toServer, at: now) }
+    }
+
+    private func follow(_ live: LiveExchange, at now: WireInstant) {
+        guard let fate = live.fate, !http.isFollowed else { return }
+        http.isFollowed = true
+        if !fate.effectsAfter.isEmpty {
+            mark(.effects(fate.effectsAfter, live, nil, rule: fate.hits[0].name), .toClient, at: now)
+        }
+        if let end = fate.endBehind, pendingEnd == nil {
+            finish(with: end, live, .toClient, after: fate.lingering, at: now)
+        }
+    }
+
+    /// A whole answer that was wanted: of a negotiation, or of a poll.
+    private func collected(_ live: LiveExchange, at now: WireInstant) {
+        guard let info = http.responseInfo, let head = http.responseHead else { return }
+        var (raw, payload) = (info.raw, http.responseBody)
+        let plain = InterceptedBody.plain(http.responseBody, head.headers)
+        if live.kind == .negotiate {
+            let told = faults.negotiated(live, body: plain ?? payload, at: now)
+            if told != plain ?? payload {
+                raw = HTTPHeadWriter.replacing("Content-Encoding", with: nil, in: raw)
+                if !http.isChunked { raw = HTTPHeadWriter.setting("Content-Length", to: "\(told.count)", in: raw) }
+                payload = told
+            }
+        } else if let plain {
+            payload = plain
+        }
+        let opcode: Opcode = isValidUTF8(payload.span) ? .text : .binary
+        // What cannot be decoded cannot be judged.
+        let carries = live.kind != .negotiate && !payload.isEmpty && head.status == 200 && plain != nil
+        let judged = carries ? faults.payload(payload, opcode, .toClient, of: live, at: now) : []
+        note(judged, live, at: now)
+        guard let codec = faults.codec(of: live),
+            judged.contains(where: { $0.fate != nil }) || carries && mutesProtocol
+                || carries && parked.next != nil
+        else {
+            add(raw, .toClient, at: now)
+            sendPiece(live.kind == .negotiate ? payload : http.responseBody, at: now)
+            if http.isChunked { add(InterceptedStream.lastChunk, .toClient, at: now) }
+            return
+        }
+        let course = DeliveryPlan(
+            judged, payload, opcode, codec, on: live.kind == .operation ? .http : live.transport, isMuted: mutesProtocol
+        )
+        let body = InterceptedBody(course, payload, &parked, at: now) { message in
+            guard live.kind == .operation else { return message }
+            var out: [UInt8] = []
+            codec.frame(message.span, on: .http, into: &out)
+            return out.isEmpty ? message : out
+        }
+        apply(body.effectsBefore, live, .toClient, rule: body.rule, at: now)
+        toClient.queue.pause(body.wait, at: now)
+        if let end = body.end, body.isEmpty {
+            return finish(with: end, live, .toClient, after: body.lingering, isOfMessage: true, at: now)
+        }
+        raw = HTTPHeadWriter.replacing("Transfer-Encoding", with: nil, in: raw)
+        raw = HTTPHeadWriter.replacing("Content-Encoding", with: nil, in: raw)
+        raw = HTTPHeadWriter.setting("Content-Length", to: "\(body.length)", in: raw)
+        let whole = raw + body.bytes
+        add(body.truncated.map { Array(whole.prefix($0)) } ?? whole, .toClient, endsFrame: false, at: now)
+        behind(body, live, at: now)
+    }
+
+    /// What rules want behind an answer that carries messages. The client has it, and says what it has to say to it: what
+    /// concerns the connection comes with the next poll.
+    private func behind(_ body: InterceptedBody, _ live: LiveExchange, at now: WireInstant) {
+        let waits = live.kind == .poll && body.truncated == nil && body.end?.cutsConnections ?? true
+        let later = waits ? body.effectsAfter.filter { body.end != nil || $0.isOfConnection } : []
+        let atOnce = body.effectsAfter.filter { !later.contains($0) }
+        if !atOnce.isEmpty { mark(.effects(atOnce, live, .toClient, rule: body.rule), .toClient, at: now) }
+        if waits, !later.isEmpty || body.end != nil {
+            let awaited = AwaitedEnd(effects: later, rule: body.rule, end: body.end, lingering: body.lingering)
+            if let end = body.end { carried(by: end, .toClient) }
+            return faults.await(awaited, live)
+        }
+        if let end = body.end { finish(with: end, live, .toClient, after: body.lingering, isOfMessage: true, at: now) }
+    }
+
+    // MARK: Answers of ours
+
+    /// Answers in the server's place.
+    func answer(_ answer: HTTPAnswer, _ live: LiveExchange, by rule: String?, at now: WireInstant) {
+        var bytes: [UInt8] = []
+        HTTPHeadWriter.append(answer, isHead: live.head.method == "HEAD", into: &bytes)
+        faults.answered(
+            live, ResponseHead(status: answer.status, headers: answer.headers), by: rule, at: now)
+        say(bytes, x: http.lastX, at: now)
+        exchangeEnded(live, at: now)
+    }
+
+    func say(_ bytes: [UInt8], x: UInt32, at now: WireInstant) {
+        // Behind an end nothing can be said, and nothing is on the tape that was not.
+        guard !endsToClient, connection.client?.sentEnd == false else { return }
+        node.tap?.record(
+            .response, connection.id, flags: toClientFlags | RecordFlags.proxy, x: x, at: now, bytes.span)
+        add(bytes, .toClient, at: now)
+    }
+
+    /// No address of the upstream answers.
+    func unreachable(_ words: [UInt8], at now: WireInstant) {
+        say(words, x: http.lastX, at: now)
+        if let live = http.live { faults.answered(live, ResponseHead(status: 502), by: "server", at: now) }
+        leave(at: now)
+        pump()
+    }
+}

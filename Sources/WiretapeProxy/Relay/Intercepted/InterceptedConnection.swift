@@ -1,0 +1,411 @@
+internal import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapeIntercept
+internal import WiretapeProtocol
+internal import WiretapeRecorder
+internal import WiretapeRuntime
+internal import WiretapeWire
+
+/// A relayed connection that a rule may touch: requests, answers and messages are put together, read, shown to the rules,
+/// and go on as they came unless a rule says otherwise. It takes the place of ``RelayConnection``'s own ways of reading;
+/// streams, dialling and the tape stay there.
+///
+/// It handles one exchange at a time: requests that a client sends ahead wait for the answer before them. It is in one of
+/// three modes: HTTP exchanges; a WebSocket (or an upgrade to something else, whose bytes pass); over, where bytes are read
+/// and thrown away until the peers end.
+final class InterceptedConnection {
+    /// How often a client that is not read is looked at.
+    private static let peekInterval: UInt64 = 20_000_000
+    /// Bytes that may wait for their time before the side they come from is not read any more.
+    static let queueLimit = 4 << 20
+    static let settleTime: UInt64 = 20_000_000
+    /// How long a peer may take to answer our close frame or FIN.
+    static let goodbyeTime: UInt64 = 5_000_000_000
+
+    // Lifetime: the connection keeps what it became.
+    unowned let connection: RelayConnection
+    let control: FaultControl
+    var toClient = OutboundLeg()
+    var toServer = OutboundLeg()
+    var http: InterceptedExchange
+    var socket: InterceptedSocket?
+    /// Bytes of an upgrade to something that is no WebSocket pass.
+    var isTunnel = false
+    var isOver = false
+    /// What happens when what stands before it has been written.
+    private var marks: [Int: QueueMark] = [:]
+    private var nextMark = 1
+    /// Acknowledged; the peer is given a moment to read it.
+    private var settling: [(mark: QueueMark, isThere: Bool, until: WireInstant)] = []
+    /// What stops by itself.
+    private var restores: [(until: WireInstant, action: FaultRestore)] = []
+    private var timer: (any LoopTimer)?
+    private var isPumping = false
+    /// When to stop waiting for a peer that was told to go.
+    private var goodbyeBy: WireInstant?
+    /// Keepalives that have stopped.
+    var muted: MuteScope?
+    /// A rule has stopped our reading, and the client has ended meanwhile: what it said before is not heard.
+    private(set) var isDeaf = false
+    private var nextPeek: WireInstant?
+    /// The poll that was answered last, while none waits.
+    var lastPoll: LiveExchange?
+    /// The end that is on its way.
+    var pendingEnd: (end: MessageFate.End, exchange: LiveExchange?)?
+    /// Its rule has been told already: what lasts before the end has begun.
+    var isEndTold = false
+    /// The server has ended, and so does what the client gets.
+    var endsToClient = false
+    /// The client has ended, and so does what the server gets when it has what the client sent ahead.
+    var endsToServer = false
+    /// Read and not looked at: the connection has had its share of this turn of the loop.
+    private var late: [Direction: [UInt8]] = [:]
+    /// What the connection has had of its share.
+    private var spent = 0
+    private var restedAt = WireInstant.zero
+    /// Messages, or what costs as much, that a connection may bring in one turn of the loop, so that a peer that floods does
+    /// not delay others by more than milliseconds; and the bytes after which that is asked.
+    private static let share = 128
+    private static let slice = 4096
+    /// Until the next share, in nanoseconds, about what one takes: a loop that never waits keeps its peers, and others that
+    /// share its processor, from running (the kernel lets a thread run for milliseconds before it gives way).
+    private static let rest: UInt64 = 250_000
+    private var hold: MemoryHold?
+
+    /// Messages of the exchange's session that let others pass.
+    var parked: ParkedMessages {
+        get { http.live?.parked ?? ParkedMessages() }
+        set { http.live?.parked = newValue }
+    }
+
+    var faults: LiveFaults { control.faults }
+    var node: RelayNode { connection.node }
+    var now: WireInstant { node.loop.now }
+
+    init(_ connection: RelayConnection, _ control: FaultControl) {
+        self.connection = connection
+        self.control = control
+        http = InterceptedExchange()
+        // Lifetime: the budget forgets it when nothing is held any more, which the end of both streams says.
+        hold = control.memory.hold { [unowned self] in refuseForMemory() }
+    }
+
+    /// Whether a request was passed on whose answer has not begun.
+    var awaitsAnswer: Bool { http.live != nil && http.responseHead == nil && socket == nil && !isTunnel && !isOver }
+
+    // MARK: What the streams tell
+
+    func received(_ bytes: Span<UInt8>, from side: RelaySide, at now: WireInstant) {
+        if isDeaf, side.direction == .toServer { return }
+        if isOver { return lookForGoodbye(bytes, side.direction) }
+        if late[side.direction] != nil {
+            late[side.direction]?.append(copying: bytes)
+            return
+        }
+        spent = 0
+        take(bytes, side.direction, at: now)
+        pump()
+    }
+
+    /// Looks at bytes until the connection has had its share. The rest waits for the next turn, and the peer is not read.
+    func take(_ bytes: Span<UInt8>, _ direction: Direction, at now: WireInstant) {
+        var at = 0
+        while at < bytes.count || owes(direction), !isOver {
+            let next = min(bytes.count, at + Self.slice)
+            at += look(bytes.extracting(at..<next), direction, at: now)
+            // What stood behind the answer to an upgrade may wait already.
+            let waits = late[direction] != nil
+            guard waits || hasHadItsShare && (at < bytes.count || owes(direction)), !isOver else {
+                continue
+            }
+            late[direction, default: []].append(copying: bytes.extracting(at..<bytes.count))
+            side(direction.reversed)?.block(.turn)
+            // What is decoded of a body is kept until it is whole: that does not wait.
+            restedAt = socket == nil ? now : now.advanced(by: Self.rest)
+            return
+        }
+    }
+
+    /// What was taken is not wholly looked at: a message or a body is being inflated.
+    private func owes(_ direction: Direction) -> Bool {
+        socket?.owes(direction) ?? (direction == .toServer && http.decoding != nil)
+    }
+
+    /// - Returns: how many of the bytes were looked at; not all when the connection has had its share.
+    private func look(_ bytes: Span<UInt8>, _ direction: Direction, at now: WireInstant) -> Int {
+        if direction == .toServer, http.decoding != nil { decodeBody(at: now) }
+        if socket != nil { return heard(bytes, direction, at: now) }
+        if isTunnel {
+            tunnel(bytes, direction, at: now)
+        } else if direction == .toServer {
+            fromClient(bytes, at: now)
+        } else {
+            fromServer(bytes, at: now)
+        }
+        return bytes.count
+    }
+
+    /// Bytes of an upgrade to something that is no WebSocket.
+    func tunnel(_ bytes: Span<UInt8>, _ direction: Direction, at now: WireInstant) {
+        node.tap?.record(.bytes, connection.id, flags: RecordFlags.direction(direction), at: now, bytes)
+        add(copy(bytes), direction, at: now)
+    }
+
+    /// Something was looked at that costs as much as so many messages.
+    func spend(_ cost: Int) { spent += cost }
+
+    var hasHadItsShare: Bool { spent >= Self.share }
+
+    /// A new turn: what waited for it is looked at.
+    private func takeTurn(at now: WireInstant) {
+        guard !late.isEmpty, restedAt <= now else { return }
+        spent = 0
+        for direction in Direction.allCases {
+            // Of the side that sends that way.
+            guard let bytes = late.removeValue(forKey: direction), let side = side(direction.reversed) else { continue }
+            if isDeaf, direction == .toServer { continue }
+            if isOver { lookForGoodbye(bytes.span, direction) } else { take(bytes.span, direction, at: now) }
+            if late[direction] == nil { side.unblock(.turn) }
+        }
+    }
+
+    func receivedEnd(from side: RelaySide, at now: WireInstant) {
+        if side.direction == .toServer { clientEnded(at: now) } else { serverEnded(at: now) }
+        pump()
+    }
+
+    func drained(_ side: RelaySide) { pump() }
+
+    func serverConnected() { pump() }
+
+    /// A stream is gone; the connection has done what follows from it.
+    func ended(_ party: TapeEvent.Party, _ how: StreamEnd, at now: WireInstant) {
+        switch how {
+        case .reset, .failed: closed(party, "reset", at: now)
+        case .closed, .aborted: closed(party, "fin", at: now)
+        }
+        if connection.client == nil, connection.server == nil {
+            close()
+        } else {
+            pump()
+        }
+    }
+
+    // MARK: Writing
+
+    func side(_ direction: Direction) -> RelaySide? {
+        direction == .toClient ? connection.client : connection.server
+    }
+
+    /// Whether bytes to that side can be written now.
+    private func isOpen(_ direction: Direction) -> Bool {
+        guard side(direction)?.stream != nil else { return false }
+        return direction == .toClient || connection.isServerConnected
+    }
+
+    /// What nothing holds back is written, in one call: the messages of one read leave together.
+    func writeGathered() {
+        for direction in Direction.allCases {
+            let bytes = direction == .toClient ? toClient.takeGathered() : toServer.takeGathered()
+            if !bytes.isEmpty { side(direction)?.stream?.write(bytes.span) }
+        }
+    }
+
+    /// Queues bytes behind those that wait. What need not wait is written when this turn's work is done (``pump()``), or
+    /// before anything else happens to a stream.
+    func add(
+        _ bytes: [UInt8], _ direction: Direction, endsFrame: Bool = true, delay: UInt64 = 0, at now: WireInstant
+    ) {
+        update(direction) { $0.carried += bytes.count }
+        let isIdle = direction == .toClient ? toClient.queue.isIdle(at: now) : toServer.queue.isIdle(at: now)
+        if isIdle, delay == 0, endsFrame, isOpen(direction) { return update(direction) { $0.gather(bytes) } }
+        update(direction) { $0.queue.add(bytes, endsFrame: endsFrame, delay: delay, at: now) }
+    }
+
+    func update(_ direction: Direction, _ change: (inout OutboundLeg) -> Void) {
+        if direction == .toClient { change(&toClient) } else { change(&toServer) }
+    }
+
+    func mark(_ mark: QueueMark, _ direction: Direction, delay: UInt64 = 0, at now: WireInstant) {
+        let ticket = nextMark
+        nextMark += 1
+        marks[ticket] = mark
+        update(direction) { $0.queue.mark(ticket, delay: delay, at: now) }
+    }
+
+    /// Writes what may leave, does what stands between, and sets the timer for the rest.
+    func pump() {
+        guard !isPumping else { return }
+        isPumping = true
+        let now = now
+        restore(at: now)
+        peek(at: now)
+        release(at: now)
+        if endsToServer, http.early.isEmpty, late[.toServer] == nil {
+            passRequest(at: now)
+            endToServer(at: now)
+        }
+        var goesOn = true
+        while goesOn {
+            goesOn = false
+            for direction in Direction.allCases where isOpen(direction) && step(direction, at: now) { goesOn = true }
+        }
+        writeGathered()
+        isPumping = false
+        look(at: now)
+        account()
+        relievePressure()
+        arm(at: now)
+        control.arm()
+        connection.settle(at: now)
+    }
+
+    private func account() {
+        guard connection.client != nil || connection.server != nil else { return }
+        let queues = toClient.queue.count + toServer.queue.count
+        let streams = (connection.client?.stream?.queued ?? 0) + (connection.server?.stream?.queued ?? 0)
+        let waiting = late.values.reduce(0) { $0 + $1.count }
+        hold?.set(queues + streams + waiting + http.heldCount + (socket?.heldCount ?? 0))
+    }
+
+    /// It holds more than any other, and all of them too much.
+    private func refuseForMemory() {
+        guard !isOver else { return }
+        refused(MemoryBudget.reason, at: now)
+        late = [:]
+        pump()
+    }
+
+    private func step(_ direction: Direction, at now: WireInstant) -> Bool {
+        writeGathered()
+        let output = direction == .toClient ? toClient.queue.take(at: now) : toServer.queue.take(at: now)
+        switch output {
+        case .nothing: return false
+        case .writes(let pieces):
+            for piece in pieces {
+                side(direction)?.stream?.write(piece.span)
+                update(direction) { $0.wrote(piece.count) }
+            }
+        case .mark(let ticket):
+            if let mark = marks.removeValue(forKey: ticket) { reached(mark, direction, at: now) }
+        }
+        return true
+    }
+
+    /// The peer's kernel must have what was written before `mark` happens.
+    func awaitAcknowledged(_ mark: QueueMark, _ direction: Direction, at now: WireInstant) {
+        writeGathered()
+        let ticket = nextMark
+        nextMark += 1
+        marks[ticket] = mark
+        update(direction) { $0.await(ticket, at: now) }
+    }
+
+    private func look(at now: WireInstant) {
+        var told: [(ticket: Int, isThere: Bool)] = []
+        for direction in Direction.allCases {
+            let stream = side(direction)?.stream
+            update(direction) { leg in
+                if let next = leg.nextLook, next <= now || stream == nil { told += leg.look(stream, at: now) }
+            }
+        }
+        for (ticket, isThere) in told {
+            guard let mark = marks.removeValue(forKey: ticket) else { continue }
+            settling.append((mark, isThere, isThere ? now.advanced(by: InterceptedConnection.settleTime) : now))
+        }
+        let due = settling.filter { $0.until <= now }
+        settling.removeAll { $0.until <= now }
+        for one in due { acknowledged(one.mark, isThere: one.isThere, at: now) }
+    }
+
+    private func relievePressure() {
+        let queueLimit = control.memory.queueLimit(InterceptedConnection.queueLimit)
+        for direction in Direction.allCases {
+            guard let target = side(direction), let source = side(direction.reversed) else { continue }
+            let waiting = direction == .toClient ? toClient.queue.count : toServer.queue.count
+            if target.stream?.queued ?? 0 > RelayConnection.pressureLimit || waiting > queueLimit {
+                source.block(.pressure)
+            } else if source.isBlocked(.pressure) {
+                source.unblock(.pressure)
+            }
+        }
+    }
+
+    // MARK: Time
+
+    func restore(after gap: UInt64?, _ action: FaultRestore, at now: WireInstant) {
+        guard let gap else { return }
+        restores.append((now.advanced(by: gap), action))
+    }
+
+    private func restore(at now: WireInstant) {
+        guard !restores.isEmpty else { return }
+        let due = restores.filter { $0.until <= now }
+        restores.removeAll { $0.until <= now }
+        for one in due { stop(one.action, at: now) }
+    }
+
+    /// A client that is not read may have gone: its end is noticed all the same, and told by reading on.
+    private func peek(at now: WireInstant) {
+        guard let client = connection.client, client.isBlocked(.fault), !isDeaf else { return nextPeek = nil }
+        if let nextPeek, nextPeek > now { return }
+        nextPeek = now.advanced(by: InterceptedConnection.peekInterval)
+        guard client.stream?.peerHasEnded == true else { return }
+        isDeaf = true
+        nextPeek = nil
+        client.unblock(.fault)
+    }
+
+    /// From now on the peers have five seconds to end.
+    func sayGoodbye(at now: WireInstant) {
+        goodbyeBy = now.advanced(by: InterceptedConnection.goodbyeTime)
+        arm(at: now)
+    }
+
+    private func arm(at now: WireInstant) {
+        guard connection.client != nil || connection.server != nil else { return }
+        var next: WireInstant?
+        func consider(_ moment: WireInstant?) {
+            if let moment { next = min(next ?? moment, moment) }
+        }
+        if isOpen(.toClient) { consider(toClient.queue.nextWake(after: now)) }
+        if isOpen(.toServer) { consider(toServer.queue.nextWake(after: now)) }
+        consider(toClient.nextLook)
+        consider(toServer.nextLook)
+        for one in settling { consider(one.until) }
+        for one in restores { consider(one.until) }
+        consider(socket?.nextParked)
+        consider(http.stream == nil ? nil : parked.next)
+        consider(goodbyeBy)
+        consider(nextPeek)
+        if !late.isEmpty { consider(restedAt) }
+        guard let next else {
+            timer?.cancel()
+            return
+        }
+        // Lifetime: it is closed when both streams have ended; they keep the connection, and that keeps us.
+        if timer == nil { timer = node.loop.timer { [unowned self] in fired() } }
+        timer?.arm(at: next)
+    }
+
+    private func fired() {
+        if let by = goodbyeBy, by <= now {
+            goodbyeBy = nil
+            goodbyeIsOver()
+        }
+        takeTurn(at: now)
+        pump()
+    }
+
+    func close() {
+        timer?.close()
+        timer = nil
+        hold?.set(0)
+    }
+}
+
+func copy(_ bytes: Span<UInt8>) -> [UInt8] {
+    var out: [UInt8] = []
+    out.append(copying: bytes)
+    return out
+}

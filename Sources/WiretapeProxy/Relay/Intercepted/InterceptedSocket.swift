@@ -1,0 +1,108 @@
+internal import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapeIntercept
+internal import WiretapeProtocol
+internal import WiretapeWire
+
+/// The WebSocket of a held connection: both directions' messages, and the frames that go to both peers.
+struct InterceptedSocket: ~Copyable {
+    let live: LiveExchange
+    private var fromClient: InterceptedFrames
+    private var fromServer: InterceptedFrames
+    private var toClient: FrameEncoder
+    private var toServer: FrameEncoder
+    private var parkedToClient = ParkedMessages()
+    private var parkedToServer = ParkedMessages()
+    /// Whose close frame has gone through, and how it said so.
+    var closedBy: (party: TapeEvent.Party, how: String)?
+
+    init(_ live: LiveExchange, deflate: DeflateParameters?, seed: UInt64) {
+        self.live = live
+        fromClient = InterceptedFrames(.toServer, deflate: deflate)
+        fromServer = InterceptedFrames(.toClient, deflate: deflate)
+        toClient = FrameEncoder(.toClient, deflate: deflate, seed: seed)
+        toServer = FrameEncoder(.toServer, deflate: deflate, seed: seed)
+    }
+
+    mutating func feed(_ bytes: Span<UInt8>, from at: Int, _ direction: Direction) -> InterceptedFound {
+        direction == .toServer ? fromClient.feed(bytes, from: at) : fromServer.feed(bytes, from: at)
+    }
+
+    /// Whether something is left to be looked at that came before.
+    func owes(_ direction: Direction) -> Bool { direction == .toServer ? fromClient.owes : fromServer.owes }
+
+    /// Bytes of messages that are not whole yet, or that let others pass.
+    var heldCount: Int {
+        fromClient.heldCount + fromServer.heldCount + parkedToClient.count + parkedToServer.count
+    }
+
+    /// What is held of something that the direction's end has cut.
+    mutating func takeRest(_ direction: Direction) -> [UInt8] {
+        direction == .toServer ? fromClient.takeRest() : fromServer.takeRest()
+    }
+
+    // MARK: Frames
+
+    mutating func pass(_ message: InterceptedMessage, _ direction: Direction) -> [UInt8] {
+        direction == .toClient ? toClient.pass(message) : toServer.pass(message)
+    }
+
+    mutating func lose(_ message: InterceptedMessage, _ direction: Direction) {
+        if direction == .toClient { toClient.lose(message) } else { toServer.lose(message) }
+    }
+
+    mutating func frame(_ opcode: Opcode, _ bytes: [UInt8], deflated: Bool, _ direction: Direction) -> [UInt8] {
+        direction == .toClient
+            ? toClient.frame(opcode, bytes, deflated: deflated) : toServer.frame(opcode, bytes, deflated: deflated)
+    }
+
+    mutating func frame(_ opcode: Opcode, _ bytes: [UInt8], damaged: Corruption, _ direction: Direction) -> [UInt8] {
+        direction == .toClient
+            ? toClient.frame(opcode, bytes, damaged: damaged) : toServer.frame(opcode, bytes, damaged: damaged)
+    }
+
+    mutating func piece(_ piece: InterceptedPiece, _ direction: Direction) -> [UInt8] {
+        direction == .toClient ? toClient.piece(piece) : toServer.piece(piece)
+    }
+
+    mutating func close(_ code: UInt16?, _ reason: String) -> [UInt8] { toClient.close(code, reason) }
+
+    // MARK: Messages that let others pass
+
+    mutating func park(
+        _ bytes: [UInt8], _ opcode: Opcode, _ direction: Direction, isDeflated: Bool, window: Int,
+        until: WireInstant
+    ) {
+        if direction == .toClient {
+            parkedToClient.park(bytes, opcode, isDeflated: isDeflated, window: window, until: until)
+        } else {
+            parkedToServer.park(bytes, opcode, isDeflated: isDeflated, window: window, until: until)
+        }
+    }
+
+    /// A message has passed those that are parked.
+    mutating func passed(_ direction: Direction) {
+        if direction == .toClient { parkedToClient.passed() } else { parkedToServer.passed() }
+    }
+
+    /// The frames of those that go on.
+    mutating func takeReleased(at now: WireInstant) -> [(bytes: [UInt8], direction: Direction)] {
+        var frames: [(bytes: [UInt8], direction: Direction)] = []
+        for one in parkedToClient.takeReleased(at: now) {
+            frames.append((frame(one.opcode, one.bytes, deflated: one.isDeflated, .toClient), .toClient))
+        }
+        for one in parkedToServer.takeReleased(at: now) {
+            frames.append((frame(one.opcode, one.bytes, deflated: one.isDeflated, .toServer), .toServer))
+        }
+        return frames
+    }
+
+    /// The frames of those that go one way: nothing follows that they could let pass.
+    mutating func takeParked(_ direction: Direction) -> [[UInt8]] {
+        let all = direction == .toClient ? parkedToClient.takeAll() : parkedToServer.takeAll()
+        return all.map { frame($0.opcode, $0.bytes, deflated: $0.isDeflated, direction) }
+    }
+
+    /// When the patience of one that is parked ends.
+    var nextParked: WireInstant? { [parkedToClient.next, parkedToServer.next].compactMap(\.self).min() }
+}

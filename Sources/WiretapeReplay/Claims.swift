@@ -1,0 +1,147 @@
+/// Who has which session in which run of the tape. Runs of the tape are opened as clients come: one for all of them, or
+/// one for each (`--clients N`), and further ones when sessions are played again (`--when-exhausted`).
+struct Claims: Sendable {
+    /// A session that a client has. Its index is that of its `SessionRun`.
+    struct Claim: Sendable {
+        /// Index of the recorded session, and of its route.
+        var session: Int
+        var route: Int
+        /// Index of the run of the tape.
+        var tapeRun: Int
+        /// The name that the client gave.
+        var name: String?
+        /// Another session may still turn out to fit better: the client has said nothing but its handshake.
+        var isTentative: Bool
+        /// Where it was asked for last.
+        var connection: ConnectionID
+    }
+
+    /// One playing of the whole tape.
+    struct TapeRun: Sendable {
+        /// Claims by recorded session.
+        var holders: [Int: Int] = [:]
+        /// Into the sessions of each route: everything before is taken.
+        var next: [Int: Int] = [:]
+        /// Exchanges that were played, by the index of their list.
+        var exchanges: [Int: Int] = [:]
+        /// For one session only: the others are not to be had.
+        var isClosed = false
+    }
+
+    struct Client: Sendable {
+        /// Runs of the tape that it opened.
+        var tapeRuns: [Int] = []
+        /// Claims on whose connections it was seen, ascending.
+        var claims: [Int] = []
+    }
+
+    /// How often each list of equal exchanges was played, run of the tape by run of the tape.
+    var exchangeCounts: [Int: [Int]] {
+        var counts: [Int: [Int]] = [:]
+        for tapeRun in tapeRuns {
+            for (list, count) in tapeRun.exchanges { counts[list, default: []].append(count) }
+        }
+        return counts
+    }
+
+    private(set) var all: [Claim] = []
+    private(set) var tapeRuns: [TapeRun] = []
+    private(set) var clients: [String: Client] = [:]
+    /// Of one run shared by all: for each route the first run with something left.
+    private var firstFree: [Int: Int] = [:]
+
+    /// At most so many sessions are played in all.
+    static let claimLimit = 100_000
+
+    // MARK: Taking
+
+    /// Opens a run of the tape for the client.
+    mutating func open(for identity: String, isClosed: Bool = false) -> Int {
+        tapeRuns.append(TapeRun(isClosed: isClosed))
+        clients[identity, default: Client()].tapeRuns.append(tapeRuns.count - 1)
+        return tapeRuns.count - 1
+    }
+
+    /// The next session of these routes that is free in a run, in recorded order.
+    mutating func free(in tapeRun: Int, _ routes: [Int], _ table: RouteTable, name: String?) -> Int? {
+        if tapeRuns[tapeRun].isClosed { return nil }
+        if let name, let named = table.sessions(named: name, among: routes) {
+            return named.first { routes.contains(table.routeOf[$0]) && tapeRuns[tapeRun].holders[$0] == nil }
+        }
+        var found: Int?
+        for route in routes {
+            let sessions = table.routes[route].sessions
+            var at = tapeRuns[tapeRun].next[route, default: 0]
+            while at < sessions.count, tapeRuns[tapeRun].holders[sessions[at]] != nil { at += 1 }
+            tapeRuns[tapeRun].next[route] = at
+            if at < sessions.count { found = min(found ?? .max, sessions[at]) }
+        }
+        return found
+    }
+
+    /// The first run from which a client that shares its runs with all others may take a session.
+    mutating func shared(_ routes: [Int], _ table: RouteTable, name: String?) -> (session: Int, tapeRun: Int)? {
+        let isNamed = name.map { table.sessions(named: $0, among: routes) != nil } ?? false
+        let first = isNamed ? 0 : routes.map { firstFree[$0, default: 0] }.min() ?? 0
+        for tapeRun in first..<max(first, tapeRuns.count) {
+            if let session = free(in: tapeRun, routes, table, name: name) { return (session, tapeRun) }
+            guard !isNamed else { continue }
+            for route in routes where firstFree[route, default: 0] == tapeRun { firstFree[route] = tapeRun + 1 }
+        }
+        return nil
+    }
+
+    mutating func add(_ claim: Claim, of identity: String) {
+        tapeRuns[claim.tapeRun].holders[claim.session] = all.count
+        all.append(claim)
+        see(identity, on: all.count - 1)
+    }
+
+    /// The session is not to be had in that run either.
+    mutating func hold(_ session: Int, by claim: Int, in tapeRun: Int) {
+        tapeRuns[tapeRun].holders[session] = claim
+    }
+
+    /// The client was seen on a claim's connection.
+    mutating func see(_ identity: String, on claim: Int) {
+        var list = clients[identity]?.claims ?? []
+        guard list.last != claim, !list.contains(claim) else { return }
+        clients[identity]?.claims = []
+        list.append(claim)
+        clients[identity, default: Client()].claims = list
+    }
+
+    // MARK: Changes
+
+    /// The claim is for another session of its route and run, which nobody has.
+    mutating func move(_ claim: Int, to session: Int, _ table: RouteTable) {
+        let old = all[claim]
+        tapeRuns[old.tapeRun].holders[old.session] = nil
+        tapeRuns[old.tapeRun].holders[session] = claim
+        // The session that is free again may stand before the position.
+        let next = tapeRuns[old.tapeRun].next[old.route, default: 0]
+        tapeRuns[old.tapeRun].next[old.route] = min(next, table.placeOf[old.session])
+        firstFree[old.route] = min(firstFree[old.route, default: 0], old.tapeRun)
+        all[claim].session = session
+    }
+
+    /// Two claims of one run of the tape change their sessions.
+    mutating func exchange(_ a: Int, _ b: Int) {
+        let (first, second) = (all[a].session, all[b].session)
+        tapeRuns[all[a].tapeRun].holders[first] = b
+        tapeRuns[all[b].tapeRun].holders[second] = a
+        (all[a].session, all[b].session) = (second, first)
+    }
+
+    mutating func decide(_ claim: Int) { all[claim].isTentative = false }
+
+    mutating func asked(_ claim: Int, on connection: ConnectionID) { all[claim].connection = connection }
+
+    // MARK: Exchanges
+
+    func played(_ list: Int, in tapeRun: Int) -> Int { tapeRuns[tapeRun].exchanges[list, default: 0] }
+
+    mutating func play(_ list: Int, in tapeRun: Int) {
+        tapeRuns[tapeRun].exchanges[list, default: 0] += 1
+    }
+}

@@ -1,0 +1,98 @@
+internal import Synchronization
+internal import WiretapeNet
+internal import WiretapeProtocol
+internal import WiretapeProxy
+internal import WiretapeRecorder
+internal import WiretapeRuntime
+internal import WiretapeSystem
+internal import WiretapeTLS
+internal import WiretapeTape
+
+/// A recorder on the shared loop, between the client of a test and the real server. Belongs to the loop's thread.
+final class HostedRecording {
+    private let node: RelayNode
+    private let tap: Tap
+    private let admission: Admission
+
+    init(_ upstream: Upstream, _ tape: TapeInTheMaking, on loop: UVLoop) {
+        let secure = tape.secure
+        let tap = Tap(loop, index: 0, sink: tape)
+        let admission = Admission(loop)
+        node = RelayNode(
+            loop, upstream: upstream, tap: tap, numbers: ConnectionNumbers(), options: RelayOptions(),
+            ledger: tape.ledger,
+            admission: admission
+        ) { [weak loop] address, handler in
+            // The loop outlives all that is on it.
+            guard let loop else { preconditionFailure("the loop has ended") }
+            guard upstream.isTLS, let secure else { return loop.connect(to: address, handler) }
+            return TLSStream.connect(loop, to: address, serverName: upstream.host, secure, handler)
+        }
+        self.tap = tap
+        self.admission = admission
+        tap.onHold = { [weak self] in self?.node.hold() }
+        tap.onRelease = { [weak self] in self?.node.release() }
+    }
+
+    func listen(door: TLSDoor?) throws -> Address {
+        try node.listen(on: Address(host: "127.0.0.1", port: 0), reusePort: false, door: door)
+    }
+
+    /// Ends all connections. `done` is called when the recorder has all of them.
+    func stop(_ done: @escaping () -> Void) {
+        node.stop { [tap, admission] in
+            tap.close()
+            admission.close()
+            done()
+        }
+    }
+}
+
+/// The tape that a test makes, and the thread that writes it.
+final class TapeInTheMaking: TapSink, Sendable {
+    let path: String
+    let ledger = UpstreamLedger()
+    /// Nil when the upstream needs no TLS.
+    let secure: TLSContext?
+    private let writer: TapeWriter
+    private let batches = Atomic(0)
+
+    /// - Parameter force: whether a tape that is there is written over.
+    init(path: String, of upstream: Upstream, force: Bool) throws {
+        self.path = path
+        secure = upstream.isTLS ? try TLSContext(client: .system) : nil
+        if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try File.makeFolder(String(path[..<slash])) }
+        let header = TapeHeader(
+            started: SystemClock.rfc3339(SystemClock.wall), tool: "WiretapeTesting", mode: "reverse",
+            upstreams: [(upstream.name, upstream.url)], redaction: "default")
+        let origin = SystemClock.monotonic
+        writer = try TapeWriter(
+            header: header, to: try TapeFile(path: path, force: force),
+            options: TapeWriterOptions(isCompressed: TapeFile.isCompressed(path)), clock: { SystemClock.monotonic },
+            consumer: { TapeAssembler(origin: origin, redaction: TapeRedaction()) }, onFailure: { _ in })
+    }
+
+    /// Grows with what passes.
+    var progress: Int { batches.load(ordering: .relaxed) }
+
+    var oldestUnwritten: UInt64 { writer.oldestUnwritten }
+    var waits: Bool { writer.waits }
+
+    func offer(_ batch: consuming [UInt8], loop: Int, oldest: UInt64) -> TapOffer {
+        batches.add(1, ordering: .relaxed)
+        return writer.offer(batch, loop: loop, oldest: oldest)
+    }
+
+    /// Writes all, when nothing is recorded any more.
+    /// - Returns: what speaks against the recording; nil: nothing does.
+    func finish() -> String? {
+        let totals = writer.finish()
+        if let failure = totals.failure { return "\(failure)" }
+        guard ledger.hasAnswered else {
+            writer.discard()
+            return
+                "no request was answered by an upstream: \(ledger.summary ?? "no client came"); nothing was recorded on \(path)"
+        }
+        return nil
+    }
+}

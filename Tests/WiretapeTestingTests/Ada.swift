@@ -1,0 +1,71 @@
+import ExampleChat
+import Synchronization
+import WiretapeTesting
+
+/// What is on `chat.tape.gz`, and who plays ada: the client of Examples/swift, which answers what bob says.
+final class Ada: Sendable {
+    static let answers = ["hi ada": "hello bob", "how are you?": "fine, thanks", "see you tomorrow": "bye"]
+    static let chat = ["hi ada", "hello bob", "how are you?", "fine, thanks", "see you tomorrow", "bye", "bye"]
+
+    let client: ChatClient
+    private let told: Told
+    private let running: Task<Void, any Error>
+
+    init(_ url: String, says answers: [String: String] = Ada.answers, _ settings: ChatClient.Settings = Ada.quick) {
+        let told = Told()
+        let client = ChatClient(url: url, settings: settings) { who, text in
+            told.texts.withLock { $0.append(text) }
+            guard who == "bob", let answer = answers[text] else { return }
+            told.say(answer)
+        }
+        told.client.withLock { $0 = client }
+        self.told = told
+        self.client = client
+        running = Task { try await client.run() }
+    }
+
+    var heard: [String] { told.texts.withLock { $0 } }
+
+    /// Waits until the client gives up.
+    func end() async throws { try await running.value }
+
+    func stop() async {
+        running.cancel()
+        _ = await running.result
+        told.client.withLock { $0 = nil }
+    }
+
+    static var quick: ChatClient.Settings {
+        var settings = ChatClient.Settings()
+        settings.delays = [.zero, .milliseconds(20), .milliseconds(100)]
+        settings.ping = .seconds(30)
+        return settings
+    }
+
+    private final class Told: Sendable {
+        let texts = Mutex<[String]>([])
+        let client = Mutex<ChatClient?>(nil)
+
+        /// Beside what is heard: the hub acknowledges it later.
+        func say(_ text: String) {
+            guard let client = client.withLock({ $0 }) else { return }
+            Task { try? await client.say("ada", text) }
+        }
+    }
+}
+
+/// Plays the whole chat.
+/// - Returns: what ada heard.
+func playChat(
+    _ server: ReplayServer, says answers: [String: String] = Ada.answers, _ settings: ChatClient.Settings = Ada.quick
+) async throws -> [String] {
+    let ada = Ada(server.endpoint, says: answers, settings)
+    do {
+        try await server.finished(within: .seconds(20))
+    } catch {
+        await ada.stop()
+        throw error
+    }
+    await ada.stop()
+    return ada.heard
+}
