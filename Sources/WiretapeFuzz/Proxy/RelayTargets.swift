@@ -123,9 +123,9 @@ enum RelayTargets {
         else { return false }
         let controls = gotFrames.filter(isControl)
         let sentControls = sentFrames.filter(isControl)
-        guard sentControls.starts(with: controls),
-            sentFrames.filter { !isControl($0) }.joined().starts(with: gotFrames.filter { !isControl($0) }.joined())
-        else { return false }
+        let data = gotFrames.filter { !isControl($0) }.joined()
+        let sentData = sentFrames.filter { !isControl($0) }.joined()
+        guard sentControls.starts(with: controls), sentData.starts(with: data) else { return false }
         // None of them comes later than it was sent: no more data is ahead of it.
         func ahead(_ frames: [ArraySlice<UInt8>]) -> [Int] {
             frames.indices.filter { isControl(frames[$0]) }.map {
