@@ -22,6 +22,11 @@ extension RelayConnection {
         }
     }
 
+    /// The server is not wanted any more, whether it is there or still looked for.
+    func leaveServer() {
+        if let stream = server?.stream { stream.reset() } else { setServer(nil) }
+    }
+
     private func dialNext(_ why: String) {
         guard var dial, let server else { return }
         guard dial.next < dial.addresses.count else { return unreachable(why) }

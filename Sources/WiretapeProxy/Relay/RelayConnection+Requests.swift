@@ -168,7 +168,7 @@ extension RelayConnection {
         client?.unblock(.upgrade)
         client?.unblock(.connecting)
         client?.unblock(.pipeline)
-        server?.stream?.reset()
+        leaveServer()
         settle(at: now)
     }
 }

@@ -262,7 +262,10 @@ extension InterceptedConnection {
         writeGathered()
         mark(.fin, .toClient, at: now)
         update(.toClient) { $0.queue.seal() }
-        connection.server?.stream?.reset()
+        // Nothing of what it said, or will say, goes on: also when the server is not there yet.
+        http.isRefused = true
+        toServer.queue.clear()
+        connection.leaveServer()
         sayGoodbye(at: now)
     }
 
