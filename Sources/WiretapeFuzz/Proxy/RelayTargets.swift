@@ -109,7 +109,7 @@ enum RelayTargets {
     private static func isRechunked(_ got: [UInt8], _ sent: [UInt8]) -> Bool {
         func bare(_ bytes: [UInt8]) -> [UInt8] {
             let lines = bytes.split { $0 == 0x0a || $0 == 0x0d }
-            return Array(lines.filter { !$0.allSatisfy(isHexDigit) }.joined())
+            return Array(lines.filter { !isChunkSize($0) }.joined())
         }
         return bare(sent).starts(with: bare(got))
     }
@@ -165,6 +165,12 @@ enum RelayTargets {
 
     private static func isControl(_ frame: ArraySlice<UInt8>) -> Bool {
         frame.count >= 2 && frameSize(frame) == frame.count && frame[frame.startIndex] & 0x08 != 0
+    }
+
+    /// Digits, then perhaps blanks and an extension.
+    private static func isChunkSize(_ line: ArraySlice<UInt8>) -> Bool {
+        let rest = line.drop(while: isHexDigit).drop { $0 == 0x20 || $0 == 0x09 }
+        return rest.isEmpty || rest.first == UInt8(ascii: ";")
     }
 
     private static func isHexDigit(_ byte: UInt8) -> Bool {
