@@ -81,8 +81,9 @@ enum RelayTargets {
         let sent = servers.first?.sent ?? []
         let same = arrived(client.received, of: sent)
         let relayed = withoutOwnAnswer(client.received)
-        guard same == client.received.count || ownAnswer(client.received, behind: same) || isRechunked(relayed, sent)
-            || isOvertaken(relayed, sent)
+        guard
+            same == client.received.count || ownAnswer(client.received, behind: same) || isRechunked(relayed, sent)
+                || isOvertaken(relayed, sent)
         else {
             return
                 "the client got what the server did not send: \(texts([client.received])), sent: \(texts(servers.map(\.sent)))"
@@ -185,7 +186,9 @@ enum RelayTargets {
     private static func withoutOwnAnswer(_ bytes: [UInt8]) -> [UInt8] {
         let status = Array("HTTP/1.1 ".utf8)
         let start = bytes.indices.last { bytes[$0...].starts(with: status) }
-        guard let start, bytes[start...].firstRange(of: Array("\r\nServer: wiretape\r\n".utf8)) != nil else { return bytes }
+        guard let start, bytes[start...].firstRange(of: Array("\r\nServer: wiretape\r\n".utf8)) != nil else {
+            return bytes
+        }
         return Array(bytes[..<start])
     }
 

@@ -12,7 +12,7 @@ protocol SeatedClient: AnyObject {
 
 /// The place of one client connection among those of its loop, and what is awaited from it. It stands in the queue of its
 /// phase, which all of one phase enter at its end: they run out in the order in which they stand.
-final class Seat {
+package final class Seat {
     enum Phase: Int, CaseIterable {
         /// It has not said anything yet.
         case silent

@@ -130,7 +130,8 @@ package final class RelayNode {
         done?()
     }
 
-    private func accept(_ stream: any ByteStream, _ seat: Seat?) -> any StreamHandler {
+    /// A client that has connected, or whose words for this upstream are a stream of their own.
+    func accept(_ stream: any ByteStream, _ seat: Seat?) -> any StreamHandler {
         let connection = RelayConnection(self, numbers.next())
         connection.seat = seat
         connections[connection.id] = connection

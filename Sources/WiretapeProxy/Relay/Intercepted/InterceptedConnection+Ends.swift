@@ -244,7 +244,7 @@ extension InterceptedConnection {
         if let stream = http.stream {
             let last = stream.codec.closing(stream.transport)
             var bytes = http.isChunked ? InterceptedStream.chunk(last) : last
-            if http.isChunked { bytes += InterceptedStream.lastChunk }
+            if http.isChunked { bytes += InterceptedStream.lastChunk([]) }
             if !bytes.isEmpty { connection.client?.stream?.write(bytes.span) }
         } else if let live, let codec = faults.codec(of: live), live.kind == .poll {
             var bytes: [UInt8] = []

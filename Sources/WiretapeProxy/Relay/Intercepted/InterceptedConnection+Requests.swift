@@ -47,9 +47,10 @@ extension InterceptedConnection {
                     .bodyEnd, connection.id, x: http.lastX, at: now, TrailerRecord.encode(trailers).span)
                 if http.requestKind == .pass { add(copy(bytes.extracting(start..<next)), .toServer, at: now) }
                 if http.requestKind == .reframe, http.requestInfo?.framing == .chunked {
-                    add(InterceptedStream.lastChunk, .toServer, at: now)
+                    add(InterceptedStream.lastChunk(trailers), .toServer, at: now)
                 }
                 http.state = .answer
+                http.requestTrailers = trailers
                 requestEnded(at: now)
                 if next < bytes.count, !isOver { fromClient(bytes.extracting(next..<bytes.count), at: now) }
                 return
@@ -216,7 +217,8 @@ extension InterceptedConnection {
         guard let codec, judged.contains(where: { $0.fate != nil }) else {
             forward(live.head, info.raw, live, at: now)
             if info.framing == .chunked {
-                add(InterceptedStream.chunk(http.requestBody) + InterceptedStream.lastChunk, .toServer, at: now)
+                let last = InterceptedStream.lastChunk(http.requestTrailers)
+                add(InterceptedStream.chunk(http.requestBody) + last, .toServer, at: now)
             } else {
                 add(http.requestBody, .toServer, at: now)
             }

@@ -269,7 +269,7 @@ extension InterceptedConnection {
         guard let live = http.live, http.responseHead != nil else { return }
         switch http.responseKind {
         case .pass, .skip: break
-        case .collect: collected(live, at: now)
+        case .collect: collected(live, trailers, at: now)
         case .payloads, .reframe:
             if var stream = http.stream, let last = stream.takeLast() {
                 http.stream = stream
@@ -313,7 +313,7 @@ extension InterceptedConnection {
     }
 
     /// A whole answer that was wanted: of a negotiation, or of a poll.
-    private func collected(_ live: LiveExchange, at now: WireInstant) {
+    private func collected(_ live: LiveExchange, _ trailers: [HeaderField], at now: WireInstant) {
         guard let info = http.responseInfo, let head = http.responseHead else { return }
         var (raw, payload) = (info.raw, http.responseBody)
         let plain = InterceptedBody.plain(http.responseBody, head.headers)
@@ -338,7 +338,7 @@ extension InterceptedConnection {
         else {
             add(raw, .toClient, at: now)
             sendPiece(live.kind == .negotiate ? payload : http.responseBody, at: now)
-            if http.isChunked { add(InterceptedStream.lastChunk, .toClient, at: now) }
+            if http.isChunked { add(InterceptedStream.lastChunk(trailers), .toClient, at: now) }
             return
         }
         let course = DeliveryPlan(

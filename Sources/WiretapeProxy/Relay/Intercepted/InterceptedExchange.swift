@@ -43,6 +43,8 @@ struct InterceptedExchange: ~Copyable {
     var requestInfo: HTTPHeadInfo?
     var requestKind = Body.pass
     var requestBody: [UInt8] = []
+    /// What stood behind the last chunk of a request that is whole.
+    var requestTrailers: [HeaderField] = []
     /// The body of a request that is whole and is being decoded, a slice a turn of the loop.
     var decoding: WholeBody?
     /// The server's 100 is ours already.
@@ -80,6 +82,7 @@ struct InterceptedExchange: ~Copyable {
         live = nil
         requestInfo = nil
         requestBody = []
+        requestTrailers = []
         decoding = nil
         requestKind = .pass
         responseHead = nil

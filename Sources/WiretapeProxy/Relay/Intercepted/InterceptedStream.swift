@@ -131,8 +131,6 @@ struct InterceptedStream {
         return raw
     }
 
-    static let lastChunk = Array("0\r\n\r\n".utf8)
-
     static func chunk(_ bytes: [UInt8]) -> [UInt8] {
         guard !bytes.isEmpty else { return [] }
         var out: [UInt8] = []
