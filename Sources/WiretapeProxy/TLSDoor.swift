@@ -23,10 +23,19 @@ package struct TLSDoor: Sendable {
     ) -> any StreamHandler {
         let seat = admission?.admit()
         if let admission, seat == nil { return admission.refuse(stream, OwnAnswer.noPlaceOverTLS) }
+        return accepting(stream, seat, on: loop, accept)
+    }
+
+    /// The same for a stream that has a seat, or needs none.
+    /// - Parameter name: the host that the client believes to reach, for one that does not say it (SNI).
+    func accepting(
+        _ stream: any ByteStream, _ seat: Seat?, on loop: any Loop, name: String? = nil,
+        _ accept: @escaping (any ByteStream, Seat?) -> (any StreamHandler)?
+    ) -> any StreamHandler {
         let peer = stream.peer
         let newcomer = seat.map { Newcomer(stream, $0, at: loop.now) }
         return TLSStream.accepting(
-            loop, stream, context, refused: { [refused] in refused(peer, $0) }, gone: newcomer?.leave
+            loop, stream, context, name: name, refused: { [refused] in refused(peer, $0) }, gone: newcomer?.leave
         ) { stream in
             if let handler = accept(stream, seat) { return handler }
             seat?.leave()

@@ -19,12 +19,12 @@ extension TLSStream {
     /// done, `refused` when it fails or takes longer than `patience` nanoseconds. A client that speaks plain HTTP is told so in HTTP.
     /// - Parameter gone: called when a stream whose handshake has not come to its end is closed, some time after `refused`.
     package static func accepting(
-        _ loop: any Loop, _ inner: any ByteStream, _ context: TLSContext,
+        _ loop: any Loop, _ inner: any ByteStream, _ context: TLSContext, name: String? = nil,
         patience: UInt64 = 60_000_000_000, refused: @escaping (TLSError) -> Void = { _ in },
         gone: (() -> Void)? = nil,
         _ accept: @escaping (TLSStream) -> any StreamHandler
     ) -> any StreamHandler {
-        let stream = TLSStream(loop, try? TLSMachine(accepting: context))
+        let stream = TLSStream(loop, try? TLSMachine(accepting: context, as: name))
         stream.accept = accept
         stream.gone = gone
         stream.refused = refused

@@ -151,7 +151,7 @@ internal import WiretapeSystem
     fileprivate func tell(key line: String) { keyLog?.write(line) }
 
     /// The certificate for a client that asks for `name`.
-    fileprivate func certificate(for name: String?) -> TLSIdentity? {
+    func certificate(for name: String?) -> TLSIdentity? {
         guard let authority else { return nil }
         let key = name ?? ""
         return issued.withLock { issued in
@@ -171,6 +171,8 @@ private func chooseCertificate(_ ssl: OpaquePointer?, _ context: UnsafeMutableRa
     guard let context = unsafe context else { return 0 }
     let owner = unsafe Unmanaged<TLSContext>.fromOpaque(context).takeUnretainedValue()
     let name = unsafe SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { unsafe String(cString: $0) }
+    // What the client believes to reach is known without its saying so.
+    if name == nil, unsafe SSL_get_certificate(ssl) != nil { return 1 }
     guard let identity = owner.certificate(for: name) else { return 0 }
     let isUsed =
         unsafe SSL_use_certificate(ssl, identity.certificate) == 1 && SSL_use_PrivateKey(ssl, identity.key) == 1

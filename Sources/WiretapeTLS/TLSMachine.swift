@@ -41,9 +41,15 @@ internal import WiretapeBytes
     }
 
     /// The server's side.
-    package init(accepting context: TLSContext) throws(TLSError) {
+    /// - Parameter name: what a context that issues certificates says to a client that names nobody; nil: its own names.
+    package init(accepting context: TLSContext, as name: String? = nil) throws(TLSError) {
         try self.init(context, host: nil)
         unsafe SSL_set_accept_state(ssl)
+        if let identity = name.flatMap(context.certificate) {
+            // Both count their references.
+            _ = unsafe SSL_use_certificate(ssl, identity.certificate)
+            _ = unsafe SSL_use_PrivateKey(ssl, identity.key)
+        }
     }
 
     private init(_ context: TLSContext, host: String?) throws(TLSError) {

@@ -111,6 +111,31 @@ package final class ReplayServer {
         return listener.address
     }
 
+    /// Accepts clients of a forward proxy at `address`: each gets what was recorded at the host that it names.
+    /// - Parameters:
+    ///   - scope: which hosts are answered for; the others are tunnelled to.
+    ///   - inner: of TLS within the proxy.
+    ///   - unseen: relays plain requests to hosts that are not answered for.
+    ///   - door: nil for clients that speak plain HTTP to the proxy itself.
+    ///   - page: what ``ForwardDoor/magicHost`` answers.
+    /// - Returns: where it listens, with the real port.
+    package func listenForward(
+        on address: Address, scope: ForwardDoor.Scope, inner: TLSDoor, unseen: ForwardRelays, door: TLSDoor? = nil,
+        page: @escaping (RequestHead) -> HTTPAnswer
+    ) throws(NetError) -> Address {
+        // Lifetime: the server closes its listeners before it goes, and its connections have ended by then.
+        let proxy = ForwardDoor(
+            loop, scope: scope, inner: inner, admission: admission, unseen: unseen, connectTimeout: connectTimeout,
+            page: page, say: { [unowned self] in tellRefused($0) }
+        ) { [unowned self] stream, seat, target, isTLS in
+            accept(stream, seat, name: nil, upstream: target.name(isTLS: isTLS))
+        }
+        let real = try proxy.listen(on: address, reusePort: false, door: door)
+        listeners.append(proxy)
+        arm()
+        return real
+    }
+
     /// The tape was read: `driver` takes the place of the ``WaitingDriver`` that the server was made with, and hears what
     /// clients have said meanwhile.
     package func begin(_ driver: any ReplayDriver) {

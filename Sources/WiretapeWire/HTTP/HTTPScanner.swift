@@ -71,6 +71,17 @@ package struct HTTPScanner: ~Copyable {
         expected.append(method == "HEAD" ? .head : method == "CONNECT" ? .connect : .other)
     }
 
+    /// Whether the connection is no HTTP any more: upgraded, or not understood.
+    package var isOver: Bool {
+        switch state {
+        case .done, .failed: true
+        case .head, .length, .chunkSize, .chunkBlank, .chunkExtension, .chunkSizeLF, .chunkData, .chunkDataCR,
+            .chunkDataLF,
+            .trailers, .untilEnd, .messageEnd:
+            false
+        }
+    }
+
     /// Whether the next byte belongs to a head, which `request` and `response` give back whole in ``HTTPHeadInfo/raw``. All
     /// other bytes up to `next` may be forwarded at once.
     package var isInHead: Bool {

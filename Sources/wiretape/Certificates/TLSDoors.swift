@@ -10,29 +10,32 @@ struct TLSDoors {
     private let folder: String?
 
     /// - Throws: when a certificate has no key, or there is no listener for it.
-    init(_ arguments: ParsedArguments, listens: [Origin]) throws(UsageError) {
+    init(_ arguments: ParsedArguments, listens: [Origin], isForward: Bool = false) throws(UsageError) {
         folder = arguments.value("ca-dir")
         switch (arguments.value("cert"), arguments.value("key")) {
         case (nil, nil): certificate = nil
         case (let certificate?, let key): self.certificate = (certificate, key ?? certificate)
         case (nil, _?): throw arguments.error("--key needs --cert, the certificate that it belongs to")
         }
-        if certificate != nil, !listens.contains(where: \.isTLS) {
+        if certificate != nil, !isForward, !listens.contains(where: \.isTLS) {
             throw arguments.error("--cert: no listener speaks TLS; add --tls or write --listen https://HOST:PORT")
         }
     }
 
     /// What is behind the listeners, for one run.
     struct Opened {
-        /// Nil when no listener speaks TLS.
+        /// Nil when no listener speaks TLS, and none is a proxy.
         var door: TLSDoor?
+        /// Who issues what clients are shown; nil for a given certificate.
+        var authority: TLSIdentity?
         /// Variables that make a started command trust the authority.
         var environment: [(name: String, value: String)] = []
     }
 
     /// - Parameter hosts: names of the servers that clients believe to reach; a client that names none is shown them.
-    func open(_ listens: [Origin], hosts: [String], _ log: Log) throws -> Opened {
-        guard listens.contains(where: \.isTLS) else { return Opened() }
+    /// - Parameter isForward: the listener is a proxy, within which TLS is spoken to every host.
+    func open(_ listens: [Origin], hosts: [String], isForward: Bool = false, _ log: Log) throws -> Opened {
+        guard isForward || listens.contains(where: \.isTLS) else { return Opened() }
         do {
             let keyLog = try Self.keyLog()
             if let certificate {
@@ -51,6 +54,7 @@ struct TLSDoors {
             let context = try TLSContext(serverIssuing: authority, fallbackNames: names, keyLog: keyLog)
             let path = folder.certificatePath
             var opened = Opened(door: TLSDoor(context) { log.warning(Self.refusal($0, $1, path)) })
+            opened.authority = authority
             opened.environment = [("WIRETAPE_CA", path), ("NODE_EXTRA_CA_CERTS", path)]
             if let bundle = try folder.bundle(authority) {
                 opened.environment += ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"].map { ($0, bundle) }

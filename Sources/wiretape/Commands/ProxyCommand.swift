@@ -21,9 +21,10 @@ package struct ProxyCommand: Command {
         let doors = try plan.openDoors(log)
         let relay = RelayRun(plan, shell, try UpstreamConnector(plan), seed: seed, writer: nil, log)
         defer { relay.abandon() }
-        let ready = ReadyLine(
-            urls: try relay.start(addresses, doors.door), seed: plan.faults.plan.rules.isEmpty ? nil : seed,
+        var ready = ReadyLine(
+            urls: try relay.start(addresses, doors), seed: plan.faults.plan.rules.isEmpty ? nil : seed,
             trust: doors.environment, listens: plan.listens.map(\.origin))
+        ready.bypass = plan.bypass
         ready.tell(arguments, log)
         let end = try shell.run(ready) { relay.stop() }
         relay.finish()

@@ -38,9 +38,10 @@ package struct RecordCommand: Command {
         let seed = plan.faults.seed ?? UInt64.random(in: 0..<1 << 53)
         let relay = RelayRun(plan, shell, connector, seed: seed, writer: writer, log)
         defer { relay.abandon() }
-        let ready = ReadyLine(
-            urls: try relay.start(addresses, doors.door), seed: plan.faults.plan.rules.isEmpty ? nil : seed,
+        var ready = ReadyLine(
+            urls: try relay.start(addresses, doors), seed: plan.faults.plan.rules.isEmpty ? nil : seed,
             trust: doors.environment, listens: plan.listens.map(\.origin))
+        ready.bypass = plan.bypass
         redaction.warn(log, output)
         ready.tell(arguments, log)
         let end: RunEnd
@@ -68,7 +69,8 @@ package struct RecordCommand: Command {
         options.diskFull = arguments.value("on-disk-full").flatMap { .init(rawValue: $0) } ?? .stop
         options.sync = arguments.value("sync").flatMap { .init(rawValue: $0) } ?? .stop
         let header = TapeHeader(
-            started: SystemClock.rfc3339(SystemClock.wall), tool: "wiretape/\(Tool.version)", mode: "reverse",
+            started: SystemClock.rfc3339(SystemClock.wall), tool: "wiretape/\(Tool.version)",
+            mode: plan.forward == nil ? "reverse" : "forward",
             upstreams: plan.upstreams.map { ($0.name, redaction.without($0.url)) }, redaction: redaction.name)
         let origin = SystemClock.monotonic
         let rules = redaction.rules

@@ -18,6 +18,8 @@ package struct ReplayCommand: Command {
     private let options: ReplayOptions
     private let upstream: Upstream?
     private let access: AccessPolicy
+    /// Which hosts are answered for when the listener is a proxy; nil: clients take it for the upstream.
+    private let forward: ForwardDoor.Scope?
     private let faults: FaultArguments
     private let target: ReportTarget?
     private let events: EventsTarget?
@@ -28,9 +30,13 @@ package struct ReplayCommand: Command {
         self.arguments = arguments
         path = arguments.positionals[0]
         log = Log(arguments)
+        forward = try RelayPlan.scope(arguments)
         do throws(OptionError) {
             options = try ReplayOptions(arguments)
-            access = try AccessPolicy(hosts: arguments.all("allow-host"), origins: arguments.all("allow-origin"))
+            // A page cannot make a browser speak to a proxy that it does not use.
+            access =
+                forward == nil
+                ? try AccessPolicy(hosts: arguments.all("allow-host"), origins: arguments.all("allow-origin")) : .open
             upstream = try arguments.value("upstream").map { text throws(OptionError) in
                 try UpstreamValue.parse(text).upstream
             }
@@ -94,11 +100,11 @@ package struct ReplayCommand: Command {
         try CommandCheck.check(arguments.tail)
         try LoadedTape.require(path)
         HeapMemory.returnLargeBlocks()
-        let upstreams = try LoadedTape.upstreams(path: path)
+        let upstreams = try LoadedTape.upstreams(path: path, isForward: forward != nil)
         let listeners = try listeners(upstreams)
         // What is asked of the whole tape has to be known before anybody connects.
-        let doors = try TLSDoors(arguments, listens: listeners.origins)
-            .open(listeners.origins, hosts: LoadedTape.hosts(path: path), log)
+        let doors = try TLSDoors(arguments, listens: listeners.origins, isForward: forward != nil)
+            .open(listeners.origins, hosts: LoadedTape.hosts(path: path), isForward: forward != nil, log)
         let isWhole = try !options.names.isEmpty || options.causality == .tape || LoadedTape.isShort(path: path)
         let tape =
             isWhole
@@ -121,9 +127,7 @@ package struct ReplayCommand: Command {
         let server = try server(driver, places, memory, on: shell.loop)
         follow(server, actual, events)
         server.ended = { shell.finish() }
-        let ready = ReadyLine(
-            urls: try listeners.open(server, doors.door, on: shell.loop), endpointPath: first?.endpoint ?? "",
-            seed: seed, trust: doors.environment, listens: listeners.origins)
+        let ready = try open(listeners, server, doors, first, on: shell.loop)
         Listening.limit(places, perClient: upstream == nil ? 1 : 2)
         ready.tell(arguments, log)
         events?.ready(ready)
@@ -156,6 +160,35 @@ package struct ReplayCommand: Command {
             log.warning("--events: the lines are not complete: \(why)")
         }
         return verdict.tell(arguments)
+    }
+
+    /// Opens the listeners.
+    private func open(
+        _ listeners: ReplayListeners, _ server: ReplayServer, _ doors: TLSDoors.Opened, _ first: RecordedSession?,
+        on loop: UVLoop
+    ) throws -> ReadyLine {
+        guard let forward, let inner = doors.door else {
+            return ReadyLine(
+                urls: try listeners.open(server, doors.door, on: loop), endpointPath: first?.endpoint ?? "",
+                seed: seed, trust: doors.environment, listens: listeners.origins)
+        }
+        let connector = try UpstreamConnector([], isForward: true).connect(on: loop)
+        var relaying = RelayOptions()
+        relaying.keepHost = true
+        let unseen = ForwardRelays { upstream in
+            RelayNode(loop, upstream: upstream, tap: nil, numbers: ConnectionNumbers(), options: relaying) {
+                connector(upstream, $0, $1)
+            }
+        }
+        let origin = listeners.origins[0]
+        let address = try server.listenForward(
+            on: Listening.address(origin, on: loop), scope: forward, inner: inner, unseen: unseen,
+            door: origin.isTLS ? inner : nil, page: AuthorityPage(doors.authority).answer)
+        var ready = ReadyLine(
+            urls: [("proxy", Listening.url(address, isTLS: origin.isTLS))], seed: seed, trust: doors.environment,
+            listens: listeners.origins)
+        ready.bypass = forward.bypass.environmentValue
+        return ready
     }
 
     private func server(

@@ -56,8 +56,9 @@ extension OptionGroup {
         "Relay",
         [
             OptionSpec(
-                "upstream", "[NAME=]URL", UpstreamValue.kind, required: true, repeatable: true,
-                "The server to stand in front of: http, https, ws or wss. Each further one has a name and a listener."),
+                "upstream", "[NAME=]URL", UpstreamValue.kind, repeatable: true,
+                "The server to stand in front of: http, https, ws or wss. Each further one has a name and a listener. Needed "
+                    + "but in --mode forward."),
             OptionSpec(
                 "listen", "ADDRESS", ListenValue.kind, repeatable: true,
                 "Where clients connect: HOST:PORT, http://HOST:PORT or https://HOST:PORT; port 0 picks a free one. The n-th "
@@ -68,8 +69,24 @@ extension OptionGroup {
                 "upstream-ca", "FILE", .file, "Trust the certificates in this PEM file too, beside the system's."),
             OptionSpec(switch: "insecure-upstream", "Do not verify the upstream's certificate."),
             OptionSpec("threads", "N", .count(1...64), default: "1", "Event loops, each on a thread of its own."),
-            .missing("mode", "this version records in reverse mode only, in front of --upstream"),
+            mode, only, bypass,
         ])
+
+    /// How clients come.
+    static let mode = OptionSpec(
+        "mode", "MODE", .choice(["reverse", "forward"]), default: "reverse",
+        "reverse: clients use the listener's address in place of the server's. forward: the listener is a proxy (HTTP with CONNECT, "
+            + "and SOCKS 5), clients name the hosts that they want to reach, and a command behind -- finds it in http_proxy, "
+            + "https_proxy and all_proxy.")
+
+    static let only = OptionSpec(
+        "only", "HOST", .checked(suggestions: []) { _ = try HostPatterns([$0]) }, repeatable: true,
+        "In forward mode: look at these hosts only, and tunnel the others untouched: chat.example.com, *.example.com, "
+            + "127.0.0.1:5000.")
+
+    static let bypass = OptionSpec(
+        "bypass", "HOST", .checked(suggestions: []) { _ = try HostPatterns([$0]) }, repeatable: true,
+        "In forward mode: tunnel these hosts untouched.")
 
     /// TLS towards clients.
     package static let tls = OptionGroup(

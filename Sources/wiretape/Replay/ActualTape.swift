@@ -13,10 +13,11 @@ final class ActualTape {
 
     init(path: String, of tape: String, _ upstreams: Upstreams) throws {
         file = try File.creating(path, overwrite: true)
-        let names = upstreams.names.isEmpty ? ["main"] : upstreams.names
+        let names = upstreams.isForward ? [] : upstreams.names.isEmpty ? ["main"] : upstreams.names
         packer.appendHeader(
             TapeHeader(
-                started: SystemClock.rfc3339(SystemClock.wall), tool: "wiretape/\(Tool.version)", mode: "reverse",
+                started: SystemClock.rfc3339(SystemClock.wall), tool: "wiretape/\(Tool.version)",
+                mode: upstreams.isForward ? "forward" : "reverse",
                 upstreams: names.map { ($0, "replay:\(tape)") }, redaction: "default"))
         packer.redaction = TapeRedaction()
     }

@@ -3,6 +3,7 @@ internal import WiretapeProtocol
 internal import WiretapeReplay
 internal import WiretapeSystem
 internal import WiretapeTape
+internal import WiretapeWire
 
 /// A tape as a replay needs it: its sessions and ordinary exchanges, decoded.
 struct LoadedTape {
@@ -46,8 +47,16 @@ struct LoadedTape {
     }
 
     /// The upstreams that a tape names, of which each has a listener where there are several.
-    static func upstreams(path: String) throws -> Upstreams {
-        Upstreams(try TapeReader(path: path).header.upstreams.map(\.name))
+    /// - Parameter isForward: clients name the hosts that they want to reach.
+    static func upstreams(path: String, isForward: Bool = false) throws -> Upstreams {
+        let named = try TapeReader(path: path).header.upstreams
+        guard isForward else { return Upstreams(named.map(\.name)) }
+        var hosts: [String: String] = [:]
+        for (name, url) in named {
+            guard let origin = try? Origin.parse(url) else { continue }
+            hosts[name] = ForwardTarget(host: origin.host, port: origin.port).name(isTLS: origin.isTLS)
+        }
+        return Upstreams(forward: hosts)
     }
 
     /// The hosts of the recorded upstreams.

@@ -6,57 +6,109 @@ internal import WiretapeRuntime
 final class LoopRelays {
     typealias Connect = (Upstream, Address, any StreamHandler) -> any ByteStream
 
-    private let nodes: [RelayNode]
-    private let tap: Tap?
-    private let faults: FaultControl?
-    private let admission: Admission
+    /// What the relays of one loop share.
+    struct Shared {
+        let loop: any Loop
+        let tap: Tap?
+        let numbers: ConnectionNumbers
+        let options: RelayOptions
+        let admission: Admission
+        var faults: FaultControl?
+        let ledger: UpstreamLedger
+        let connect: Connect
+
+        /// - Parameter isSeen: false: what passes is on no tape, and no rule touches it.
+        func node(_ upstream: Upstream, isSeen: Bool = true) -> RelayNode {
+            RelayNode(
+                loop, upstream: upstream, tap: isSeen ? tap : nil, numbers: isSeen ? numbers : ConnectionNumbers(),
+                options: options, faults: isSeen ? faults : nil, ledger: isSeen ? ledger : UpstreamLedger(),
+                admission: admission
+            ) { [connect] in connect(upstream, $0, $1) }
+        }
+    }
+
+    /// How clients come.
+    private enum Doors {
+        /// To a listener for each upstream.
+        case reverse([RelayNode])
+        /// To a proxy, which knows the hosts that are looked at and those that are not.
+        case forward(ForwardDoor, ForwardRelays, unseen: ForwardRelays)
+    }
+
+    private let doors: Doors
+    private let shared: Shared
     private var open = 0
 
     /// - Parameter failed: called once when the recording failed and the traffic must stop.
-    init(
-        _ loop: any Loop, _ upstreams: [Upstream], tap: Tap?, numbers: ConnectionNumbers, options: RelayOptions,
-        admission: Admission, faults: FaultControl? = nil, ledger: UpstreamLedger, connect: @escaping Connect,
-        failed: @escaping () -> Void
-    ) {
-        self.tap = tap
-        self.faults = faults
-        self.admission = admission
-        nodes = upstreams.map { upstream in
-            RelayNode(
-                loop, upstream: upstream, tap: tap, numbers: numbers, options: options, faults: faults,
-                ledger: ledger, admission: admission
-            ) { connect(upstream, $0, $1) }
+    init(_ shared: Shared, _ upstreams: [Upstream], forward: ForwardPlan?, failed: @escaping () -> Void) {
+        self.shared = shared
+        if let forward {
+            let seen = ForwardRelays { shared.node($0) }
+            let unseen = ForwardRelays { shared.node($0, isSeen: false) }
+            let door = ForwardDoor(
+                shared.loop, scope: forward.scope, inner: forward.inner, admission: shared.admission, unseen: unseen,
+                connectTimeout: shared.options.connectTimeout, page: forward.page.answer, say: forward.say
+            ) { seen.accept($0, $1, $2, isTLS: $3) }
+            doors = .forward(door, seen, unseen: unseen)
+        } else {
+            doors = .reverse(upstreams.map { shared.node($0) })
         }
         // Lifetime: the relays keep the tap, which calls this on their thread until `close()`.
-        tap?.onHold = { [unowned self] in for node in nodes { node.hold() } }
+        shared.tap?.onHold = { [unowned self] in hold() }
         // Lifetime: as above.
-        tap?.onRelease = { [unowned self] in for node in nodes { node.release() } }
-        tap?.onFailure = failed
+        shared.tap?.onRelease = { [unowned self] in release() }
+        shared.tap?.onFailure = failed
     }
 
-    /// Accepts clients of the n-th upstream at the n-th address.
+    private func hold() {
+        switch doors {
+        case .reverse(let nodes): for node in nodes { node.hold() }
+        case .forward(_, let seen, _): seen.hold()
+        }
+    }
+
+    private func release() {
+        switch doors {
+        case .reverse(let nodes): for node in nodes { node.release() }
+        case .forward(_, let seen, _): seen.release()
+        }
+    }
+
+    /// Accepts clients of the n-th upstream at the n-th address, or of the proxy at the first.
     /// - Parameter doors: of the n-th listener; nil for one that speaks plain HTTP.
     /// - Returns: the addresses with their real ports.
-    func listen(on addresses: [Address], doors: [TLSDoor?], reusePort: Bool) throws(NetError) -> [Address] {
-        var real: [Address] = []
-        for (index, node) in nodes.enumerated() {
-            real.append(try node.listen(on: addresses[index], reusePort: reusePort, door: doors[index]))
+    func listen(on addresses: [Address], doors tls: [TLSDoor?], reusePort: Bool) throws(NetError) -> [Address] {
+        switch doors {
+        case .reverse(let nodes):
+            var real: [Address] = []
+            for (index, node) in nodes.enumerated() {
+                real.append(try node.listen(on: addresses[index], reusePort: reusePort, door: tls[index]))
+            }
+            return real
+        case .forward(let door, _, _):
+            return [try door.listen(on: addresses[0], reusePort: reusePort, door: tls[0])]
         }
-        return real
     }
 
     /// Ends all connections; `done` is called once, when the recorder has all of them.
     func stop(_ done: @escaping () -> Void) {
-        open = nodes.count
-        for node in nodes {
-            node.stop { [self] in
-                open -= 1
-                if open > 0 { return }
-                tap?.close()
-                faults?.close()
-                admission.close()
-                done()
-            }
+        let left: () -> Void = { [self] in
+            open -= 1
+            if open > 0 { return }
+            shared.tap?.close()
+            shared.faults?.close()
+            shared.admission.close()
+            done()
+        }
+        switch doors {
+        case .reverse(let nodes):
+            open = nodes.count
+            for node in nodes { node.stop(left) }
+        case .forward(let door, let seen, let unseen):
+            open = 2
+            door.close()
+            seen.stop(left)
+            unseen.stop(left)
         }
     }
 }

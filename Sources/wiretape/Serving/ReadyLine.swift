@@ -1,3 +1,4 @@
+internal import WiretapeProxy
 internal import WiretapeSystem
 internal import WiretapeWire
 
@@ -12,6 +13,8 @@ package struct ReadyLine: Sendable {
     package var trust: [(name: String, value: String)]
     /// What was asked for behind `--listen`, for each of `urls`.
     package var listens: [Origin]
+    /// Hosts that a command asks without the proxy, as `no_proxy` has them; nil: the listener is no proxy.
+    package var bypass: String?
 
     package init(
         urls: [(name: String, url: String)], endpointPath: String = "", seed: UInt64? = nil,
@@ -39,7 +42,7 @@ package struct ReadyLine: Sendable {
         [
             .init("url", .string(url)), .init("urls", .object(urls.map { .init($0.name, .string($0.url)) })),
             .init("endpoint", .string(url + endpointPath)), .init("ws", .string(webSocketURL + endpointPath)),
-            .init("control", .null), .init("proxy", .null), .init("pid", .number(pid)),
+            .init("control", .null), .init("proxy", bypass == nil ? .null : .string(url)), .init("pid", .number(pid)),
             .init("seed", seed.map { .number($0) } ?? .null),
         ]
     }
@@ -52,14 +55,29 @@ package struct ReadyLine: Sendable {
             let variable = CommandWords.variable(name)
             if !found.contains(where: { $0.0 == variable }) { found.append((variable, url)) }
         }
-        return found + trust
+        return found + proxies + trust
+    }
+
+    /// What makes a command use the proxy, in both spellings: programs look for one or the other.
+    private var proxies: [(name: String, value: String)] {
+        guard let bypass else { return [] }
+        var found = [("NODE_USE_ENV_PROXY", "1")]
+        for name in ["http_proxy", "https_proxy", "ws_proxy", "wss_proxy", "all_proxy", "no_proxy"] {
+            let value = name == "no_proxy" ? bypass : url
+            found += [(name, value), (name.uppercased(), value)]
+        }
+        return found
     }
 
     /// Tells people on standard error and, with `--json`, machines on standard output.
     func tell(_ arguments: ParsedArguments, _ log: Log) {
         for (i, (name, url)) in urls.enumerated() {
             let title = urls.count > 1 ? "\(name): " : ""
-            log.info("\(title)listening on \(url)")
+            log.info(
+                bypass == nil
+                    ? "\(title)listening on \(url)"
+                    : "a proxy for HTTP, CONNECT and SOCKS 5 on \(url); http://\(ForwardDoor.magicHost)/ through it has the certificate"
+            )
             let others = listens.indices.contains(i) ? Listening.otherURLs(listens[i], url) : []
             if !others.isEmpty { log.info("\(title)other machines reach it at \(others.joined(separator: " "))") }
         }

@@ -10,6 +10,8 @@ struct RelayPlan {
     var upstreams: [Upstream]
     /// Where clients of the n-th upstream connect. One upstream may have several.
     var listens: [(upstream: Int, origin: Origin)]
+    /// Which hosts are looked at when the listener is a proxy; nil: clients take it for the upstream.
+    let forward: ForwardDoor.Scope?
     var options = RelayOptions()
     let limits: ClientLimits
     var threads: Int
@@ -29,14 +31,19 @@ struct RelayPlan {
         faults = try FaultArguments(arguments)
         report = try ReportTarget(arguments)
         limits = ClientLimits(arguments)
+        forward = try Self.scope(arguments)
         do {
             expectations = try arguments.all("expect").map(Expectation.parse)
             let values = try arguments.all("upstream").map(UpstreamValue.parse)
             upstreams = values.map(\.upstream)
+            if upstreams.isEmpty, forward == nil {
+                throw OptionError(
+                    "a server is needed to stand in front of: --upstream URL, or --mode forward for clients of a proxy")
+            }
             listens = []
             let asked = arguments.all("listen")
             let scheme = arguments.has("tls") ? "https" : "http"
-            if upstreams.count == 1 {
+            if upstreams.count < 2 {
                 listens = try asked.map { (0, try ListenValue.parseUnnamed($0, scheme: scheme)) }
                 if listens.isEmpty { listens = [(0, ListenValue.free(scheme))] }
             } else {
@@ -47,7 +54,7 @@ struct RelayPlan {
         } catch {
             throw arguments.error("\(error)")
         }
-        doors = try TLSDoors(arguments, listens: listens.map(\.origin))
+        doors = try TLSDoors(arguments, listens: listens.map(\.origin), isForward: forward != nil)
         for (index, upstream) in upstreams.enumerated() {
             if upstreams[..<index].contains(where: { $0.name == upstream.name }) {
                 throw arguments.error(
@@ -55,12 +62,13 @@ struct RelayPlan {
             }
         }
         do {
-            options.access = try AccessPolicy(hosts: arguments.all("allow-host"), origins: [])
+            // A page cannot make a browser speak to a proxy that it does not use.
+            options.access = forward == nil ? try AccessPolicy(hosts: arguments.all("allow-host"), origins: []) : .open
         } catch {
             throw arguments.error(error.message)
         }
         options.connectTimeout = arguments.duration("connect-timeout") ?? RelayOptions.connectTimeout
-        options.keepHost = arguments.has("keep-host")
+        options.keepHost = arguments.has("keep-host") || forward != nil
         threads = Int(arguments.count("threads") ?? 1)
         if threads > 1, !faults.plan.rules.isEmpty || !expectations.isEmpty || report != nil {
             throw arguments.error(
@@ -82,10 +90,33 @@ struct RelayPlan {
         }
     }
 
-    /// What is behind the listeners with TLS.
+    /// What is behind the listeners with TLS, and behind a proxy.
     func openDoors(_ log: Log) throws -> TLSDoors.Opened {
-        try doors.open(listens.map(\.origin), hosts: upstreams.map(\.host), log)
+        try doors.open(listens.map(\.origin), hosts: upstreams.map(\.host), isForward: forward != nil, log)
     }
+
+    /// - Throws: when options of one mode are given in the other, or there is nothing to stand in front of.
+    static func scope(_ arguments: ParsedArguments) throws(UsageError) -> ForwardDoor.Scope? {
+        guard arguments.value("mode") == "forward" else {
+            for name in ["only", "bypass"] where !arguments.all(name).isEmpty {
+                throw arguments.error("--\(name) is for --mode forward")
+            }
+            return nil
+        }
+        for name in ["upstream", "allow-host"] where !arguments.all(name).isEmpty {
+            throw arguments.error("--\(name): in forward mode clients name the hosts; leave it out")
+        }
+        if arguments.all("listen").count > 1 { throw arguments.error("--listen: a forward proxy has one listener") }
+        do {
+            return ForwardDoor.Scope(
+                only: try HostPatterns(arguments.all("only")), bypass: try HostPatterns(arguments.all("bypass")))
+        } catch {
+            throw arguments.error(error.message)
+        }
+    }
+
+    /// Hosts that a command asks by itself, as `no_proxy` has them; nil when the listener is no proxy.
+    var bypass: String? { forward?.bypass.environmentValue }
 
     /// Whether sessions are followed: for rules, for what the run is held to, or for a report.
     var watches: Bool { !faults.plan.rules.isEmpty || !expectations.isEmpty || report != nil }

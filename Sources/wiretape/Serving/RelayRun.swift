@@ -14,6 +14,7 @@ internal import WiretapeTapeTools
 final class RelayRun {
     private let plan: RelayPlan
     private let shell: RunShell
+    private let log: Log
     private let writer: TapeWriter?
     private let numbers = ConnectionNumbers()
     private let ledger: UpstreamLedger
@@ -57,6 +58,7 @@ final class RelayRun {
         memory.log = { log.warning($0) }
         self.plan = plan
         self.shell = shell
+        self.log = log
         self.writer = writer
         self.connector = connector
     }
@@ -76,45 +78,51 @@ final class RelayRun {
     /// Listens on all loops.
     /// - Parameters:
     ///   - addresses: one for each of the plan's listeners.
-    ///   - door: what listeners with TLS are.
+    ///   - opened: what is behind listeners with TLS, and behind a proxy.
     /// - Returns: where clients connect, for each listener.
-    func start(_ addresses: [Address], _ door: TLSDoor?) throws -> [(name: String, url: String)] {
+    func start(_ addresses: [Address], _ opened: TLSDoors.Opened) throws -> [(name: String, url: String)] {
         try plan.report?.prepare()
-        let doors = plan.listens.map { $0.origin.isTLS ? door : nil }
-        let upstreams = plan.listens.map { plan.upstreams[$0.upstream] }
-        let first = LoopRelays(
-            shell.loop, upstreams, tap: writer.map { Tap(shell.loop, index: 0, sink: $0) }, numbers: numbers,
+        let doors = plan.listens.map { $0.origin.isTLS ? opened.door : nil }
+        let forward = plan.forward.flatMap { scope in
+            opened.door.map { [log] inner in
+                ForwardPlan(scope: scope, inner: inner, page: AuthorityPage(opened.authority), say: { log.warning($0) })
+            }
+        }
+        let upstreams = forward == nil ? plan.listens.map { plan.upstreams[$0.upstream] } : []
+        let shared = LoopRelays.Shared(
+            loop: shell.loop, tap: writer.map { Tap(shell.loop, index: 0, sink: $0) }, numbers: numbers,
             options: plan.options, admission: Admission(shell.loop, limits: plan.limits, places: places),
             faults: faults.map { FaultControl(shell.loop, $0, memory: memory) }, ledger: ledger,
-            connect: connector.connect(on: shell.loop)
-            // Lifetime: the run outlives its loop's run, within which this is called.
-        ) { [unowned self] in shell.finish() }
+            connect: connector.connect(on: shell.loop))
+        // Lifetime: the run outlives its loop's run, within which this is called.
+        let first = LoopRelays(shared, upstreams, forward: forward) { [unowned self] in shell.finish() }
         relays = first
         let real = try first.listen(on: addresses, doors: doors, reusePort: plan.threads > 1)
         for index in 1..<max(1, plan.threads) {
             let thread = LoopThread(name: "loop-\(index)")
             try thread.start()
             threads.append(thread)
-            try startOther(thread, index, upstreams, real, doors)
+            try startOther(thread, index, upstreams, forward, real, doors)
         }
         if !threads.isEmpty, writer != nil { watchOthers() }
         Listening.limit(places, perClient: 2)
-        return upstreams.indices.map {
-            (upstreams[$0].name, Listening.url(real[$0], isTLS: doors[$0] != nil))
+        return real.indices.map {
+            (forward == nil ? upstreams[$0].name : "proxy", Listening.url(real[$0], isTLS: doors[$0] != nil))
         }
     }
 
     private func startOther(
-        _ thread: LoopThread, _ index: Int, _ upstreams: [Upstream], _ addresses: [Address], _ doors: [TLSDoor?]
+        _ thread: LoopThread, _ index: Int, _ upstreams: [Upstream], _ forward: ForwardPlan?, _ addresses: [Address],
+        _ doors: [TLSDoor?]
     ) throws {
         let (writer, numbers, options, connector, others) = (writer, numbers, plan.options, connector, others)
         let (ledger, limits, places) = (ledger, plan.limits, places)
         try thread.call { loop in
-            let relays = LoopRelays(
-                loop, upstreams, tap: writer.map { Tap(loop, index: index, sink: $0) }, numbers: numbers,
-                options: options, admission: Admission(loop, limits: limits, places: places), ledger: ledger,
-                connect: connector.connect(on: loop)
-            ) { others.update { $0.hasFailed = true } }
+            let shared = LoopRelays.Shared(
+                loop: loop, tap: writer.map { Tap(loop, index: index, sink: $0) }, numbers: numbers, options: options,
+                admission: Admission(loop, limits: limits, places: places), ledger: ledger,
+                connect: connector.connect(on: loop))
+            let relays = LoopRelays(shared, upstreams, forward: forward) { others.update { $0.hasFailed = true } }
             loop.residents.append(relays)
             _ = try relays.listen(on: addresses, doors: doors, reusePort: true)
         }

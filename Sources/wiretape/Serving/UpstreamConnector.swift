@@ -9,10 +9,13 @@ final class UpstreamConnector: Sendable {
     private let secure: TLSContext?
 
     /// - Throws: when the file of `--upstream-ca` cannot be used.
-    convenience init(_ plan: RelayPlan) throws { try self.init(plan.upstreams, trust: plan.trust) }
+    convenience init(_ plan: RelayPlan) throws {
+        try self.init(plan.upstreams, trust: plan.trust, isForward: plan.forward != nil)
+    }
 
-    init(_ upstreams: [Upstream], trust: TLSTrust = .system) throws {
-        guard upstreams.contains(where: \.isTLS) else {
+    /// - Parameter isForward: clients name the upstreams.
+    init(_ upstreams: [Upstream], trust: TLSTrust = .system, isForward: Bool = false) throws {
+        guard isForward || upstreams.contains(where: \.isTLS) else {
             secure = nil
             return
         }
