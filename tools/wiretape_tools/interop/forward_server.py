@@ -1,0 +1,50 @@
+"""Two hosts in one process, by aiohttp: forward_server.py PORT PORT [CERTIFICATE KEY]. Both answer every path with what they were
+asked, /ws sends texts back in capitals, and /events has three server-sent events. With a certificate the second one speaks TLS."""
+
+import asyncio
+import ssl
+import sys
+
+from aiohttp import WSMsgType, web
+
+
+async def said(request):
+    text = await request.text()
+    return web.Response(text=f"{request.method} {request.host.split(':')[0]} {request.path_qs} {text}".strip())
+
+
+async def socket(request):
+    answer = web.WebSocketResponse()
+    await answer.prepare(request)
+    async for message in answer:
+        if message.type == WSMsgType.TEXT:
+            await answer.send_str(message.data.upper())
+    return answer
+
+
+async def events(request):
+    answer = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await answer.prepare(request)
+    for n in range(3):
+        await answer.write(f"id: {n}\ndata: {request.path} {n}\n\n".encode())
+        await asyncio.sleep(0.02)
+    return answer
+
+
+async def main():
+    app = web.Application()
+    app.router.add_get("/ws", socket)
+    app.router.add_get("/events", events)
+    app.router.add_route("*", "/{path:.*}", said)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    secure = None
+    if len(sys.argv) > 3:
+        secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        secure.load_cert_chain(sys.argv[3], sys.argv[4])
+    await web.TCPSite(runner, "127.0.0.1", int(sys.argv[1])).start()
+    await web.TCPSite(runner, "127.0.0.1", int(sys.argv[2]), ssl_context=secure).start()
+    await asyncio.Event().wait()
+
+
+asyncio.run(main())
