@@ -113,7 +113,7 @@ import WiretapeWire
             ["proxy", "--upstream", "http://a", "--fault", "reset on connect", "--threads", "2"],
             "rules and reports are of one loop"
         ),
-        (["proxy", "--upstream", "http://a", "--control", "x"], "--control is not built yet"),
+        (["proxy", "--upstream", "http://a", "--control", "x"], "names no port"),
         (["proxy", "--upstream", "http://a", "--upstream-ca", "x", "--insecure-upstream"], "contradict"),
         (["record", "--upstream", "http://a", "-o", "-"], "a tape on standard output is not built yet"),
         (["recrod"], "unknown command 'recrod'; did you mean 'record'?"),

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeControl
 internal import WiretapeFaults
 internal import WiretapeNet
 internal import WiretapeProtocol
@@ -21,6 +22,7 @@ package struct ReplayCommand: Command {
     private let faults: FaultArguments
     private let target: ReportTarget?
     private let events: EventsTarget?
+    private let control: ControlDoor?
     private let log: Log
     private let seed: UInt64
 
@@ -43,6 +45,7 @@ package struct ReplayCommand: Command {
         if let problem = faults.plan.problemsInReplay.first { throw arguments.error(problem.description) }
         target = try ReportTarget(arguments)
         events = try EventsTarget(arguments)
+        control = try ControlDoor(arguments)
         if path == "-" { throw arguments.error("FILE -: a tape on standard input is not built yet; name a file") }
         if target == .output, arguments.has("json") {
             throw arguments.error("--report - and --json both want standard output")
@@ -50,7 +53,7 @@ package struct ReplayCommand: Command {
     }
 
     package func run() throws -> Int32 {
-        let events = try events.map { try RunEvents($0) }
+        let events = try RunEvents(events, isControlled: control != nil)
         do {
             return try play(events)
         } catch let refused as RefusedRules {
@@ -103,8 +106,10 @@ package struct ReplayCommand: Command {
         let tape =
             isWhole
             ? try LoadedTape(path: path, ignore: options.ignore, memory: arguments.memory, log: log) : nil
+        let played = PlayedTape(tape)
         let make = { (tape: LoadedTape) in
             try listeners.check(tape)
+            played.tape = tape
             return try engine(tape, upstreams, tellsTape: target?.actualTape != nil || events != nil)
         }
         let waiting = WaitingDriver(
@@ -121,10 +126,12 @@ package struct ReplayCommand: Command {
         let server = try server(driver, places, memory, on: shell.loop)
         follow(server, actual, events)
         server.ended = { shell.finish() }
-        let ready = ReadyLine(
+        var ready = ReadyLine(
             urls: try listeners.open(server, doors.door, on: shell.loop), endpointPath: first?.endpoint ?? "",
             seed: seed, trust: doors.environment, listens: listeners.origins)
-        Listening.limit(places, perClient: upstream == nil ? 1 : 2)
+        let control = try openControl(server, events, played, on: shell.loop, &ready)
+        Listening.limit(
+            places, perClient: upstream == nil ? 1 : 2, reserved: control == nil ? 0 : ControlDoor.mostConnections)
         ready.tell(arguments, log)
         events?.ready(ready)
         var failure: (any Error)?
@@ -140,8 +147,13 @@ package struct ReplayCommand: Command {
         let end: RunEnd
         do {
             end = try shell.run(ready) {
-                report = server.report(clientsAreGone: shell.commandHasEnded)
-                server.stop { shell.workStopped() }
+                let told = server.report(clientsAreGone: shell.commandHasEnded)
+                report = told
+                server.stop {
+                    guard let control else { return shell.workStopped() }
+                    events?.ending(told, masked: server.masked, at: server.elapsed)
+                    control.stop { shell.workStopped() }
+                }
             }
         } catch {
             // The command could not be started: nothing has passed.
@@ -156,6 +168,24 @@ package struct ReplayCommand: Command {
             log.warning("--events: the lines are not complete: \(why)")
         }
         return verdict.tell(arguments)
+    }
+
+    /// Opens the control API, if it is wanted, with this replay as its first run.
+    private func openControl(
+        _ server: ReplayServer, _ events: RunEvents?, _ tape: PlayedTape, on loop: UVLoop, _ ready: inout ReadyLine
+    ) throws -> ControlServer? {
+        guard let control, let events else { return nil }
+        let (api, url) = try control.open(on: loop)
+        ready.control = (url, control.token)
+        let run = ControlledReplay(
+            server, on: loop, journal: events.journal, place: ready.members(pid: ThisProcess.id)
+        ) { tape.tape.map { ($0.sessions, $0.name) } }
+        server.observe = { [observe = server.observe] event in
+            observe?(event)
+            run.noticed()
+        }
+        api.add(run)
+        return api
     }
 
     private func server(

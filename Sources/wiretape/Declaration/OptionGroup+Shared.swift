@@ -1,4 +1,5 @@
 internal import WiretapeAttempts
+internal import WiretapeControl
 internal import WiretapeWire
 
 extension OptionGroup {
@@ -16,7 +17,14 @@ extension OptionGroup {
                 "log-level", "LEVEL", .choice(Log.Level.allCases.map(\.rawValue)), default: "info",
                 "How much is told on standard error."),
             OptionSpec(switch: "quiet", short: "q", "Tell errors and the verdict only, as --log-level error."),
-            .missing("control", "the control API comes later"),
+            OptionSpec(
+                "control", "ADDRESS", .checked(suggestions: ["127.0.0.1:0"]) { _ = try ListenValue.parse($0) },
+                "Open the control API there: look at the run and act on it while it goes on (docs/control.md). HOST:PORT or "
+                    + "http://HOST:PORT; port 0 picks a free one."),
+            OptionSpec(
+                "control-token", "TOKEN", .checked(suggestions: []) { try ControlAccess.check(token: $0) },
+                "What requests to the control API have to bring as 'Authorization: Bearer TOKEN'. An address beyond loopback "
+                    + "needs one."),
             config,
         ])
 

@@ -4,6 +4,13 @@ internal import WiretapeReplay
 internal import WiretapeSystem
 internal import WiretapeTape
 
+/// The tape that is played, once it was read.
+final class PlayedTape {
+    var tape: LoadedTape?
+
+    init(_ tape: LoadedTape?) { self.tape = tape }
+}
+
 /// A tape as a replay needs it: its sessions and ordinary exchanges, decoded.
 struct LoadedTape {
     var sessions: [RecordedSession]

@@ -25,6 +25,7 @@ struct RelayPlan {
     let doors: TLSDoors
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
+        if arguments.has("control") { throw arguments.error("--control is not built yet for \(arguments.spec.name)") }
         memory = arguments.memory
         faults = try FaultArguments(arguments)
         report = try ReportTarget(arguments)
