@@ -16,6 +16,17 @@ package struct OpenConnection: Hashable, Sendable {
     package var transport: Transport?
     /// It was made silent, by a rule or by somebody.
     package var isStalled: Bool
+
+    package init(
+        id: ConnectionID, from: Address?, session: Int?, run: Int?, transport: Transport?, isStalled: Bool
+    ) {
+        self.id = id
+        self.from = from
+        self.session = session
+        self.run = run
+        self.transport = transport
+        self.isStalled = isStalled
+    }
 }
 
 /// What somebody may do to a client connection while the run goes on.

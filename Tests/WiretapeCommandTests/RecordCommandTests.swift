@@ -111,7 +111,7 @@ import WiretapeWire
         (["proxy", "--upstream", "http://a", "--fault", "rest on connect"], "did you mean 'reset'?"),
         (
             ["proxy", "--upstream", "http://a", "--fault", "reset on connect", "--threads", "2"],
-            "rules and reports are of one loop"
+            "rules, reports and events are of one loop"
         ),
         (["proxy", "--upstream", "http://a", "--control", "x"], "names no port"),
         (["proxy", "--upstream", "http://a", "--upstream-ca", "x", "--insecure-upstream"], "contradict"),

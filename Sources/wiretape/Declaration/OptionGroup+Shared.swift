@@ -3,6 +3,12 @@ internal import WiretapeControl
 internal import WiretapeWire
 
 extension OptionGroup {
+    /// What happens, as it happens.
+    static let events = OptionSpec(
+        "events", "TARGET", .checked(suggestions: ["fd:3"]) { _ in },
+        "Write a line of JSON for everything as it happens, to a file, to fd:N (an open descriptor of the process "
+            + "that starts this one) or to - (standard output): docs/events.md has the shapes.")
+
     /// What every command that serves takes.
     package static let run = OptionGroup(
         "Run",
@@ -129,6 +135,7 @@ extension OptionGroup {
                 "report", "FILE", .file,
                 "Write attempts, faults and the verdict: to FILE.json, FILE.txt or FILE.xml (JUnit), or - for JSON on standard "
                     + "output."),
+            events,
         ])
 
     /// Faults and their seed.

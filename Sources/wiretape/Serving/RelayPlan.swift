@@ -19,16 +19,19 @@ struct RelayPlan {
     let faults: FaultArguments
     let expectations: [Expectation]
     let report: ReportTarget?
+    let events: EventsTarget?
+    let control: ControlDoor?
     /// Whose certificates upstreams may show.
     var trust: TLSTrust
     /// What clients of listeners with TLS are shown.
     let doors: TLSDoors
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
-        if arguments.has("control") { throw arguments.error("--control is not built yet for \(arguments.spec.name)") }
         memory = arguments.memory
         faults = try FaultArguments(arguments)
         report = try ReportTarget(arguments)
+        events = try EventsTarget(arguments)
+        control = try ControlDoor(arguments)
         limits = ClientLimits(arguments)
         do {
             expectations = try arguments.all("expect").map(Expectation.parse)
@@ -63,9 +66,12 @@ struct RelayPlan {
         options.connectTimeout = arguments.duration("connect-timeout") ?? RelayOptions.connectTimeout
         options.keepHost = arguments.has("keep-host")
         threads = Int(arguments.count("threads") ?? 1)
-        if threads > 1, !faults.plan.rules.isEmpty || !expectations.isEmpty || report != nil {
+        if threads > 1,
+            !faults.plan.rules.isEmpty || !expectations.isEmpty || report != nil
+                || events != nil || control != nil
+        {
             throw arguments.error(
-                "--threads \(threads): rules and reports are of one loop; leave --threads out with --fault, --faults, --expect and --report"
+                "--threads \(threads): rules, reports and events are of one loop; leave --threads out with --fault, --faults, --expect, --report, --events and --control"
             )
         }
         if report == .output, arguments.has("json") {
@@ -89,5 +95,8 @@ struct RelayPlan {
     }
 
     /// Whether sessions are followed: for rules, for what the run is held to, or for a report.
-    var watches: Bool { !faults.plan.rules.isEmpty || !expectations.isEmpty || report != nil }
+    var watches: Bool { !faults.plan.rules.isEmpty || !expectations.isEmpty || report != nil || isFollowed }
+
+    /// Whether somebody is told what happens as it happens.
+    var isFollowed: Bool { events != nil || control != nil }
 }

@@ -1,0 +1,150 @@
+import Foundation
+import Testing
+import WiretapeWire
+
+/// `--control` and `--events` of the commands, with curl as the program that asks.
+@Suite(.timeLimit(.minutes(5))) struct ControlCommandTests {
+    let scratch: Scratch
+    let client = Binary.folder.appendingPathComponent("sample-client").path
+
+    init() throws { scratch = try Scratch() }
+
+    func events(_ name: String = "events.jsonl") throws -> [JSONValue] {
+        try String(contentsOfFile: scratch.path(name), encoding: .utf8).split(separator: "\n").map {
+            try JSONValue(parsing: String($0))
+        }
+    }
+
+    func names(_ events: [JSONValue], but left: Set<String> = []) -> [String] {
+        events.compactMap { $0["event"]?.string }.filter { !left.contains($0) }
+    }
+
+    @Test(arguments: ["record", "proxy"]) func liveTrafficIsToldAsItHappens(_ command: String) throws {
+        let hub = try Running("sample-hub", ["--listen", "127.0.0.1:0"], in: scratch.url)
+        let output = command == "record" ? ["--output", scratch.path("chat.tape.gz")] : []
+        let run = try Binary.run(
+            Binary.wiretape,
+            [
+                command, "--upstream", hub.url, "--events", scratch.path("events.jsonl"), "--fault",
+                "reset after ReceiveMessage[2]",
+            ]
+                + output + ["--", client, "--say", "one", "--say", "two", "--say", "three"])
+        #expect(run.code == 0, "\(run.err)")
+        let events = try events()
+        #expect(
+            names(events, but: ["message"]) == [
+                "ready", "attempt", "connected", "fault", "disconnected", "attempt", "connected", "disconnected", "end",
+            ])
+        #expect(events.allSatisfy { $0["v"]?.int == 1 && $0["t_ms"] != nil })
+        let said = events.filter { $0["d"]?.string == ">" && $0["target"]?.string == "SendMessage" }
+        let summaries = said.compactMap { $0["summary"]?.string }
+        #expect(summaries.contains(#"SendMessage("ada", "one")"#))
+        #expect(said.allSatisfy { $0["session"]?.int == 1 && $0["run"]?.int == 1 }, "\(said)")
+        #expect(
+            events.first { $0["event"]?.string == "disconnected" }?["by"]?.string
+                == "fault:reset after ReceiveMessage[2]")
+        #expect(events.last?["exit"]?.int == 0 && events.last?["command_exit"]?.int == 0)
+        if command == "record" {
+            let tape = try Binary.run("inspect", scratch.path("chat.tape.gz"), "--format", "json")
+            // Each message that was told is on the tape, and the other way round.
+            let recorded = try tape.out.split(separator: "\n").map { try JSONValue(parsing: String($0))["summary"] }
+            #expect(recorded == events.filter { $0["event"]?.string == "message" }.map { $0["summary"] })
+        }
+    }
+
+    @Test func aRecordingThatCannotBeginTellsWhy() throws {
+        try Data().write(to: scratch.url.appendingPathComponent("there.tape"))
+        let run = try Binary.run(
+            "record", "--upstream", "http://127.0.0.1:1", "--output", scratch.path("there.tape"), "--events",
+            scratch.path("events.jsonl"))
+        #expect(run.code != 0)
+        let events = try events()
+        #expect(names(events) == ["end"])
+        #expect(events.first?["exit"]?.int == Int(run.code))
+    }
+
+    /// The address is in the environment of the command, and so is the token.
+    @Test func aCommandFindsTheAPIAndActsOnTheRun() throws {
+        try Running.recordChat(to: scratch.path("chat.tape.gz"), in: scratch.url)
+        let script = """
+            set -eu
+            test "$WIRETAPE_CONTROL_TOKEN" = sesame-open
+            api() { curl -sS -H "Authorization: Bearer $WIRETAPE_CONTROL_TOKEN" "$@"; }
+            test "$(curl -s -o /dev/null -w '%{http_code}' "$WIRETAPE_CONTROL/v1/status")" = 401
+            test "$(curl -s -o /dev/null -w '%{http_code}' -H 'Authorization: Bearer nothing1' "$WIRETAPE_CONTROL/v1/status")" = 403
+            api -X PUT "$WIRETAPE_CONTROL/v1/faults" -d '{"fault":"reset after ReceiveMessage[2]"}' > faults.json
+            '\(client)' --say one --say two --say three > /dev/null
+            api -X POST "$WIRETAPE_CONTROL/v1/wait" -d '{"for":"finished"}' > finished.json
+            api "$WIRETAPE_CONTROL/v1/faults" > fired.json
+            """
+        let run = try Binary.run(
+            URL(fileURLWithPath: "/bin/sh"),
+            [
+                "-c",
+                "cd '\(scratch.url.path)' && '\(Binary.wiretape.path)' replay chat.tape.gz --speed instant --control 127.0.0.1:0 "
+                    + "--control-token sesame-open -- /bin/sh -c \"$0\"", script,
+            ])
+        #expect(run.code == 0, "\(run.err)")
+        #expect(run.err.contains("control API on http://127.0.0.1:"))
+        let fired = try JSONValue(parsing: Array(Data(contentsOf: scratch.url.appendingPathComponent("fired.json"))))
+        #expect(fired.value(at: "/rules/0/fired")?.int == 1)
+    }
+
+    @Test func aRecordingIsActedOn() throws {
+        let hub = try Running("sample-hub", ["--listen", "127.0.0.1:0"], in: scratch.url)
+        let script = """
+            set -eu
+            C=$WIRETAPE_CONTROL
+            ( '\(client)' --until closed --say one > heard.txt 2>&1 || true ) &
+            client=$!
+            curl -sS -X POST $C/v1/wait -d '{"for":"ReceiveMessage"}' > first.json
+            curl -sS $C/v1/connections > connections.json
+            id=$(sed -E 's/.*"id":([0-9]+),"from":"[^"]*","session":1,.*/\\1/' connections.json)
+            curl -sS -X POST $C/v1/marks -d '{"text":"now"}' > mark.json
+            curl -sS -X POST $C/v1/connections/$id/inject \
+                -d '{"message":{"type":1,"target":"ReceiveMessage","arguments":["eve","psst"]}}' > injected.json
+            curl -sS -X POST $C/v1/faults -d '{"fault":"respond(503) on connect[retry=1]"}' > faults.json
+            curl -sS -X POST $C/v1/connections/$id/reset > reset.json
+            curl -sS -X POST $C/v1/wait -d '{"for":"disconnected"}' > ended.json
+            curl -sS -X POST $C/v1/wait -d '{"for":"fault","after":'$(sed -E 's/.*"n":([0-9]+).*/\\1/' ended.json)'}' > fired.json
+            curl -sS -X POST $C/v1/clock -d '{"mode":"manual"}' > clock.json
+            curl -sS $C/v1/sessions > sessions.json
+            curl -sS $C/v1/status > status.json
+            curl -sS $C/v1/report > report.json
+            kill $client
+            """
+        let run = try Binary.run(
+            URL(fileURLWithPath: "/bin/sh"),
+            [
+                "-c",
+                "cd '\(scratch.url.path)' && '\(Binary.wiretape.path)' record --upstream \(hub.url) --output chat.tape "
+                    + "--control 127.0.0.1:0 -- /bin/sh -c \"$0\"", script,
+            ])
+        func json(_ name: String) throws -> JSONValue {
+            try JSONValue(parsing: Array(Data(contentsOf: scratch.url.appendingPathComponent(name))))
+        }
+        #expect(run.code == 0, "\(run.err)")
+        #expect(try json("injected.json")["ok"]?.bool == true)
+        #expect(try json("reset.json")["ok"]?.bool == true)
+        #expect(try json("ended.json").value(at: "/event/by")?.string == "fault:control")
+        #expect(try json("fired.json").value(at: "/event/rule")?.string == "respond(503) on connect[retry=1]")
+        #expect(try json("clock.json")["error"]?.string == "only a replay has a clock")
+        #expect(try json("status.json")["kind"]?.string == "record")
+        #expect(try json("sessions.json").value(at: "/sessions/0/protocol")?.string == "signalr")
+        #expect(try json("report.json")["mode"]?.string == "live")
+        #expect(try String(contentsOfFile: scratch.path("heard.txt"), encoding: .utf8).contains("psst"))
+        let tape = try String(contentsOfFile: scratch.path("chat.tape"), encoding: .utf8)
+        #expect(tape.contains(#""text":"now""#) || tape.contains("now"), "the mark stands on the tape")
+    }
+
+    @Test(arguments: [
+        (["--control", "0.0.0.0:0"], "beyond loopback"), (["--control-token", "12345678"], "which is not there"),
+        (["--control", "127.0.0.1:0", "--control-token", "short"], "at least 8 characters"),
+        (["--control", "https://127.0.0.1:0"], "plain HTTP"),
+    ]) func whatCannotBeOpenedIsRefused(_ words: [String], _ text: String) throws {
+        let run = try Binary.run(
+            Binary.wiretape, ["proxy", "--upstream", "http://127.0.0.1:1"] + words + ["--", "true"])
+        #expect(run.code == 64, "\(run.err)")
+        #expect(run.verdict.contains(text), "\(run.verdict)")
+    }
+}
