@@ -48,6 +48,8 @@ package struct ControlAccess: Sendable {
         return difference == 0 ? nil : ControlError(403, "this is not the token of this control API")
     }
 
+    var hasToken: Bool { token != nil }
+
     /// Whether its host and its page are.
     func letsIn(_ head: RequestHead) -> Bool { hosts.refusal(head, judgesOrigin: true) == nil }
 

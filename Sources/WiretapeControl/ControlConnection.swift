@@ -177,6 +177,9 @@ final class ControlConnection: StreamHandler {
         if stream.isReading != reads { stream.isReading = reads }
     }
 
+    /// Whether its request comes from a page.
+    var isOfPage: Bool { head?.headers.first("Origin") != nil }
+
     /// What a subscriber that comes back was told last.
     var lastEventID: String? { head?.headers.first("Last-Event-ID") }
 

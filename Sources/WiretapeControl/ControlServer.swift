@@ -17,6 +17,9 @@ package final class ControlServer {
     let access: ControlAccess
     /// The run that is meant when a request names none, and those that requests have made.
     private(set) var runs: [Int: any ControlledRun] = [:]
+    /// Runs that are ending, and those that have ended since the last look.
+    private var ending: [Int: any ControlledRun] = [:]
+    private var ended: Set<Int> = []
     private let maker: (any RunMaker)?
     private var listener: (any Listener)?
     private var connections: [Int: ControlConnection] = [:]
@@ -33,6 +36,8 @@ package final class ControlServer {
     private(set) var requests: UInt64 = 0
     var observed = ObservedEvents()
 
+    /// Runs of a process.
+    private static let mostRuns = 256
     private static let sweepTime: UInt64 = 1_000_000_000
 
     /// - Parameters:
@@ -89,7 +94,7 @@ package final class ControlServer {
         }
         for (number, run) in runs where number != 1 {
             open += 1
-            run.stop(one)
+            run.stop { _ in one() }
         }
         one()
     }
@@ -122,6 +127,8 @@ package final class ControlServer {
 
     private func sweep() {
         let now = loop.now
+        for number in ended { ending[number] = nil }
+        ended = []
         if let done = whenEmpty {
             for id in connections.keys.sorted() { connections[id]?.abort() }
             guard connections.isEmpty else { return }
@@ -220,6 +227,11 @@ package final class ControlServer {
 
     func make(_ order: RunOrder, on connection: ControlConnection) throws(ControlError) {
         guard let maker else { throw .conflict("this process makes no further runs") }
+        // A page of loopback is any program's: it may look, and not make files.
+        guard !connection.isOfPage || access.hasToken else {
+            throw ControlError(403, "a page starts runs only where --control-token is set")
+        }
+        guard runs.count < Self.mostRuns else { throw .conflict("there are \(Self.mostRuns) runs already") }
         let id = connection.id
         try maker.make(order, on: loop) { [weak self] result in
             guard let self else { return }
@@ -255,12 +267,19 @@ package final class ControlServer {
             ], at: run.clock?.elapsed ?? 0)
         feedSubscribers()
         runs[number] = nil
+        ending[number] = run
         observed.forget(run: number)
         for (id, wait) in waiting where wait.run == number { giveUp(id, .conflict("run \(number) was ended")) }
         for one in connections.values where one.subscription?.run == number { one.endEvents() }
         let id = connection.id
-        run.stop { [weak self] in
-            self?.connections[id]?.answer(.json(json, status: 200), isHead: false)
+        run.stop { [weak self] problem in
+            // It is let go of when nothing of it is on the stack any more.
+            self?.ended.insert(number)
+            if let problem {
+                self?.connections[id]?.answer(.conflict(problem))
+            } else {
+                self?.connections[id]?.answer(.json(json, status: 200), isHead: false)
+            }
             self?.connections[id]?.pump()
         }
     }

@@ -23,7 +23,7 @@ package final class ControlledRelay: ControlledRun {
     private var waiting: [RunNews] = []
     private let tap: () -> Tap?
     private let maskText: (String) -> String
-    private let end: (@escaping () -> Void) -> Void
+    private let end: (@escaping (String?) -> Void) -> Void
 
     /// - Parameters:
     ///   - tap: says what stands on the tape.
@@ -32,7 +32,7 @@ package final class ControlledRelay: ControlledRun {
     package init(
         _ kind: ControlledRunKind, _ faults: FaultControl, on loop: any Loop, started: WireInstant, journal: RunJournal,
         place: [JSONValue.Member] = [], expectations: [Expectation], tap: @escaping () -> Tap?,
-        masked: @escaping (String) -> String, end: @escaping (@escaping () -> Void) -> Void
+        masked: @escaping (String) -> String, end: @escaping (@escaping (String?) -> Void) -> Void
     ) {
         self.kind = kind
         self.faults = faults
@@ -116,5 +116,5 @@ package final class ControlledRelay: ControlledRun {
         .never("a run with a real server has no end of its own: wait for an event or a message")
     }
 
-    package func stop(_ done: @escaping () -> Void) { end(done) }
+    package func stop(_ done: @escaping (String?) -> Void) { end(done) }
 }

@@ -151,7 +151,7 @@ package final class ControlledReplay: ControlledRun {
     private static let quietTime: UInt64 = 50_000_000
     private static let look: UInt64 = 20_000_000
 
-    package func stop(_ done: @escaping () -> Void) { server.stop(grace: 200_000_000, done) }
+    package func stop(_ done: @escaping (String?) -> Void) { server.stop(grace: 200_000_000) { done(nil) } }
 }
 
 enum ControlReplay {

@@ -37,8 +37,8 @@ package protocol ControlledRun: AnyObject {
     func mark(_ text: String)
     /// Whether all that clients began is over, as far as the kind of run knows: nil, it does not.
     func finished() -> FinishedState
-    /// Ends all connections; `done` is called when none is left.
-    func stop(_ done: @escaping () -> Void)
+    /// Ends all connections; `done` is called when none is left and what was recorded is on the disk, or with why it is not.
+    func stop(_ done: @escaping (_ problem: String?) -> Void)
 }
 
 package enum ControlledRunKind: String, Sendable { case replay, record, proxy }

@@ -95,7 +95,7 @@ import WiretapeWire
         let script = """
             set -eu
             C=$WIRETAPE_CONTROL
-            ( '\(client)' --until closed --say one > heard.txt 2>&1 || true ) &
+            '\(client)' --until closed --say one > heard.txt 2>&1 &
             client=$!
             curl -sS -X POST $C/v1/wait -d '{"for":"ReceiveMessage"}' > first.json
             curl -sS $C/v1/connections > connections.json
@@ -146,5 +146,75 @@ import WiretapeWire
             Binary.wiretape, ["proxy", "--upstream", "http://127.0.0.1:1"] + words + ["--", "true"])
         #expect(run.code == 64, "\(run.err)")
         #expect(run.verdict.contains(text), "\(run.verdict)")
+    }
+}
+
+extension ControlCommandTests {
+    /// A test runner that has one process for all its tests: each gets a replay or a recording of its own.
+    @Test func manyRunsLiveInOneProcess() throws {
+        try Running.recordChat(to: scratch.path("chat.tape.gz"), in: scratch.url)
+        let hub = try Running("sample-hub", ["--listen", "127.0.0.1:0"], in: scratch.url)
+        let script = """
+            set -eu
+            C=$WIRETAPE_CONTROL
+            url() { sed -E 's/.*"url":"([^"]*)".*/\\1/' "$1"; }
+            id() { sed -E 's/.*"id":([0-9]+).*/\\1/' "$1"; }
+            curl -sS $C/v1/replays -d '{"tape":"chat.tape.gz","options":{"speed":"instant","fault":["reset after ReceiveMessage[2]"]}}' > a.json
+            curl -sS $C/v1/replays -d '{"tape":"chat.tape.gz","options":{"speed":"instant","clients":2}}' > b.json
+            curl -sS $C/v1/recordings -d '{"tape":"new.tape","upstream":"\(hub.url)"}' > c.json
+            for run in a b c; do
+                '\(client)' "$(url $run.json)/chat" --say one --say two --say three > $run.txt &
+            done
+            wait
+            curl -sS "$C/v1/wait?run=$(id a.json)" -d '{"for":"finished"}' > finished.json
+            curl -sS "$C/v1/sessions?run=$(id b.json)" > sessions.json
+            curl -sS $C/v1/replays > replays.json
+            curl -sS $C/v1/recordings > recordings.json
+            curl -sS $C/metrics > metrics.txt
+            for run in a b c; do
+                kind=replays; test $run = c && kind=recordings
+                curl -sS -X DELETE $C/v1/$kind/$(id $run.json) > $run-report.json
+            done
+            curl -sS $C/v1/replays > after.json
+            curl -sS $C/v1/replays -d '{"tape":"none.tape"}' > none.json
+            curl -sS $C/v1/replays -d '{"tape":"chat.tape.gz","options":{"speeed":1}}' > misspelt.json
+            curl -sS $C/v1/replays -d '{"tape":"chat.tape.gz","options":{"fault":"reset after Foo"}}' > hopeless.json
+            curl -sS $C/v1/replays -d '{"tape":"chat.tape.gz","options":{"control":"0.0.0.0:0"}}' > refused.json
+            curl -sS $C/v1/recordings -d '{"tape":"new.tape","upstream":"\(hub.url)"}' > there.json
+            curl -sS -H 'Origin: http://localhost:1' $C/v1/recordings -d '{"tape":"x.tape","upstream":"\(hub.url)"}' > page.json
+            """
+        let run = try Binary.run(
+            URL(fileURLWithPath: "/bin/sh"),
+            [
+                "-c",
+                "cd '\(scratch.url.path)' && '\(Binary.wiretape.path)' replay chat.tape.gz --allow-unplayed "
+                    + "--control 127.0.0.1:0 -- /bin/sh -c \"$0\"", script,
+            ])
+        func json(_ name: String) throws -> JSONValue {
+            try JSONValue(parsing: Array(Data(contentsOf: scratch.url.appendingPathComponent(name))))
+        }
+        #expect(run.code == 0, "\(run.err)")
+        #expect(try json("finished.json")["for"]?.string == "finished")
+        let verdicts = try ["a", "b", "c"].map { try json("\($0)-report.json")["verdict"]?.string }
+        // Of two clients of b one came, and nothing says that both must.
+        #expect(verdicts == ["pass", "pass", "pass"])
+        let faults = try json("a-report.json")["faults"]?.array ?? []
+        #expect(faults.first?["rule"]?.string == "reset after ReceiveMessage[2]")
+        #expect(try json("sessions.json")["sessions"]?.array?.count == 1)
+        #expect(try json("replays.json")["runs"]?.array?.count == 3)
+        #expect(try json("recordings.json")["runs"]?.array?.count == 1)
+        #expect(try json("after.json")["runs"]?.array?.count == 1)
+        #expect(try String(contentsOfFile: scratch.path("metrics.txt"), encoding: .utf8).contains(#"wiretape_run_info{run="4",kind="record"} 1"#))
+        for (name, status, words) in [
+            ("none", 404, "there is no recording none.tape"), ("misspelt", 400, "did you mean '--speed'"),
+            ("hopeless", 422, "'Foo' is not on chat.tape.gz"), ("refused", 400, "'control' is no option"),
+            ("there", 409, "new.tape"), ("page", 403, "--control-token"),
+        ] {
+            let answer = try json("\(name).json")
+            #expect(answer["status"]?.int == status, "\(answer.text)")
+            #expect(answer["error"]?.string?.contains(words) == true, "\(answer.text)")
+        }
+        let tape = try Binary.run("inspect", scratch.path("new.tape"))
+        #expect(tape.code == 0 && tape.out.contains("SendMessage(\"ada\", \"two\")"), "\(tape.out.suffix(500))")
     }
 }

@@ -30,7 +30,7 @@ package struct ProxyCommand: Command {
         var ready = ReadyLine(
             urls: try relay.start(addresses, doors.door), seed: plan.faults.plan.rules.isEmpty ? nil : seed,
             trust: doors.environment, listens: plan.listens.map(\.origin))
-        try relay.openControl(&ready)
+        try relay.openControl(&ready, maker: RunFactory(log))
         ready.tell(arguments, log)
         let end = try shell.run(ready) { relay.stop() }
         relay.finish()

@@ -11,8 +11,8 @@ internal import WiretapeTapeTools
 /// `wiretape record`.
 package struct RecordCommand: Command {
     private let arguments: ParsedArguments
-    private let plan: RelayPlan
-    private let output: String
+    let plan: RelayPlan
+    let output: String
     private let redaction: RedactionChoice
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
@@ -47,7 +47,7 @@ package struct RecordCommand: Command {
         var ready = ReadyLine(
             urls: try relay.start(addresses, doors.door), seed: plan.faults.plan.rules.isEmpty ? nil : seed,
             trust: doors.environment, listens: plan.listens.map(\.origin))
-        try relay.openControl(&ready)
+        try relay.openControl(&ready, maker: RunFactory(log))
         redaction.warn(log, output)
         ready.tell(arguments, log)
         let end: RunEnd
@@ -68,7 +68,7 @@ package struct RecordCommand: Command {
         return relay.tellEnd(end.verdict(try relay.tell(verdict(totals, relay), log)), end, log).tell(arguments)
     }
 
-    private func openTape(_ log: Log) throws(TapeError) -> TapeWriter {
+    func openTape(_ log: Log) throws(TapeError) -> TapeWriter {
         let file = try TapeFile(path: output, force: arguments.has("force"))
         var options = TapeWriterOptions(isCompressed: TapeFile.isCompressed(output))
         options.overload = arguments.value("on-overload").flatMap { .init(rawValue: $0) } ?? .wait

@@ -14,17 +14,17 @@ internal import WiretapeWire
 
 /// `wiretape replay`.
 package struct ReplayCommand: Command {
-    private let arguments: ParsedArguments
-    private let path: String
-    private let options: ReplayOptions
+    let arguments: ParsedArguments
+    let path: String
+    let options: ReplayOptions
     private let upstream: Upstream?
     private let access: AccessPolicy
     private let faults: FaultArguments
     private let target: ReportTarget?
     private let events: EventsTarget?
     private let control: ControlDoor?
-    private let log: Log
-    private let seed: UInt64
+    let log: Log
+    let seed: UInt64
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
         self.arguments = arguments
@@ -175,7 +175,7 @@ package struct ReplayCommand: Command {
         _ server: ReplayServer, _ events: RunEvents?, _ tape: PlayedTape, on loop: UVLoop, _ ready: inout ReadyLine
     ) throws -> ControlServer? {
         guard let control, let events else { return nil }
-        let (api, url) = try control.open(on: loop)
+        let (api, url) = try control.open(on: loop, maker: RunFactory(log))
         ready.control = (url, control.token)
         let run = ControlledReplay(
             server, on: loop, journal: events.journal, place: ready.members(pid: ThisProcess.id)
@@ -188,7 +188,7 @@ package struct ReplayCommand: Command {
         return api
     }
 
-    private func server(
+    func server(
         _ driver: any ReplayDriver, _ places: ClientPlaces, _ memory: MemoryBudget, on loop: UVLoop
     ) throws -> ReplayServer {
         let connector = try UpstreamConnector(upstream.map { [$0] } ?? []).connect(on: loop)
@@ -212,7 +212,7 @@ package struct ReplayCommand: Command {
     }
 
     /// - Throws: when the command line does not fit the tape's upstreams.
-    private func listeners(_ upstreams: Upstreams) throws(UsageError) -> ReplayListeners {
+    func listeners(_ upstreams: Upstreams) throws(UsageError) -> ReplayListeners {
         do throws(OptionError) {
             let listeners = try ReplayListeners(
                 arguments.all("listen"), names: options.names, upstreams: upstreams,
@@ -229,7 +229,7 @@ package struct ReplayCommand: Command {
         }
     }
 
-    private func engine(_ tape: LoadedTape, _ upstreams: Upstreams, tellsTape: Bool) throws -> ReplayEngine {
+    func engine(_ tape: LoadedTape, _ upstreams: Upstreams, tellsTape: Bool) throws -> ReplayEngine {
         guard !tape.sessions.isEmpty || !tape.exchanges.isEmpty else {
             throw Failure("\(tape.name) has no session that could be played", .missing)
         }

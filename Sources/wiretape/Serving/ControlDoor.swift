@@ -16,7 +16,10 @@ struct ControlDoor {
     init?(_ arguments: ParsedArguments) throws(UsageError) {
         let token = arguments.value("control-token")
         guard let text = arguments.value("control") else {
-            guard token == nil else { throw arguments.error("--control-token is for --control, which is not there") }
+            // A command behind `--` finds the token of its API in the environment.
+            guard token == nil || token == ThisProcess.environment("WIRETAPE_CONTROL_TOKEN") else {
+                throw arguments.error("--control-token is for --control, which is not there")
+            }
             return nil
         }
         do throws(OptionError) {

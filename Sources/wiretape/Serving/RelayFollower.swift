@@ -39,7 +39,7 @@ final class RelayFollower {
         let run = ControlledRelay(
             kind, faults, on: loop, started: started, journal: events.journal, expectations: plan.expectations,
             // Lifetime: the run ends with the command, which has the tap until then.
-            tap: { [weak tap] in tap }, masked: Log.masked, end: { $0() })
+            tap: { [weak tap] in tap }, masked: Log.masked, end: { $0(nil) })
         recorded.batchEnded = { run.tellNews() }
         self.recorded = recorded
         self.tap = tap
