@@ -29,6 +29,8 @@ final class ControlConnection: StreamHandler {
     private static let mostQueued = 64 << 10
     /// The same of events: who does not read costs no more than that.
     private static let mostEventsQueued = 32 << 10
+    /// Bytes that the kernel may hold of them for somebody who does not take them.
+    private static let mostUntaken = 256 << 10
     private static let requestTime: UInt64 = 30_000_000_000
     private static let idleTime: UInt64 = 75_000_000_000
     private static let endTime: UInt64 = 5_000_000_000
@@ -237,16 +239,21 @@ final class ControlConnection: StreamHandler {
     enum Fed {
         /// It was told everything.
         case all
-        /// It has to read first.
+        /// What was said last has to leave first: ``drained()`` tells.
         case full
+        /// It has not taken what was said before. Nobody tells when it has.
+        case slow
         /// There is more, and others come first.
         case some
     }
 
     /// Says what its subscriber has not been told.
-    /// - Returns: also how many events it has lost since they were no longer kept.
-    func feed(from journal: RunJournal) -> (Fed, lost: UInt64) {
-        guard var subscription, endpoint.isStreaming else { return (.full, 0) }
+    /// - Returns: also how many bytes that made, and how many events it has lost since they were no longer kept.
+    func feed(from journal: RunJournal) -> (Fed, bytes: Int, lost: UInt64) {
+        guard var subscription, endpoint.isStreaming else { return (.full, 0, 0) }
+        // What its kernel and ours hold of a reader that sleeps is memory, too.
+        if stream.queued > Self.mostEventsQueued { return (.full, 0, 0) }
+        if stream.unacknowledged > Self.mostUntaken { return (.slow, 0, 0) }
         var lost: UInt64 = 0
         if subscription.after + 1 < journal.oldest {
             lost = journal.oldest - subscription.after - 1
@@ -261,9 +268,10 @@ final class ControlConnection: StreamHandler {
         }
         subscription.saidAt = server.loop.now
         self.subscription = subscription
+        let bytes = endpoint.outputCount
         flush()
-        if stream.queued > Self.mostEventsQueued { return (.full, lost) }
-        return (subscription.after < journal.latest ? .some : .all, lost)
+        if stream.queued > Self.mostEventsQueued { return (.full, bytes, lost) }
+        return (subscription.after < journal.latest ? .some : .all, bytes, lost)
     }
 
     /// There are no further events.

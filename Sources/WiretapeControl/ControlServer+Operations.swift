@@ -50,12 +50,14 @@ extension ControlServer {
             return .json(.object([.init("sessions", .array(sessions))]), status: 200)
         case .getSession:
             let found = try find(request.name("id"), in: run)
-            return .json(session(found, of: run), status: 200)
+            let report = run.report().sessions.first { $0.session == found.session && $0.run == found.run }
+            guard let report else { throw .unknown("there is no session '\(found.id)'") }
+            return .json(session(report, of: run), status: 200)
         case .listMessages: return try messages(request, of: run)
         case .streamEvents: return try events(request, of: run, number, on: connection)
         case .addMark:
             let text = try request.members(["text"]).required("text")
-            guard !text.isEmpty, text.utf8.count <= 4_096 else { throw .bad("'text' has 1 to 4096 bytes") }
+            guard 1...1_024 ~= text.unicodeScalars.count else { throw .bad("'text' has 1 to 1024 characters") }
             run.mark(text)
             return .json(.object([.init("n", .number(run.journal.latest)), .init("text", .string(text))]), status: 201)
         case .getObserved: return .json(observed.json(of: number), status: 200)
@@ -69,29 +71,23 @@ extension ControlServer {
     }
 
     private func status(_ number: Int, _ run: any ControlledRun) -> JSONValue {
-        let report = run.report()
         let (plan, fired) = run.rules
+        let sessions = run.sessions
         return .object(
             [.init("id", .number(number)), .init("kind", .string(run.kind.rawValue))] + run.place + [
-                .init("verdict", .string(report.verdict.rawValue)),
-                .init("reasons", .array(report.reasons.map { .string(run.masked($0)) })),
-                .init("sessions", .number(report.sessions.count)),
-                .init("finished_sessions", .number(report.sessions.count { $0.finished })),
+                .init("sessions", .number(sessions.count)),
+                .init("finished_sessions", .number(sessions.count { $0.isFinished })),
+                .init("divergences", .number(run.journal.tally.divergences)),
                 .init("connections", .number(run.connections.count)), .init("rules", .number(plan.rules.count)),
                 .init("fired", .number(fired.values.reduce(0, +))), .init("last_event", .number(run.journal.latest)),
                 .init("clock", run.clock.map(\.json) ?? .null),
             ])
     }
 
-    /// `2`, `2.3` for the third run of session 2, or the session's name.
-    private static func id(_ session: ReplayReport.Session) -> String {
-        session.run == 1 ? "\(session.session)" : "\(session.session).\(session.run)"
-    }
-
     private func session(_ session: ReplayReport.Session, of run: any ControlledRun) -> JSONValue {
         let own = run.connections.filter { $0.session == session.session && $0.run == session.run }
         let members: [JSONValue.Member] = [
-            .init("id", .string(Self.id(session))),
+            .init("id", .string(session.run == 1 ? "\(session.session)" : "\(session.session).\(session.run)")),
             .init("name", run.name(ofSession: session.session).map(JSONValue.string) ?? .null),
             .init("paused", run.isPaused(session: session.session).map(JSONValue.bool) ?? .null),
             .init("connections", .array(own.map { .number($0.id) })),
@@ -100,13 +96,13 @@ extension ControlServer {
     }
 
     /// A session that a client has begun, by its id or its name.
-    func find(_ id: String, in run: any ControlledRun) throws(ControlError) -> ReplayReport.Session {
-        let sessions = run.report().sessions
-        if let one = sessions.first(where: { Self.id($0) == id }) { return one }
+    func find(_ id: String, in run: any ControlledRun) throws(ControlError) -> ControlledSession {
+        let sessions = run.sessions
+        if let one = sessions.first(where: { $0.id == id }) { return one }
         if let one = sessions.first(where: { run.name(ofSession: $0.session) == id }) { return one }
         let known =
             sessions.isEmpty
-            ? "no client has begun one" : "there is \(sessions.prefix(8).map(Self.id).joined(separator: ", "))"
+            ? "no client has begun one" : "there is \(sessions.prefix(8).map(\.id).joined(separator: ", "))"
         throw .unknown("there is no session '\(Summary.line(id))': \(known)")
     }
 
@@ -162,10 +158,12 @@ extension ControlServer {
         let body = try request.members(["id", "ids"])
         func text(_ value: JSONValue) throws(ControlError) -> String {
             switch value {
-            case .string(let text), .number(let text):
-                guard !text.isEmpty, text.utf8.count <= 1_024 else { throw .bad("an id has 1 to 1024 bytes") }
+            case .string(let text):
+                guard 1...256 ~= text.unicodeScalars.count else { throw .bad("an id has 1 to 256 characters") }
                 return text
-            case .null, .bool, .array, .object: throw .bad("an id is a text or a number, found \(value.kindName)")
+            case .number where value.wholeNumber != nil: return "\(value.wholeNumber ?? 0)"
+            case .null, .bool, .array, .object, .number:
+                throw .bad("an id is a text or a whole number, found \(value.shortText)")
             }
         }
         var ids: [String] = []

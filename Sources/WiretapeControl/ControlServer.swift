@@ -28,6 +28,13 @@ package final class ControlServer {
     /// Connections whose subscribers can take more, and requests that wait.
     private var ready: Set<Int> = []
     private var waiting: [Int: PendingWait] = [:]
+    /// Subscribers that have not taken what they were told, the first to be looked at first.
+    private var slow: [Int] = []
+    private var lastFed = 0
+    private var hasMore = false
+    private var feeder: (any LoopTimer)?
+    private var isFeeding = false
+    private var slowTimer: (any LoopTimer)?
     private var bell: (any LoopTimer)?
     private var isRinging = false
     private var sweeper: (any LoopTimer)?
@@ -38,6 +45,10 @@ package final class ControlServer {
 
     /// Runs of a process.
     private static let mostRuns = 256
+    /// Bytes that subscribers are told before the loop has its turn.
+    private static let share = 128 << 10
+    private static let slowTime: UInt64 = 50_000_000
+    private static let slowAtOnce = 32
     private static let sweepTime: UInt64 = 1_000_000_000
 
     /// - Parameters:
@@ -51,7 +62,14 @@ package final class ControlServer {
         self.maker = maker
         self.mostConnections = max(4, mostConnections)
         // Lifetime: the server is kept until it has stopped, and closes its timers then.
-        bell = loop.timer { [unowned self] in rang() }
+        bell = loop.timer { [unowned self] in
+            isRinging = false
+            lookAround()
+        }
+        // Lifetime: as above.
+        feeder = loop.timer { [unowned self] in feedSome() }
+        // Lifetime: as above.
+        slowTimer = loop.timer { [unowned self] in lookAtSlow() }
         // Lifetime: as above.
         sweeper = loop.timer { [unowned self] in sweep() }
     }
@@ -83,7 +101,7 @@ package final class ControlServer {
         listener?.close()
         listener = nil
         for id in waiting.keys.sorted() { giveUp(id, ControlError(503, "the run ends")) }
-        feedSubscribers()
+        feedSubscribers(most: .max)
         var open = 1
         let one = { [weak self] in
             open -= 1
@@ -133,10 +151,8 @@ package final class ControlServer {
             for id in connections.keys.sorted() { connections[id]?.abort() }
             guard connections.isEmpty else { return }
             whenEmpty = nil
-            bell?.close()
-            sweeper?.close()
-            bell = nil
-            sweeper = nil
+            for timer in [bell, feeder, slowTimer, sweeper] { timer?.close() }
+            (bell, feeder, slowTimer, sweeper) = (nil, nil, nil, nil)
             return done()
         }
         for id in connections.keys.sorted() { connections[id]?.tend(at: now) }
@@ -152,21 +168,38 @@ package final class ControlServer {
     }
 
     private func ring() {
-        guard !isRinging, let bell, !ready.isEmpty || !waiting.isEmpty else { return }
+        if !ready.isEmpty, !isFeeding, let feeder {
+            isFeeding = true
+            feeder.arm(at: loop.now)
+        }
+        guard !isRinging, !waiting.isEmpty, let bell else { return }
         isRinging = true
         bell.arm(at: loop.now)
     }
 
-    private func rang() {
-        isRinging = false
-        feedSubscribers()
-        lookAround()
+    /// Tells subscribers what they have not been told: some of them, then the loop has its turn. Of its time three quarters at least
+    /// are the runs'.
+    private func feedSome() {
+        let began = loop.now
+        isFeeding = false
+        feedSubscribers(most: Self.share)
+        guard !ready.isEmpty, hasMore else { return }
+        isFeeding = true
+        feeder?.arm(at: loop.now.advanced(by: 3 * loop.now.since(began)))
     }
 
-    /// Those who do not read are not among the ready ones: they cost nothing.
-    private func feedSubscribers() {
-        var hasMore = false
-        for id in ready.sorted() {
+    /// Those who do not read are not among the ready ones: they cost next to nothing.
+    private func feedSubscribers(most: Int) {
+        let ids = ready.sorted()
+        let start = ids.firstIndex { $0 > lastFed } ?? 0
+        var said = 0
+        hasMore = false
+        for id in ids[start...] + ids[..<start] {
+            guard said < most else {
+                hasMore = true
+                return
+            }
+            lastFed = id
             guard let connection = connections[id], let subscription = connection.subscription,
                 let run = runs[subscription.run]
             else {
@@ -175,15 +208,28 @@ package final class ControlServer {
                 ready.remove(id)
                 continue
             }
-            let (fed, lost) = connection.feed(from: run.journal)
+            let (fed, bytes, lost) = connection.feed(from: run.journal)
             dropped += lost
+            said += bytes
             switch fed {
             case .all: break
-            case .full: ready.remove(id)
             case .some: hasMore = true
+            case .full: ready.remove(id)
+            case .slow:
+                ready.remove(id)
+                if slow.isEmpty { slowTimer?.arm(at: loop.now.advanced(by: Self.slowTime)) }
+                slow.append(id)
             }
         }
-        if hasMore { ring() }
+    }
+
+    /// Looks whether those who had not taken what they were told have done so.
+    private func lookAtSlow() {
+        let some = slow.prefix(Self.slowAtOnce)
+        slow.removeFirst(some.count)
+        ready.formUnion(some.filter { connections[$0] != nil })
+        if !slow.isEmpty { slowTimer?.arm(at: loop.now.advanced(by: Self.slowTime)) }
+        ring()
     }
 
     // MARK: Requests
@@ -265,7 +311,7 @@ package final class ControlServer {
                 .init("verdict", .string(report.verdict.rawValue)), .init("exit", .number(report.exitCode)),
                 .init("reason", .string(run.masked(report.summary))), .init("command_exit", .null),
             ], at: run.clock?.elapsed ?? 0)
-        feedSubscribers()
+        feedSubscribers(most: .max)
         runs[number] = nil
         ending[number] = run
         observed.forget(run: number)
@@ -299,6 +345,8 @@ package final class ControlServer {
     }
 
     private func lookAround() {
+        var next: UInt64?
+        defer { if let next, !isRinging { bell?.arm(at: loop.now.advanced(by: next)) } }
         for id in waiting.keys.sorted() {
             guard var wait = waiting[id] else { continue }
             guard let run = runs[wait.run] else {
@@ -311,7 +359,7 @@ package final class ControlServer {
             case .found(let json): finish(id, .success(json))
             case .never(let error): finish(id, .failure(error))
             case .notYet(let again):
-                if let again { bell?.arm(at: loop.now.advanced(by: again)) }
+                if let again { next = min(next ?? again, again) }
             }
         }
     }

@@ -62,6 +62,10 @@ package final class ControlledRelay: ControlledRun {
         if !told.isEmpty { journal.happened(told) }
     }
 
+    package var sessions: [ControlledSession] {
+        faults.faults.begunSessions.map { ControlledSession(session: $0.session, run: 1, isFinished: $0.wasConnected) }
+    }
+
     package func report() -> ReplayReport { faults.faults.report(expectations, at: loop.now) }
 
     package func masked(_ text: String) -> String { maskText(text) }

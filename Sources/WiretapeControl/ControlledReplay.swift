@@ -36,6 +36,11 @@ package final class ControlledReplay: ControlledRun {
     /// Something has passed between a client and the replay.
     package func noticed() { latest = loop.now }
 
+    package var sessions: [ControlledSession] {
+        let begun = server.consult { engine, _, _ in engine.begunSessions } ?? []
+        return begun.map { ControlledSession(session: $0.session, run: $0.run, isFinished: $0.isFinished) }
+    }
+
     package func report() -> ReplayReport {
         server.consult { engine, now, _ in engine.soFar(at: now) } ?? .empty(seed: 0)
     }

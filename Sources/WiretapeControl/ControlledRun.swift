@@ -13,7 +13,9 @@ package protocol ControlledRun: AnyObject {
     var journal: RunJournal { get }
     /// Where it is reached, and what else belongs into its status and into the `ready` event.
     var place: [JSONValue.Member] { get }
-    /// What the run has come to so far.
+    /// The sessions that clients have begun. Costs little.
+    var sessions: [ControlledSession] { get }
+    /// What the run has come to so far. Costs as much as the run has messages.
     func report() -> ReplayReport
     /// The same without secrets.
     func masked(_ text: String) -> String
@@ -39,6 +41,17 @@ package protocol ControlledRun: AnyObject {
     func finished() -> FinishedState
     /// Ends all connections; `done` is called when none is left and what was recorded is on the disk, or with why it is not.
     func stop(_ done: @escaping (_ problem: String?) -> Void)
+}
+
+/// A session that a client has begun: its number, which run of it, and whether it is played to its end (of live traffic: whether it ever
+/// was connected).
+package struct ControlledSession: Hashable, Sendable {
+    package var session: Int
+    package var run: Int
+    package var isFinished: Bool
+
+    /// `2`, or `2.3` for the third run of session 2.
+    var id: String { run == 1 ? "\(session)" : "\(session).\(run)" }
 }
 
 package enum ControlledRunKind: String, Sendable { case replay, record, proxy }

@@ -87,10 +87,10 @@ struct PendingWait {
         let time = DurationText.describe(time)
         switch goal {
         case .finished:
-            let report = run.report()
-            let open = report.sessions.filter { !$0.finished }.map { "session \($0.session)" }
+            let sessions = run.sessions
+            let open = sessions.filter { !$0.isFinished }.map { "session \($0.id)" }
             let what =
-                report.sessions.isEmpty
+                sessions.isEmpty
                 ? "no client has begun a session"
                 : open.isEmpty ? "clients still speak" : "\(open.joined(separator: ", ")) not played to the end"
             return "not finished after \(time): \(what)"

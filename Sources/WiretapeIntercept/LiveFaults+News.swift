@@ -87,6 +87,11 @@ extension LiveFaults {
         session.told = told
     }
 
+    /// The sessions that have passed, and whether each was connected.
+    package var begunSessions: [(session: Int, wasConnected: Bool)] {
+        sessions.map { session in (session.number, session.attempts.contains { $0.outcome == .connected }) }
+    }
+
     /// The session that a connection carries, or carried last.
     package func session(on connection: UInt32) -> Int? { carried[connection] }
 

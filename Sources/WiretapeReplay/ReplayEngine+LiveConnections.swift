@@ -64,6 +64,13 @@ extension ReplayEngine {
         }.sorted { $0.id < $1.id }
     }
 
+    /// The sessions that clients have begun, in the order of the report.
+    package var begunSessions: [(session: Int, run: Int, isFinished: Bool)] {
+        runs.map { run in
+            (run.session.number, run.run, run.failure == nil && !run.isStalled && isComplete(run))
+        }.sorted { ($0.session, $0.run) < ($1.session, $1.run) }
+    }
+
     /// Does something to a connection between two inputs. Ends and stalls stand in the report as those of the rule `control`, which
     /// is in no plan.
     package mutating func act(
