@@ -204,7 +204,9 @@ extension ControlCommandTests {
         #expect(try json("replays.json")["runs"]?.array?.count == 3)
         #expect(try json("recordings.json")["runs"]?.array?.count == 1)
         #expect(try json("after.json")["runs"]?.array?.count == 1)
-        #expect(try String(contentsOfFile: scratch.path("metrics.txt"), encoding: .utf8).contains(#"wiretape_run_info{run="4",kind="record"} 1"#))
+        #expect(
+            try String(contentsOfFile: scratch.path("metrics.txt"), encoding: .utf8).contains(
+                #"wiretape_run_info{run="4",kind="record"} 1"#))
         for (name, status, words) in [
             ("none", 404, "there is no recording none.tape"), ("misspelt", 400, "did you mean '--speed'"),
             ("hopeless", 422, "'Foo' is not on chat.tape.gz"), ("refused", 400, "'control' is no option"),
@@ -216,5 +218,37 @@ extension ControlCommandTests {
         }
         let tape = try Binary.run("inspect", scratch.path("new.tape"))
         #expect(tape.code == 0 && tape.out.contains("SendMessage(\"ada\", \"two\")"), "\(tape.out.suffix(500))")
+    }
+}
+
+extension ControlCommandTests {
+    /// Every command of docs/control.md runs as it stands there, in order, and none of them is refused but those that say so.
+    @Test func thePageTellsTheTruth() throws {
+        let page = try String(contentsOf: Binary.root.appendingPathComponent("docs/control.md"), encoding: .utf8)
+        let blocks = ReadmeTests.blocks(page, marked: "sh run")
+        #expect(blocks.count == 7)
+        try Running.recordChat(to: scratch.path("chat.tape.gz"), in: scratch.url)
+        // What each request was answered is looked at behind it.
+        let prelude = """
+            set -eu
+            C=$WIRETAPE_CONTROL
+            PATH='\(Binary.folder.path)':"$PATH"
+            curl() { command curl "$@" | tee -a answers.txt; echo >> answers.txt; }
+
+            """
+        try (prelude + blocks.joined()).write(toFile: scratch.path("page.sh"), atomically: true, encoding: .utf8)
+        let run = try Binary.run(
+            URL(fileURLWithPath: "/bin/sh"),
+            [
+                "-c",
+                "cd '\(scratch.url.path)' && '\(Binary.wiretape.path)' replay chat.tape.gz --speed instant --control 127.0.0.1:0 "
+                    + "-- /bin/bash page.sh",
+            ])
+        #expect(run.code == 0, "\(run.err)\n\(run.out.suffix(3_000))")
+        let answers = try String(contentsOfFile: scratch.path("answers.txt"), encoding: .utf8)
+        let refused = answers.split(separator: "\n").filter { $0.hasPrefix(#"{"error""#) }
+        #expect(refused == [#"{"error":"there is no open connection 99","status":404}"#], "\(refused)")
+        #expect(answers.contains(#""fault":"respond(503) on connect[retry=1..2]""#))
+        #expect(answers.contains(#""for":"finished""#))
     }
 }

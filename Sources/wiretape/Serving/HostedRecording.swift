@@ -18,7 +18,9 @@ final class HostedRecording {
     private let loop: UVLoop
     private var timer: (any LoopTimer)?
 
-    private init(_ relays: LoopRelays, _ recorded: RecordedEvents, _ writer: TapeWriter, _ ledger: UpstreamLedger, _ loop: UVLoop) {
+    private init(
+        _ relays: LoopRelays, _ recorded: RecordedEvents, _ writer: TapeWriter, _ ledger: UpstreamLedger, _ loop: UVLoop
+    ) {
         self.relays = relays
         self.recorded = recorded
         self.writer = writer
@@ -63,8 +65,10 @@ final class HostedRecording {
         }
         let hosted = HostedRecording(relays, recorded, writer, ledger, loop)
         let urls = plan.listens.indices.map { i in
-            (name: plan.upstreams[plan.listens[i].upstream].name,
-             url: Listening.url(real[i], isTLS: plan.listens[i].origin.isTLS))
+            (
+                name: plan.upstreams[plan.listens[i].upstream].name,
+                url: Listening.url(real[i], isTLS: plan.listens[i].origin.isTLS)
+            )
         }
         let run = ControlledRelay(
             .record, control, on: loop, started: started, journal: journal,
@@ -104,7 +108,8 @@ final class HostedRecording {
                 if let failure = totals.failure { return done("\(failure)") }
                 guard ledger.hasAnswered else {
                     return done(
-                        "no request was answered by an upstream: \(ledger.summary ?? (totals.connections == 0 ? "no client came" : "no request was passed on"))")
+                        "no request was answered by an upstream: \(ledger.summary ?? (totals.connections == 0 ? "no client came" : "no request was passed on"))"
+                    )
                 }
                 done(nil)
             }

@@ -16,7 +16,8 @@ final class RunFactory: RunMaker {
     private let log: Log
     /// What belongs to the process, or to a command that runs until somebody stops it.
     private static let refused: Set<String> = [
-        "control", "control-token", "events", "report", "timeout", "exit-with-parent", "json", "log-level", "quiet", "until",
+        "control", "control-token", "events", "report", "timeout", "exit-with-parent", "json", "log-level", "quiet",
+        "until",
         "canonical", "output", "upstream-ca", "help",
     ]
 
@@ -45,11 +46,16 @@ final class RunFactory: RunMaker {
         let path = order.tape.hasPrefix("-") ? "./" + order.tape : order.tape
         var words: [String] = []
         for (name, value) in order.options {
-            guard !name.isEmpty, !refused.contains(name), !name.contains("="), name != "upstream" || order.kind == .replay
+            guard !name.isEmpty, !refused.contains(name), !name.contains("="),
+                name != "upstream" || order.kind == .replay
             else { throw ControlError(400, "'\(Summary.line(name))' is no option of a run of the control API") }
             words.append(value.map { "--\(name)=\($0)" } ?? "--\(name)")
         }
-        if let upstream = order.upstream { words += ["--upstream=\(upstream)", "--output=\(path)"] } else { words.append(path) }
+        if let upstream = order.upstream {
+            words += ["--upstream=\(upstream)", "--output=\(path)"]
+        } else {
+            words.append(path)
+        }
         let outcome = try ArgumentParser.parse(words, as: spec) { arguments throws(UsageError) in
             try SettingsMerge.apply(to: arguments, spec)
         }
@@ -71,7 +77,8 @@ final class RunFactory: RunMaker {
     /// Where a run may listen: names would have to be looked up while the others wait.
     static func address(_ origin: Origin) throws(ControlError) -> Address {
         let host = origin.host == "localhost" ? "127.0.0.1" : origin.host
-        let isNumber = host.contains(":") || host.split(separator: ".").count == 4 && host.allSatisfy { $0.isNumber || $0 == "." }
+        let isNumber =
+            host.contains(":") || host.split(separator: ".").count == 4 && host.allSatisfy { $0.isNumber || $0 == "." }
         guard isNumber else { throw ControlError(400, "--listen \(origin.text): write the number of the host") }
         return Address(host: host, port: origin.port)
     }

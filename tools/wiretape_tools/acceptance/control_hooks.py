@@ -3,7 +3,7 @@
 Requests that would wait wait 20 ms, and recordings are made in the folder of the test.
 """
 
-import schemathesis
+import schemathesis  # type: ignore[import-not-found]  # it is in its own environment
 
 
 @schemathesis.hook
