@@ -235,25 +235,32 @@ final class ControlConnection: StreamHandler {
 
     // MARK: Events
 
-    /// How a subscriber stands after it was fed.
-    enum Fed {
-        /// It was told everything.
-        case all
-        /// What was said last has to leave first: ``drained()`` tells.
-        case full
-        /// It has not taken what was said before. Nobody tells when it has.
-        case slow
-        /// There is more, and others come first.
-        case some
+    /// How a subscriber stands after it was told something.
+    struct Fed {
+        enum State {
+            /// It was told everything.
+            case all
+            /// What was said last has to leave first: ``drained()`` tells.
+            case full
+            /// It has not taken what was said before. Nobody tells when it has.
+            case slow
+            /// There is more, and others come first.
+            case some
+        }
+
+        var state: State
+        /// Bytes that were said.
+        var bytes = 0
+        /// Events that it has lost since they were kept no more.
+        var lost: UInt64 = 0
     }
 
     /// Says what its subscriber has not been told.
-    /// - Returns: also how many bytes that made, and how many events it has lost since they were no longer kept.
-    func feed(from journal: RunJournal) -> (Fed, bytes: Int, lost: UInt64) {
-        guard var subscription, endpoint.isStreaming else { return (.full, 0, 0) }
+    func feed(from journal: RunJournal) -> Fed {
+        guard var subscription, endpoint.isStreaming else { return Fed(state: .full) }
         // What its kernel and ours hold of a reader that sleeps is memory, too.
-        if stream.queued > Self.mostEventsQueued { return (.full, 0, 0) }
-        if stream.unacknowledged > Self.mostUntaken { return (.slow, 0, 0) }
+        if stream.queued > Self.mostEventsQueued { return Fed(state: .full) }
+        if stream.unacknowledged > Self.mostUntaken { return Fed(state: .slow) }
         var lost: UInt64 = 0
         if subscription.after + 1 < journal.oldest {
             lost = journal.oldest - subscription.after - 1
@@ -270,8 +277,8 @@ final class ControlConnection: StreamHandler {
         self.subscription = subscription
         let bytes = endpoint.outputCount
         flush()
-        if stream.queued > Self.mostEventsQueued { return (.full, bytes, lost) }
-        return (subscription.after < journal.latest ? .some : .all, bytes, lost)
+        if stream.queued > Self.mostEventsQueued { return Fed(state: .full, bytes: bytes, lost: lost) }
+        return Fed(state: subscription.after < journal.latest ? .some : .all, bytes: bytes, lost: lost)
     }
 
     /// There are no further events.

@@ -25,30 +25,21 @@ package final class ControlServer {
     private var connections: [Int: ControlConnection] = [:]
     private var nextConnection = 1
     private var nextRun = 1
-    /// Connections whose subscribers can take more, and requests that wait.
-    private var ready: Set<Int> = []
+    // Lifetime: the server closes it when it has stopped.
+    private lazy var feed = SubscriberFeed(loop) { [unowned self] in tell($0) }
+    /// Requests that wait, by their connections.
     private var waiting: [Int: PendingWait] = [:]
-    /// Subscribers that have not taken what they were told, the first to be looked at first.
-    private var slow: [Int] = []
-    private var lastFed = 0
-    private var hasMore = false
-    private var feeder: (any LoopTimer)?
-    private var isFeeding = false
-    private var slowTimer: (any LoopTimer)?
     private var bell: (any LoopTimer)?
     private var isRinging = false
     private var sweeper: (any LoopTimer)?
     private var whenEmpty: (() -> Void)?
-    private(set) var dropped: UInt64 = 0
+    /// Events that subscribers did not read in time.
+    var dropped: UInt64 { feed.dropped }
     private(set) var requests: UInt64 = 0
     var observed = ObservedEvents()
 
     /// Runs of a process.
     private static let mostRuns = 256
-    /// Bytes that subscribers are told before the loop has its turn.
-    private static let share = 128 << 10
-    private static let slowTime: UInt64 = 50_000_000
-    private static let slowAtOnce = 32
     private static let sweepTime: UInt64 = 1_000_000_000
 
     /// - Parameters:
@@ -66,10 +57,6 @@ package final class ControlServer {
             isRinging = false
             lookAround()
         }
-        // Lifetime: as above.
-        feeder = loop.timer { [unowned self] in feedSome() }
-        // Lifetime: as above.
-        slowTimer = loop.timer { [unowned self] in lookAtSlow() }
         // Lifetime: as above.
         sweeper = loop.timer { [unowned self] in sweep() }
     }
@@ -101,7 +88,7 @@ package final class ControlServer {
         listener?.close()
         listener = nil
         for id in waiting.keys.sorted() { giveUp(id, ControlError(503, "the run ends")) }
-        feedSubscribers(most: .max)
+        feed.tellAll()
         var open = 1
         let one = { [weak self] in
             open -= 1
@@ -138,7 +125,7 @@ package final class ControlServer {
 
     func remove(_ connection: ControlConnection) {
         connections[connection.id] = nil
-        ready.remove(connection.id)
+        feed.remove(connection.id)
         drop(connection.id)
         if connections.isEmpty, whenEmpty != nil { sweeper?.arm(at: loop.now) }
     }
@@ -151,8 +138,10 @@ package final class ControlServer {
             for id in connections.keys.sorted() { connections[id]?.abort() }
             guard connections.isEmpty else { return }
             whenEmpty = nil
-            for timer in [bell, feeder, slowTimer, sweeper] { timer?.close() }
-            (bell, feeder, slowTimer, sweeper) = (nil, nil, nil, nil)
+            feed.close()
+            bell?.close()
+            sweeper?.close()
+            (bell, sweeper) = (nil, nil)
             return done()
         }
         for id in connections.keys.sorted() { connections[id]?.tend(at: now) }
@@ -162,74 +151,23 @@ package final class ControlServer {
     // MARK: Subscribers
 
     /// The connection's subscriber can take more.
-    func isReady(_ connection: ControlConnection) {
-        ready.insert(connection.id)
-        ring()
-    }
+    func isReady(_ connection: ControlConnection) { feed.isReady(connection.id) }
 
     private func ring() {
-        if !ready.isEmpty, !isFeeding, let feeder {
-            isFeeding = true
-            feeder.arm(at: loop.now)
-        }
+        feed.ring()
         guard !isRinging, !waiting.isEmpty, let bell else { return }
         isRinging = true
         bell.arm(at: loop.now)
     }
 
-    /// Tells subscribers what they have not been told: some of them, then the loop has its turn. Of its time three quarters at least
-    /// are the runs'.
-    private func feedSome() {
-        let began = loop.now
-        isFeeding = false
-        feedSubscribers(most: Self.share)
-        guard !ready.isEmpty, hasMore else { return }
-        isFeeding = true
-        feeder?.arm(at: loop.now.advanced(by: 3 * loop.now.since(began)))
-    }
-
-    /// Those who do not read are not among the ready ones: they cost next to nothing.
-    private func feedSubscribers(most: Int) {
-        let ids = ready.sorted()
-        let start = ids.firstIndex { $0 > lastFed } ?? 0
-        var said = 0
-        hasMore = false
-        for id in ids[start...] + ids[..<start] {
-            guard said < most else {
-                hasMore = true
-                return
-            }
-            lastFed = id
-            guard let connection = connections[id], let subscription = connection.subscription,
-                let run = runs[subscription.run]
-            else {
-                // Its run is over.
-                connections[id]?.endEvents()
-                ready.remove(id)
-                continue
-            }
-            let (fed, bytes, lost) = connection.feed(from: run.journal)
-            dropped += lost
-            said += bytes
-            switch fed {
-            case .all: break
-            case .some: hasMore = true
-            case .full: ready.remove(id)
-            case .slow:
-                ready.remove(id)
-                if slow.isEmpty { slowTimer?.arm(at: loop.now.advanced(by: Self.slowTime)) }
-                slow.append(id)
-            }
+    private func tell(_ id: Int) -> ControlConnection.Fed? {
+        guard let connection = connections[id], let subscription = connection.subscription else { return nil }
+        guard let run = runs[subscription.run] else {
+            // Its run is over.
+            connection.endEvents()
+            return nil
         }
-    }
-
-    /// Looks whether those who had not taken what they were told have done so.
-    private func lookAtSlow() {
-        let some = slow.prefix(Self.slowAtOnce)
-        slow.removeFirst(some.count)
-        ready.formUnion(some.filter { connections[$0] != nil })
-        if !slow.isEmpty { slowTimer?.arm(at: loop.now.advanced(by: Self.slowTime)) }
-        ring()
+        return connection.feed(from: run.journal)
     }
 
     // MARK: Requests
@@ -310,8 +248,8 @@ package final class ControlServer {
             [
                 .init("verdict", .string(report.verdict.rawValue)), .init("exit", .number(report.exitCode)),
                 .init("reason", .string(run.masked(report.summary))), .init("command_exit", .null),
-            ], at: run.clock?.elapsed ?? 0)
-        feedSubscribers(most: .max)
+            ], at: run.elapsed)
+        feed.tellAll()
         runs[number] = nil
         ending[number] = run
         observed.forget(run: number)

@@ -97,6 +97,8 @@ package final class ControlledRelay: ControlledRun {
         throw .conflict("only a replay has steps: what passes here is the server's")
     }
 
+    package var elapsed: UInt64 { loop.now.since(started) }
+
     package var clock: ControlledClock? { nil }
 
     package func setClock(isManual: Bool) throws(ControlError) { throw .conflict("only a replay has a clock") }
@@ -113,7 +115,7 @@ package final class ControlledRelay: ControlledRun {
     package func mark(_ text: String) {
         let bytes = Array(text.utf8)
         tap()?.record(.mark, 0, at: loop.now, bytes.span)
-        journal.mark(text, at: loop.now.since(started))
+        journal.mark(text, at: elapsed)
     }
 
     package func finished() -> FinishedState {

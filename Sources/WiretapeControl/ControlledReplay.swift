@@ -109,6 +109,8 @@ package final class ControlledReplay: ControlledRun {
         }
     }
 
+    package var elapsed: UInt64 { server.elapsed }
+
     package var clock: ControlledClock? {
         ControlledClock(isManual: server.clock.isManual, scale: server.clock.scale, elapsed: server.elapsed)
     }

@@ -30,6 +30,8 @@ package protocol ControlledRun: AnyObject {
     var connections: [OpenConnection] { get }
     func act(_ act: LiveAct, on connection: ConnectionID) throws(ControlError)
     func step(_ order: StepOrder, session: Int) throws(ControlError)
+    /// Nanoseconds since the run began, in the clients' time.
+    var elapsed: UInt64 { get }
     /// Nil: the run has no clock of its own.
     var clock: ControlledClock? { get }
     func setClock(isManual: Bool) throws(ControlError)

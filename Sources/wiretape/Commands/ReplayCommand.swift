@@ -130,8 +130,7 @@ package struct ReplayCommand: Command {
             urls: try listeners.open(server, doors.door, on: shell.loop), endpointPath: first?.endpoint ?? "",
             seed: seed, trust: doors.environment, listens: listeners.origins)
         let control = try openControl(server, events, played, on: shell.loop, &ready)
-        Listening.limit(
-            places, perClient: upstream == nil ? 1 : 2, reserved: control == nil ? 0 : ControlDoor.mostConnections)
+        limit(places)
         ready.tell(arguments, log)
         events?.ready(ready)
         var failure: (any Error)?
@@ -149,11 +148,7 @@ package struct ReplayCommand: Command {
             end = try shell.run(ready) {
                 let told = server.report(clientsAreGone: shell.commandHasEnded)
                 report = told
-                server.stop {
-                    guard let control else { return shell.workStopped() }
-                    events?.ending(told, masked: server.masked, at: server.elapsed)
-                    control.stop { shell.workStopped() }
-                }
+                stop(server, told, events, control, shell)
             }
         } catch {
             // The command could not be started: nothing has passed.
@@ -168,6 +163,23 @@ package struct ReplayCommand: Command {
             log.warning("--events: the lines are not complete: \(why)")
         }
         return verdict.tell(arguments)
+    }
+
+    /// As many clients as there are descriptors for.
+    private func limit(_ places: ClientPlaces) {
+        let reserved = control == nil ? 0 : ControlDoor.mostConnections
+        Listening.limit(places, perClient: upstream == nil ? 1 : 2, reserved: reserved)
+    }
+
+    /// Ends all connections, those of the control API last: they hear the end.
+    private func stop(
+        _ server: ReplayServer, _ told: ReplayReport, _ events: RunEvents?, _ control: ControlServer?, _ shell: RunShell
+    ) {
+        server.stop {
+            guard let control else { return shell.workStopped() }
+            events?.ending(told, masked: server.masked, at: server.elapsed)
+            control.stop { shell.workStopped() }
+        }
     }
 
     /// Opens the control API, if it is wanted, with this replay as its first run.

@@ -68,7 +68,7 @@ final class RelayFollower {
         run?.tellNews()
         run?.tellNews()
         guard let api, let run else { return done() }
-        events.ending(report ?? run.report(), masked: Log.masked, at: 0)
+        events.ending(report ?? run.report(), masked: Log.masked, at: run.elapsed)
         api.stop(done)
     }
 
