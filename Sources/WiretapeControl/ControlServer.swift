@@ -32,6 +32,7 @@ package final class ControlServer {
     private var bell: (any LoopTimer)?
     private var isRinging = false
     private var sweeper: (any LoopTimer)?
+    private var isSweepArmed = false
     private var whenEmpty: (() -> Void)?
     /// Events that subscribers did not read in time.
     var dropped: UInt64 { feed.dropped }
@@ -115,7 +116,7 @@ package final class ControlServer {
         let id = nextConnection
         nextConnection += 1
         let connection = ControlConnection(self, id, stream)
-        if connections.isEmpty { sweeper?.arm(at: loop.now.advanced(by: Self.sweepTime)) }
+        sweepLater()
         let isFull = connections.count >= mostConnections
         connections[id] = connection
         if isFull { connection.refuse("all \(mostConnections) connections of the control API are taken") }
@@ -130,7 +131,14 @@ package final class ControlServer {
         if connections.isEmpty, whenEmpty != nil { sweeper?.arm(at: loop.now) }
     }
 
+    private func sweepLater() {
+        guard !isSweepArmed, whenEmpty == nil else { return }
+        isSweepArmed = true
+        sweeper?.arm(at: loop.now.advanced(by: Self.sweepTime))
+    }
+
     private func sweep() {
+        isSweepArmed = false
         let now = loop.now
         for number in ended { ending[number] = nil }
         ended = []
@@ -145,7 +153,7 @@ package final class ControlServer {
             return done()
         }
         for id in connections.keys.sorted() { connections[id]?.tend(at: now) }
-        if !connections.isEmpty { sweeper?.arm(at: now.advanced(by: Self.sweepTime)) }
+        if !connections.isEmpty { sweepLater() }
     }
 
     // MARK: Subscribers
@@ -259,6 +267,7 @@ package final class ControlServer {
         run.stop { [weak self] problem in
             // It is let go of when nothing of it is on the stack any more.
             self?.ended.insert(number)
+            self?.sweepLater()
             if let problem {
                 self?.connections[id]?.answer(.conflict(problem))
             } else {
