@@ -129,6 +129,7 @@ def one_schema(kind, arguments, options):
         with playing(wiretape.url), open(log, "wb") as out:
             done = subprocess.run(
                 [str(c) for c in command], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=environment,
+                cwd=WORK,
                 timeout=1800, check=False,
             )
         text = log.read_text(errors="replace")
