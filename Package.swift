@@ -116,12 +116,15 @@ let package = Package(
             ]
                 + runs,
             swiftSettings: settings),
+        .target(
+            name: "WiretapeControl", dependencies: ["WiretapeProxy", "WiretapeRecorder", "WiretapeTape"] + runs,
+            swiftSettings: settings),
         .target(name: "WiretapeSimulation", dependencies: runs, swiftSettings: settings),
         .executableTarget(
             name: "wiretape",
             dependencies: [
-                "WiretapeProxy", "WiretapeNet", "WiretapeTLS", "WiretapeSettings", "WiretapeCodecs", "WiretapeRecorder",
-                "WiretapeTape", "WiretapeTapeTools", "WiretapeSystem",
+                "WiretapeControl", "WiretapeProxy", "WiretapeNet", "WiretapeTLS", "WiretapeSettings", "WiretapeCodecs",
+                "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools", "WiretapeSystem",
             ] + runs,
             swiftSettings: settings),
         .executableTarget(
@@ -182,6 +185,13 @@ let package = Package(
                 "WiretapeTesting", "ExampleChat", "WiretapeProxy", "WiretapeNet", "WiretapeTLS", "WiretapeSystem",
             ]
                 + runs,
+            swiftSettings: settings),
+        .testTarget(
+            name: "WiretapeControlTests",
+            dependencies: [
+                "WiretapeControl", "ExampleChat", "WiretapeProxy", "WiretapeNet", "WiretapeCodecs", "WiretapeTape",
+                "WiretapeSystem",
+            ] + runs,
             swiftSettings: settings),
         .testTarget(
             name: "WiretapeFuzzTests", dependencies: ["WiretapeFuzz"], swiftSettings: settings),

@@ -73,7 +73,7 @@ extension LiveFaults {
         let route = entry.type.route(exchange.head)
         let identity = identity(exchange.head, c)
         if let known = waiting(route, identity, at: now) { return exchange.session = known }
-        let session = LiveSession(number: sessions.count + 1, route: route, identity: identity)
+        let session = LiveSession(number: sessions.count + 1, route: route, identity: identity, changes)
         sessions.append(session)
         clients[LiveClient(route: route, identity: identity), default: []].append(session)
         routes.insert(route)
@@ -201,9 +201,11 @@ extension LiveFaults {
         let key = entry.type.sessionKey(exchange.opening)
         if let old = exchange.carrier, old.transport == transport, transport == .lp {
             old.connection = exchange.connection
+            carries(exchange.connection, session)
             old.codec?.carried(by: exchange.opening)
             return
         }
+        carries(exchange.connection, session)
         let carrier = LiveCarrier(
             session, transport, exchange.opening, key: key, on: exchange.connection, at: now)
         // A connection that goes on with an earlier one goes on with what its codec knows.

@@ -14,7 +14,7 @@ package import WiretapeWire
 /// (credential, else address and agent) goes on with a session that has no connection, or begins one. Memory: the sessions
 /// of a run, without their messages; of their names 8,192 are kept.
 package final class LiveFaults {
-    package let plan: FaultPlan
+    package internal(set) var plan: FaultPlan
     package let codecs: [CodecEntry]
     /// When the first client came; until then, when the run began.
     private(set) var origin: WireInstant
@@ -39,13 +39,21 @@ package final class LiveFaults {
     private(set) var firingsLeftOut = 0
     private static let mostFirings = 100_000
     var fired: Set<Int> = []
+    /// How often, by the name.
+    var firedNames: [String: Int] = [:]
+    /// For whoever follows the run; nil: nobody does.
+    var changes: ChangedSessions?
+    var toldFirings = 0
+    /// Sessions by the number of the connection that carries them, or did; and those that are gone, the oldest first.
+    var carried: [UInt32: Int] = [:]
+    var carriedBefore: [UInt32] = []
     /// Names that rules could have used, and how often they came.
     var names: [String: Int] = [:]
     var accepted: [String: Int] = [:]
     /// Requests of no session.
     var others = 0
     /// Moments that rules name, each once; those of the run that have come, and those of connections that have not.
-    let times: [RuleFilters.Since]
+    var times: [RuleFilters.Since]
     var passedRunTimes: Set<RuleFilters.Since> = []
     var moments: [LiveMoment] = []
     var nextMoment: WireInstant?
@@ -61,14 +69,18 @@ package final class LiveFaults {
         self.codecs = codecs
         self.observes = observes
         engine = FaultEngine(plan, seed: seed)
-        var times: [RuleFilters.Since] = []
-        for time in engine.times where !times.contains(time) { times.append(time) }
-        self.times = times
+        times = LiveFaults.times(of: engine)
         origin = now
         reach = FaultReach(plan, codecs)
     }
 
-    package let reach: FaultReach
+    static func times(of engine: FaultEngine) -> [RuleFilters.Since] {
+        var times: [RuleFilters.Since] = []
+        for time in engine.times where !times.contains(time) { times.append(time) }
+        return times
+    }
+
+    package internal(set) var reach: FaultReach
     package var seed: UInt64 { engine.seed }
 
     func elapsed(_ now: WireInstant) -> UInt64 { now.since(origin) }
@@ -86,7 +98,10 @@ package final class LiveFaults {
     }
 
     /// The connection and its peer are gone.
-    package func gone(_ c: UInt32) { peers[c] = nil }
+    package func gone(_ c: UInt32) {
+        peers[c] = nil
+        forgetCarried(c)
+    }
 
     /// Whether a rule can touch the request, or what it opens, or the session that it is part of: then its connection is
     /// held and decoded.
@@ -161,7 +176,8 @@ package final class LiveFaults {
     }
 
     func record(_ hit: FaultHit, _ session: LiveSession?, cut: Bool, at now: WireInstant) {
-        fired.insert(hit.rule)
+        if hit.rule >= 0 { fired.insert(hit.rule) }
+        firedNames[hit.name, default: 0] += 1
         guard firings.count < LiveFaults.mostFirings else { return firingsLeftOut += 1 }
         firings.append(
             ReplayReport.Firing(

@@ -10,7 +10,11 @@ final class LiveSession: CountsAttempts {
     /// Of the codec; empty until one is known.
     var protocolID = ""
     var transports: [Transport] = []
-    var log = AttemptLog()
+    var log = AttemptLog() { didSet { note() } }
+    /// Where it tells that it was changed; nil: nobody follows the run.
+    private let changes: ChangedSessions?
+    var isNoted = false
+    var told = ToldSession()
     var requests = 0
     var toServer = 0, toClient = 0
     /// Connections so far: the ordinal of the current one.
@@ -23,11 +27,18 @@ final class LiveSession: CountsAttempts {
     /// Transports that have stopped working.
     var downgraded: Set<Transport> = []
 
-    init(number: Int, route: String, identity: String) {
+    init(number: Int, route: String, identity: String, _ changes: ChangedSessions?) {
+        self.changes = changes
         self.number = number
         self.route = route
         self.identity = identity
     }
 
     var isConnected: Bool { carrier != nil }
+
+    private func note() {
+        guard let changes, !isNoted else { return }
+        isNoted = true
+        changes.sessions.append(self)
+    }
 }

@@ -18,6 +18,25 @@ extension ReplayEngine {
         for r in runs.indices { runs[r].link?.faults.moments = LinkMoments(times) }
     }
 
+    /// Other rules from now on, all at once. Those that stay as they were go on counting; the others begin at 0.
+    package mutating func changeFaults(_ plan: FaultPlan, at now: WireInstant) {
+        self.now = max(self.now, now)
+        faults = plan
+        faultEngine.change(to: plan)
+        let before = times
+        times = ReplayEngine.times(of: faultEngine)
+        runMarks = Set(times.indices.filter { i in runMarks.contains { before[$0] == times[i] } })
+        for r in runs.indices { runs[r].link?.faults.moments.change(to: times) }
+    }
+
+    /// How often each rule has fired, by its name, since the rules were replaced last.
+    package var firingCounts: [String: Int] {
+        Dictionary(firings[firingsBefore...].map { ($0.rule, 1) }, uniquingKeysWith: +)
+    }
+
+    /// Whether the clients' clock is moved by hand from now on.
+    package mutating func setClock(isManual: Bool) { options.hasManualClock = isManual }
+
     /// Holds what clients have done so far to a policy, and the report at the end of the run, too.
     /// - Returns: one verdict for each session; empty when the policy needs to be known before the first client comes.
     package mutating func expect(_ expectation: Expectation, at now: WireInstant) -> [Judgement] {

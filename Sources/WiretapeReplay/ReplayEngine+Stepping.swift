@@ -11,9 +11,9 @@ extension ReplayEngine {
     ) {
         allow(session, at: now, into: &out) { run in
             if case .steps(let left) = run.allowance {
-                run.allowance = .steps(left.addingReportingOverflow(max(0, count)).partialValue)
+                run.allowance = .steps(min(left, 1 << 30) + min(max(0, count), 1 << 30))
             } else {
-                run.allowance = .steps(max(0, count))
+                run.allowance = .steps(min(max(0, count), 1 << 30))
             }
         }
     }
@@ -23,6 +23,23 @@ extension ReplayEngine {
         until selector: Selector, session: Int? = nil, at now: WireInstant, into out: inout [ReplayAction]
     ) {
         allow(session, at: now, into: &out) { $0.allowance = .until(selector) }
+    }
+
+    /// From now on nothing but the protocol's own leaves, and nobody is hurried, until ``step(_:session:at:into:)`` or
+    /// ``resume(session:at:into:)``.
+    package mutating func pause(session: Int? = nil, at now: WireInstant, into out: inout [ReplayAction]) {
+        allow(session, at: now, into: &out) { $0.allowance = .steps(0) }
+    }
+
+    /// From now on everything leaves when it is due, under `--speed step` too. What was due meanwhile leaves now; what comes
+    /// after it keeps its distance.
+    package mutating func resume(session: Int? = nil, at now: WireInstant, into out: inout [ReplayAction]) {
+        allow(session, at: now, into: &out) { $0.allowance = .all }
+    }
+
+    /// Whether messages of the session leave only as somebody lets them. Nil: nobody has begun it.
+    package func isStepped(session: Int) -> Bool? {
+        runs.last { $0.session.number == session }.map { $0.isStepped(options) }
     }
 
     private mutating func allow(

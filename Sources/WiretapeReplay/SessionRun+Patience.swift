@@ -37,7 +37,7 @@ extension SessionRun {
     private func clientsTime(
         _ options: ReplayOptions, elsewhere: Int32, from openedAt: WireInstant
     ) -> (at: WireInstant, what: Expiry)? {
-        guard options.speed != .step else { return nil }
+        guard !isStepped(options) else { return nil }
         let start = max(tally.lastProgress, openedAt)
         if head < script.steps.count, script.steps[head].line > elsewhere, awaited(before: head, most: 1).isEmpty {
             return (start.advanced(by: options.patience), .elsewhere)

@@ -106,8 +106,8 @@ final class SessionRun: CountsAttempts {
     var endedByScript = false
     /// Under `live`, once the client has been away: what is overdue does not move what comes after it.
     var clockRanOn = false
-    /// Server messages that may leave under `--speed step`.
-    var allowance = Allowance.steps(0)
+    /// Server messages that may leave; nil: nobody has said, so it is as `--speed` has it.
+    var allowance: Allowance?
     /// Gates of other sessions up to this line hold nothing back (`--causality tape`).
     var forgivenLine: Int32 = 0
 

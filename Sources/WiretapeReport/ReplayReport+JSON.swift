@@ -24,7 +24,8 @@ extension ReplayReport {
 }
 
 extension ReplayReport.Session {
-    fileprivate var json: JSONValue {
+    /// The session as the report has it.
+    package var json: JSONValue {
         .object(
             [
                 .init("session", .number(session)), .init("run", .number(run)), .init("client", .string(client)),
@@ -124,7 +125,8 @@ extension ReplayReport.Unfired {
 }
 
 extension Judgement {
-    fileprivate var json: JSONValue {
+    /// The judgement as the report has it.
+    package var json: JSONValue {
         .object([
             .init("policy", .string(policy)), .init("session", .number(session)), .init("met", .bool(met)),
             .init("judged", .bool(isJudged)),

@@ -107,7 +107,7 @@ final class HostedReplay {
         ring()
     }
 
-    private func happened(_ news: [ReplayNews]) {
+    private func happened(_ news: [RunNews]) {
         for one in news {
             switch one.what {
             case .attempt(let number, _, _):

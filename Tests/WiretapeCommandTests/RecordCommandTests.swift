@@ -106,14 +106,14 @@ import WiretapeWire
     }
 
     @Test(arguments: [
-        (["record"], "record needs --output FILE and --upstream [NAME=]URL"),
+        (["record"], "record needs --output FILE"),
         (["proxy", "--upstream", "http://a", "--upstream", "http://b"], "two upstreams are called 'main'"),
         (["proxy", "--upstream", "http://a", "--fault", "rest on connect"], "did you mean 'reset'?"),
         (
             ["proxy", "--upstream", "http://a", "--fault", "reset on connect", "--threads", "2"],
-            "rules and reports are of one loop"
+            "rules, reports and events are of one loop"
         ),
-        (["proxy", "--upstream", "http://a", "--control", "x"], "--control is not built yet"),
+        (["proxy", "--upstream", "http://a", "--control", "x"], "names no port"),
         (["proxy", "--upstream", "http://a", "--upstream-ca", "x", "--insecure-upstream"], "contradict"),
         (["record", "--upstream", "http://a", "-o", "-"], "a tape on standard output is not built yet"),
         (["recrod"], "unknown command 'recrod'; did you mean 'record'?"),

@@ -31,6 +31,7 @@ TESTS = {
     "WiretapeAttempts": ["WiretapeAttemptsTests"],
     "WiretapeBytes": ["WiretapeBytesTests"],
     "WiretapeCodecs": ["WiretapeCodecsTests"],
+    "WiretapeControl": ["WiretapeControlTests", "WiretapeCommandTests"],
     "WiretapeFaults": ["WiretapeReplayTests"],
     "WiretapeFuzz": ["WiretapeFuzzTests"],
     "WiretapeIntercept": ["WiretapeWireTests", "WiretapeProxyTests"],

@@ -9,7 +9,7 @@ package import WiretapeWire
 /// Every rule counts what it selects, whether or not it fires. Rules are asked in their order; the first whose last action
 /// ends the connection is the last one that fires.
 package struct FaultEngine: Sendable {
-    package let plan: FaultPlan
+    package private(set) var plan: FaultPlan
     package let seed: UInt64
     /// Whether messages of the client reach a server.
     private let hasServer: Bool
@@ -21,6 +21,21 @@ package struct FaultEngine: Sendable {
         self.plan = plan
         self.hasServer = hasServer
         self.seed = seed
+    }
+
+    /// Other rules from now on. Those that stay as they were go on counting from where they are; the others begin at 0.
+    package mutating func change(to plan: FaultPlan) {
+        var places: [Int: Int] = [:]
+        for (i, rule) in self.plan.rules.enumerated() {
+            if let place = plan.rules.firstIndex(of: rule) { places[i] = place }
+        }
+        var kept: [Key: Counts] = [:]
+        for (key, count) in counts {
+            guard let place = places[key.rule] else { continue }
+            kept[Key(rule: place, session: key.session, connection: key.connection)] = count
+        }
+        counts = kept
+        self.plan = plan
     }
 
     private struct Session: Hashable, Sendable {

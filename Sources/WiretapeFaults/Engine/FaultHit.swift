@@ -1,6 +1,6 @@
 /// A rule that fires.
 package struct FaultHit: Hashable, Sendable {
-    /// Index into the plan's rules.
+    /// Index into the plan's rules; −1: of none of them.
     package var rule: Int
     package var name: String
     package var place: Place
@@ -11,6 +11,18 @@ package struct FaultHit: Hashable, Sendable {
     package var counted: String?
     /// The seed of whatever the actions draw: a pure function of the run's seed, the rule and the moment.
     package var random: UInt64
+
+    package init(
+        rule: Int, name: String, place: Place, actions: [FaultAction], message: Int?, counted: String?, random: UInt64
+    ) {
+        self.rule = rule
+        self.name = name
+        self.place = place
+        self.actions = actions
+        self.message = message
+        self.counted = counted
+        self.random = random
+    }
 
     /// What ends the connection; nil when nothing does.
     package var ending: FaultEffect? { actions.last { $0.verdict.isTerminal }?.verdict }

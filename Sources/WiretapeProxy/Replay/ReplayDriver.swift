@@ -31,7 +31,7 @@ package protocol ReplayDriver {
     /// From now on ``takeNews()`` has something to tell.
     mutating func follow()
     /// What has happened since the last call.
-    mutating func takeNews() -> [ReplayNews]
+    mutating func takeNews() -> [RunNews]
     /// The action as it is done: with the client's own values where the tape has pseudonyms, and lines without secrets.
     mutating func spoken(_ action: ReplayAction) -> ReplayAction
     /// A text for people without secrets.
@@ -40,7 +40,7 @@ package protocol ReplayDriver {
 
 extension ReplayDriver {
     package mutating func follow() {}
-    package mutating func takeNews() -> [ReplayNews] { [] }
+    package mutating func takeNews() -> [RunNews] { [] }
     package mutating func spoken(_ action: ReplayAction) -> ReplayAction { action }
     package mutating func masked(_ text: String) -> String {
         var redactor = Redactor()

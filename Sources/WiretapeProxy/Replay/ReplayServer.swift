@@ -15,7 +15,7 @@ package final class ReplayServer {
     /// Hears what passed, as a tape would tell it: times since the server was made. Nil: nobody listens.
     package var observe: ((TapeEvent) -> Void)?
     /// Hears what has happened, at the end of each wake-up of the loop. Nil: nobody follows the run.
-    package var news: (([ReplayNews]) -> Void)? { didSet { if news != nil { driver.follow() } } }
+    package var news: (([RunNews]) -> Void)? { didSet { if news != nil { driver.follow() } } }
     /// A line for people.
     package var log: (String) -> Void = { _ in }
     /// The run is over by `--until`: called once, never from within a call of the owner.
@@ -34,7 +34,7 @@ package final class ReplayServer {
     let limits: ClientLimits
     private let places: ClientPlaces
     private let admission: Admission
-    private(set) var clock: ReplayClock
+    package private(set) var clock: ReplayClock
     private var driver: any ReplayDriver
     private let started: WireInstant
     /// Events that the actual tape has.
@@ -168,6 +168,18 @@ package final class ReplayServer {
         driver.wake(at: now, into: &actions)
         pump()
     }
+
+    /// Lets the clients' clock run from where it stands, or stops it there.
+    package func setClock(isManual: Bool) {
+        clock.set(isManual: isManual, at: loop.now)
+        _ = consult { engine, now, out in
+            engine.setClock(isManual: isManual)
+            engine.wake(at: now, into: &out)
+        }
+    }
+
+    /// Says something on the tape of the run.
+    package func mark(_ text: String) { note(0, .mark(text)) }
 
     /// Under `--speed step`: lets so many more messages leave.
     /// - Parameter session: the number of a recorded session; nil: every claimed one.

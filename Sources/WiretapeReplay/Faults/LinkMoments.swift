@@ -4,10 +4,17 @@ internal import WiretapeFaults
 /// The moments of one connection that rules wait for (`since connect`, `since handshake`), and which of them have come.
 struct LinkMoments: Sendable {
     /// Those of the whole plan, by their index there.
-    private let times: [RuleFilters.Since]
+    private var times: [RuleFilters.Since]
     private var come: Set<Int> = []
 
     init(_ times: [RuleFilters.Since] = []) { self.times = times }
+
+    /// Other moments from now on. What has come of those that stay has come.
+    mutating func change(to times: [RuleFilters.Since]) {
+        let old = Set(come.map { self.times[$0] })
+        self.times = times
+        come = Set(times.indices.filter { old.contains(times[$0]) })
+    }
 
     /// When the next of them comes, as far as their marks have come.
     func next(opened: WireInstant, ready: WireInstant?) -> WireInstant? {

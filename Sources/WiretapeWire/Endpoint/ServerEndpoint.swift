@@ -14,6 +14,10 @@ internal import WiretapeBytes
 package struct ServerEndpoint: ~Copyable {
     /// Most bytes of a request's body.
     package static let bodyLimit = 64 << 20
+    /// The same for the requests of this connection.
+    package var mostBody = bodyLimit
+    /// What it refuses by itself is told as `{"error":…,"status":…}`, and not in plain text.
+    package var refusesInJSON = false
 
     enum State { case http, answering, streaming, webSocket, closing, closeOwed, over }
 
@@ -305,8 +309,8 @@ package struct ServerEndpoint: ~Copyable {
                 begin(head, info)
             case .body(let range, let next):
                 at = next
-                if body.count + range.count > Self.bodyLimit {
-                    refuse(413, "the body is over \(Self.bodyLimit >> 20) MiB")
+                if body.count + range.count > mostBody {
+                    refuse(413, "the body is over \(mostBody >> 20) MiB")
                 } else {
                     body.append(copying: bytes.extracting(range))
                 }
@@ -323,8 +327,8 @@ package struct ServerEndpoint: ~Copyable {
         self.head = head
         keepAlive = info.keepAlive
         body = []
-        if case .length(let count) = info.framing, count > UInt64(Self.bodyLimit) {
-            refuse(413, "the body is over \(Self.bodyLimit >> 20) MiB")
+        if case .length(let count) = info.framing, count > UInt64(mostBody) {
+            refuse(413, "the body is over \(mostBody >> 20) MiB")
         } else if info.expectsContinue, info.framing != .none {
             output.append(utf8: "HTTP/1.1 100 Continue\r\n\r\n")
         }
@@ -351,9 +355,13 @@ package struct ServerEndpoint: ~Copyable {
     }
 
     private mutating func refuse(_ status: Int, _ text: String) {
-        let refusal = HTTPAnswer(
-            status: status, headers: [HeaderField("Content-Type", "text/plain; charset=utf-8")],
-            body: Array("wiretape: \(text)\n".utf8))
+        let type = refusesInJSON ? "application/json" : "text/plain; charset=utf-8"
+        var body = Array("wiretape: \(text)\n".utf8)
+        if refusesInJSON {
+            body = Array(
+                JSONValue.object([.init("error", .string(text)), .init("status", .number(status))]).text.utf8)
+        }
+        let refusal = HTTPAnswer(status: status, headers: [HeaderField("Content-Type", type)], body: body)
         due.append(.refused(head, refusal))
         HTTPHeadWriter.append(refusal, keepAlive: false, into: &output)
         finish()

@@ -69,7 +69,7 @@ package enum HTTPHeadWriter {
     }
 
     /// Appends fields and the empty line.
-    private static func append(fields: [HeaderField], into out: inout [UInt8]) {
+    package static func append(fields: [HeaderField], into out: inout [UInt8]) {
         for field in fields {
             append(text: field.name, into: &out)
             out.append(utf8: ": ")

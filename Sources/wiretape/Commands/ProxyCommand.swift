@@ -1,3 +1,4 @@
+internal import WiretapeControl
 internal import WiretapeFaults
 internal import WiretapeSystem
 
@@ -12,6 +13,11 @@ package struct ProxyCommand: Command {
     }
 
     package func run() throws -> Int32 {
+        let follower = try RelayFollower(.proxy, plan)
+        return try RelayFollower.telling(follower) { try relay(follower) }
+    }
+
+    private func relay(_ follower: RelayFollower?) throws -> Int32 {
         try CommandCheck.check(arguments.tail)
         let shell = try RunShell(arguments)
         defer { shell.close() }
@@ -19,18 +25,19 @@ package struct ProxyCommand: Command {
         let seed = plan.faults.seed ?? UInt64.random(in: 0..<1 << 53)
         let log = Log(arguments)
         let doors = try plan.openDoors(log)
-        let relay = RelayRun(plan, shell, try UpstreamConnector(plan), seed: seed, writer: nil, log)
+        let relay = RelayRun(plan, shell, try UpstreamConnector(plan), seed: seed, writer: nil, follower, log)
         defer { relay.abandon() }
         var ready = ReadyLine(
             urls: try relay.start(addresses, doors), seed: plan.faults.plan.rules.isEmpty ? nil : seed,
             trust: doors.environment, listens: plan.listens.map(\.origin))
         ready.bypass = plan.bypass
+        try relay.openControl(&ready, maker: RunFactory(log))
         ready.tell(arguments, log)
         let end = try shell.run(ready) { relay.stop() }
         relay.finish()
         let n = relay.connections
         let troubles = relay.troubles.map { "; \($0)" } ?? ""
         let own = Verdict(.done, 0, "\(n) \(n == 1 ? "connection" : "connections") relayed\(troubles)")
-        return end.verdict(try relay.tell(own, log)).tell(arguments)
+        return relay.tellEnd(end.verdict(try relay.tell(own, log)), end, log).tell(arguments)
     }
 }

@@ -1,4 +1,5 @@
 internal import WiretapeCodecs
+internal import WiretapeControl
 internal import WiretapeFaults
 internal import WiretapeProtocol
 internal import WiretapeProxy
@@ -10,8 +11,8 @@ internal import WiretapeTapeTools
 /// `wiretape record`.
 package struct RecordCommand: Command {
     private let arguments: ParsedArguments
-    private let plan: RelayPlan
-    private let output: String
+    let plan: RelayPlan
+    let output: String
     private let redaction: RedactionChoice
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
@@ -25,6 +26,11 @@ package struct RecordCommand: Command {
     }
 
     package func run() throws -> Int32 {
+        let follower = try RelayFollower(.record, plan)
+        return try RelayFollower.telling(follower) { try record(follower) }
+    }
+
+    private func record(_ follower: RelayFollower?) throws -> Int32 {
         try CommandCheck.check(arguments.tail)
         let log = Log(arguments)
         let shell = try RunShell(arguments)
@@ -36,12 +42,13 @@ package struct RecordCommand: Command {
         let doors = try plan.openDoors(log)
         let writer = try openTape(log)
         let seed = plan.faults.seed ?? UInt64.random(in: 0..<1 << 53)
-        let relay = RelayRun(plan, shell, connector, seed: seed, writer: writer, log)
+        let relay = RelayRun(plan, shell, connector, seed: seed, writer: writer, follower, log)
         defer { relay.abandon() }
         var ready = ReadyLine(
             urls: try relay.start(addresses, doors), seed: plan.faults.plan.rules.isEmpty ? nil : seed,
             trust: doors.environment, listens: plan.listens.map(\.origin))
         ready.bypass = plan.bypass
+        try relay.openControl(&ready, maker: RunFactory(log))
         redaction.warn(log, output)
         ready.tell(arguments, log)
         let end: RunEnd
@@ -59,10 +66,10 @@ package struct RecordCommand: Command {
             try TapeCanon.write(
                 output, to: .place, codecs: Codecs.all, longestLine: TapeCanon.longestLine(memory: plan.memory))
         }
-        return end.verdict(try relay.tell(verdict(totals, relay), log)).tell(arguments)
+        return relay.tellEnd(end.verdict(try relay.tell(verdict(totals, relay), log)), end, log).tell(arguments)
     }
 
-    private func openTape(_ log: Log) throws(TapeError) -> TapeWriter {
+    func openTape(_ log: Log) throws(TapeError) -> TapeWriter {
         let file = try TapeFile(path: output, force: arguments.has("force"))
         var options = TapeWriterOptions(isCompressed: TapeFile.isCompressed(output))
         options.overload = arguments.value("on-overload").flatMap { .init(rawValue: $0) } ?? .wait

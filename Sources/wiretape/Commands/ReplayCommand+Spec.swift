@@ -176,10 +176,7 @@ extension ReplayCommand {
                 "report", "PATH", .file,
                 "Write the report as JSON to a .json file, as JUnit XML to a .xml file, as text to a .txt file, all of them "
                     + "into a directory; - is standard output."),
-            OptionSpec(
-                "events", "TARGET", .checked(suggestions: ["fd:3"]) { _ in },
-                "Write a line of JSON for everything as it happens, to a file, to fd:N (an open descriptor of the process "
-                    + "that starts this one) or to - (standard output): docs/events.md has the shapes."),
+            OptionGroup.events,
         ])
 
     private static func checked(

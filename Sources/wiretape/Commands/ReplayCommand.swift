@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeControl
 internal import WiretapeFaults
 internal import WiretapeNet
 internal import WiretapeProtocol
@@ -13,9 +14,9 @@ internal import WiretapeWire
 
 /// `wiretape replay`.
 package struct ReplayCommand: Command {
-    private let arguments: ParsedArguments
-    private let path: String
-    private let options: ReplayOptions
+    let arguments: ParsedArguments
+    let path: String
+    let options: ReplayOptions
     private let upstream: Upstream?
     private let access: AccessPolicy
     /// Which hosts are answered for when the listener is a proxy; nil: clients take it for the upstream.
@@ -23,8 +24,9 @@ package struct ReplayCommand: Command {
     private let faults: FaultArguments
     private let target: ReportTarget?
     private let events: EventsTarget?
-    private let log: Log
-    private let seed: UInt64
+    private let control: ControlDoor?
+    let log: Log
+    let seed: UInt64
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
         self.arguments = arguments
@@ -49,6 +51,7 @@ package struct ReplayCommand: Command {
         if let problem = faults.plan.problemsInReplay.first { throw arguments.error(problem.description) }
         target = try ReportTarget(arguments)
         events = try EventsTarget(arguments)
+        control = try ControlDoor(arguments)
         if path == "-" { throw arguments.error("FILE -: a tape on standard input is not built yet; name a file") }
         if target == .output, arguments.has("json") {
             throw arguments.error("--report - and --json both want standard output")
@@ -56,7 +59,7 @@ package struct ReplayCommand: Command {
     }
 
     package func run() throws -> Int32 {
-        let events = try events.map { try RunEvents($0) }
+        let events = try RunEvents(events, isControlled: control != nil)
         do {
             return try play(events)
         } catch let refused as RefusedRules {
@@ -109,8 +112,10 @@ package struct ReplayCommand: Command {
         let tape =
             isWhole
             ? try LoadedTape(path: path, ignore: options.ignore, memory: arguments.memory, log: log) : nil
+        let played = PlayedTape(tape)
         let make = { (tape: LoadedTape) in
             try listeners.check(tape)
+            played.tape = tape
             return try engine(tape, upstreams, tellsTape: target?.actualTape != nil || events != nil)
         }
         let waiting = WaitingDriver(
@@ -127,8 +132,9 @@ package struct ReplayCommand: Command {
         let server = try server(driver, places, memory, on: shell.loop)
         follow(server, actual, events)
         server.ended = { shell.finish() }
-        let ready = try open(listeners, server, doors, first, on: shell.loop)
-        Listening.limit(places, perClient: upstream == nil ? 1 : 2)
+        var ready = try open(listeners, server, doors, first, on: shell.loop)
+        let control = try openControl(server, events, played, on: shell.loop, &ready)
+        limit(places)
         ready.tell(arguments, log)
         events?.ready(ready)
         var failure: (any Error)?
@@ -144,8 +150,9 @@ package struct ReplayCommand: Command {
         let end: RunEnd
         do {
             end = try shell.run(ready) {
-                report = server.report(clientsAreGone: shell.commandHasEnded)
-                server.stop { shell.workStopped() }
+                let told = server.report(clientsAreGone: shell.commandHasEnded)
+                report = told
+                stop(server, told, events, control, shell)
             }
         } catch {
             // The command could not be started: nothing has passed.
@@ -191,7 +198,42 @@ package struct ReplayCommand: Command {
         return ready
     }
 
-    private func server(
+    /// As many clients as there are descriptors for.
+    private func limit(_ places: ClientPlaces) {
+        let reserved = control == nil ? 0 : ControlDoor.mostConnections
+        Listening.limit(places, perClient: upstream == nil ? 1 : 2, reserved: reserved)
+    }
+
+    /// Ends all connections, those of the control API last: they hear the end.
+    private func stop(
+        _ server: ReplayServer, _ told: ReplayReport, _ events: RunEvents?, _ control: ControlServer?, _ shell: RunShell
+    ) {
+        server.stop {
+            guard let control else { return shell.workStopped() }
+            events?.ending(told, masked: server.masked, at: server.elapsed)
+            control.stop { shell.workStopped() }
+        }
+    }
+
+    /// Opens the control API, if it is wanted, with this replay as its first run.
+    private func openControl(
+        _ server: ReplayServer, _ events: RunEvents?, _ tape: PlayedTape, on loop: UVLoop, _ ready: inout ReadyLine
+    ) throws -> ControlServer? {
+        guard let control, let events else { return nil }
+        let (api, url) = try control.open(on: loop, maker: RunFactory(log))
+        ready.control = (url, control.token)
+        let run = ControlledReplay(
+            server, on: loop, journal: events.journal, place: ready.members(pid: ThisProcess.id)
+        ) { tape.tape.map { ($0.sessions, $0.name) } }
+        server.observe = { [observe = server.observe] event in
+            observe?(event)
+            run.noticed()
+        }
+        api.add(run)
+        return api
+    }
+
+    func server(
         _ driver: any ReplayDriver, _ places: ClientPlaces, _ memory: MemoryBudget, on loop: UVLoop
     ) throws -> ReplayServer {
         let connector = try UpstreamConnector(upstream.map { [$0] } ?? []).connect(on: loop)
@@ -215,7 +257,7 @@ package struct ReplayCommand: Command {
     }
 
     /// - Throws: when the command line does not fit the tape's upstreams.
-    private func listeners(_ upstreams: Upstreams) throws(UsageError) -> ReplayListeners {
+    func listeners(_ upstreams: Upstreams) throws(UsageError) -> ReplayListeners {
         do throws(OptionError) {
             let listeners = try ReplayListeners(
                 arguments.all("listen"), names: options.names, upstreams: upstreams,
@@ -232,7 +274,7 @@ package struct ReplayCommand: Command {
         }
     }
 
-    private func engine(_ tape: LoadedTape, _ upstreams: Upstreams, tellsTape: Bool) throws -> ReplayEngine {
+    func engine(_ tape: LoadedTape, _ upstreams: Upstreams, tellsTape: Bool) throws -> ReplayEngine {
         guard !tape.sessions.isEmpty || !tape.exchanges.isEmpty else {
             throw Failure("\(tape.name) has no session that could be played", .missing)
         }

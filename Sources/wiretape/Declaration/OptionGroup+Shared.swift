@@ -1,7 +1,14 @@
 internal import WiretapeAttempts
+internal import WiretapeControl
 internal import WiretapeWire
 
 extension OptionGroup {
+    /// What happens, as it happens.
+    static let events = OptionSpec(
+        "events", "TARGET", .checked(suggestions: ["fd:3"]) { _ in },
+        "Write a line of JSON for everything as it happens, to a file, to fd:N (an open descriptor of the process "
+            + "that starts this one) or to - (standard output): docs/events.md has the shapes.")
+
     /// What every command that serves takes.
     package static let run = OptionGroup(
         "Run",
@@ -16,7 +23,14 @@ extension OptionGroup {
                 "log-level", "LEVEL", .choice(Log.Level.allCases.map(\.rawValue)), default: "info",
                 "How much is told on standard error."),
             OptionSpec(switch: "quiet", short: "q", "Tell errors and the verdict only, as --log-level error."),
-            .missing("control", "the control API comes later"),
+            OptionSpec(
+                "control", "ADDRESS", .checked(suggestions: ["127.0.0.1:0"]) { _ = try ListenValue.parse($0) },
+                "Open the control API there: look at the run and act on it while it goes on (docs/control.md). HOST:PORT or "
+                    + "http://HOST:PORT; port 0 picks a free one."),
+            OptionSpec(
+                "control-token", "TOKEN", .checked(suggestions: []) { try ControlAccess.check(token: $0) },
+                "What requests to the control API have to bring as 'Authorization: Bearer TOKEN'. An address beyond loopback "
+                    + "needs one."),
             config,
         ])
 
@@ -138,6 +152,7 @@ extension OptionGroup {
                 "report", "FILE", .file,
                 "Write attempts, faults and the verdict: to FILE.json, FILE.txt or FILE.xml (JUnit), or - for JSON on standard "
                     + "output."),
+            events,
         ])
 
     /// Faults and their seed.

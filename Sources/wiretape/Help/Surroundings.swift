@@ -18,6 +18,11 @@ package enum Surroundings {
         ("TMPDIR", "Where 'sweep' writes without --output; /tmp when it is not set."),
         ("PATH", "Where the command behind -- is looked for."),
         (
+            "WIRETAPE_CONTROL, WIRETAPE_CONTROL_TOKEN",
+            "Set for the command behind --: where the control API of --control is (empty when there is none), and its token. "
+                + "WIRETAPE_CONTROL_TOKEN is --control-token, too."
+        ),
+        (
             "WIRETAPE_URL, WIRETAPE_WS_URL",
             "Set for the command behind --: the run's address for HTTP and for WebSockets. WIRETAPE_URL_NAME is that of the "
                 + "listener NAME."

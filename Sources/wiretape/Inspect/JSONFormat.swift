@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeControl
 package import WiretapeProtocol
 package import WiretapeWire
 
@@ -32,8 +33,7 @@ package struct JSONFormat: InspectFormat {
         ])
     }
 
-    /// `bytes` is the size of the message on the wire, with its own framing; `sha256` is of the payload that carried it,
-    /// so messages of one frame have it in common.
+    /// The members of `docs/events.md`, with when and where.
     package static func object(_ decoded: DecodedMessage) -> JSONValue {
         .object(
             [
@@ -41,25 +41,6 @@ package struct JSONFormat: InspectFormat {
                 .init("t_ms", .number(DurationText.milliseconds(decoded.time))),
                 .init("c", .number(decoded.connection)),
                 .init("session", .number(decoded.session)),
-            ] + members(decoded))
-    }
-
-    /// What it says, without when and where.
-    static func members(_ decoded: DecodedMessage) -> [JSONValue.Member] {
-        let message = decoded.message
-        let hash = hexText(SHA256.hash(decoded.payload.span).prefix(8))
-        return [
-            .init("d", .string(message.direction.mark)),
-            .init("transport", .string(decoded.transport.rawValue)),
-            .init("protocol", .string(decoded.codec)),
-            .init("type", .string(message.type)),
-            .init("role", .string(message.role.rawValue)),
-            .init("chain", message.chain.map { .string($0.id) } ?? .null),
-            .init("target", message.label.map(JSONValue.string) ?? .null),
-            .init("summary", .string(message.summary)),
-            .init("bytes", .number(message.bytes.count)),
-            .init("sha256", .string(hash)),
-            .init("fields", message.content),
-        ]
+            ] + decoded.jsonMembers)
     }
 }

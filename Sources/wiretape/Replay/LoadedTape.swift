@@ -5,6 +5,13 @@ internal import WiretapeSystem
 internal import WiretapeTape
 internal import WiretapeWire
 
+/// The tape that is played, once it was read.
+final class PlayedTape {
+    var tape: LoadedTape?
+
+    init(_ tape: LoadedTape?) { self.tape = tape }
+}
+
 /// A tape as a replay needs it: its sessions and ordinary exchanges, decoded.
 struct LoadedTape {
     var sessions: [RecordedSession]

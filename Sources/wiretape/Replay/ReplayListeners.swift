@@ -3,6 +3,7 @@ internal import WiretapeNet
 internal import WiretapeProtocol
 internal import WiretapeProxy
 internal import WiretapeReplay
+internal import WiretapeRuntime
 
 /// Where the clients of a replay connect: the listeners of `--listen`. Of a tape with several upstreams the n-th is for the
 /// n-th of them; with `--session` it has the n-th name. With both each upstream has a listener for each name:
@@ -97,9 +98,16 @@ struct ReplayListeners {
     func open(
         _ server: ReplayServer, _ secure: TLSDoor?, on loop: UVLoop
     ) throws -> [(name: String, url: String)] {
+        try open(server, secure) { try Listening.address($0, on: loop) }
+    }
+
+    /// - Parameter resolve: the address of what somebody wrote.
+    func open(
+        _ server: ReplayServer, _ secure: TLSDoor?, resolve: (Origin) throws -> Address
+    ) throws -> [(name: String, url: String)] {
         try doors.map { door in
             let address = try server.listen(
-                on: Listening.address(door.origin, on: loop), name: door.name, upstream: door.upstream,
+                on: resolve(door.origin), name: door.name, upstream: door.upstream,
                 door: door.origin.isTLS ? secure : nil)
             return (door.title, Listening.url(address, isTLS: door.origin.isTLS))
         }

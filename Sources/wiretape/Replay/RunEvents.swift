@@ -1,133 +1,62 @@
-internal import WiretapeAttempts
-internal import WiretapeBytes
+internal import WiretapeCodecs
+internal import WiretapeControl
 internal import WiretapeProtocol
-internal import WiretapeRecorder
-internal import WiretapeReplay
+internal import WiretapeReport
 internal import WiretapeSystem
-internal import WiretapeTape
 internal import WiretapeWire
 
-/// `--events`: a line of JSON for everything as it happens in a replay (`docs/events.md`). Each line is an object with `v`, the
-/// version of its shape, and `event`, what it tells. Secrets stand in it as on tapes.
+/// What happens in a run, for `--events` and for the control API (`docs/events.md`).
 final class RunEvents {
-    private let lines: EventLines
-    private var inspector = Inspector()
-    private let redaction = TapeRedaction()
-    private var number: UInt64 = 0
-    /// The first thing that a client did, from which times count.
-    private var origin: UInt64?
-    /// The session of the tape that each connection carries.
-    private var carried: [UInt32: PlayedMark] = [:]
-    /// Messages that were decoded before it was told whose they are.
-    private var undecided: [DecodedMessage] = []
+    let journal: RunJournal
+    private let lines: EventLines?
 
-    static let version = 1
+    /// What the control API can tell of what was.
+    private static let kept = 16 << 20
 
-    init(_ target: EventsTarget) throws {
-        lines = try EventLines(target) { Self.line("gap", 0, [.init("lost", .number($0))]) }
-    }
-
-    func ready(_ line: ReadyLine) { lines.append(Self.line("ready", 0, line.members(pid: ThisProcess.id))) }
-
-    /// Something has passed between a client and the replay.
-    func passed(_ event: TapeEvent) {
-        if origin == nil { origin = event.time }
-        if case .mark(let text) = event.kind, let mark = PlayedMark(text) { carried[mark.connection] = mark }
-        var shown: [TapeEvent] = []
-        redaction.take(event, into: &shown)
-        var rows: [InspectRow] = []
-        for one in shown {
-            number += 1
-            inspector.read(one, number: number, into: &rows)
+    /// - Parameter isControlled: whether somebody may ask for what was told.
+    /// - Returns: nil when nobody wants to know.
+    init?(_ target: EventsTarget?, isControlled: Bool) throws {
+        guard target != nil || isControlled else { return nil }
+        let lines = try target.map { target in
+            try EventLines(target) { RunJournal.text("gap", 0, [.init("lost", .number($0))]) + "\n" }
         }
-        undecided += rows.compactMap(\.message)
-        // Whose a request is, the replay tells behind it.
-        if case .request = event.kind { return }
-        tellMessages()
-        if case .gone = event.kind { carried[event.connection] = nil }
+        self.lines = lines
+        journal = RunJournal(codecs: Codecs.all, keeping: isControlled ? RunEvents.kept : 0)
+        journal.line = lines.map { lines in { lines.append($0) } }
     }
 
-    func happened(_ news: [ReplayNews]) {
-        tellMessages()
-        for one in news { lines.append(line(one)) }
+    func ready(_ line: ReadyLine) { journal.ready(line.members(pid: ThisProcess.id)) }
+
+    /// Something has passed between a client and the run.
+    func passed(_ event: TapeEvent) { journal.passed(event) }
+
+    func happened(_ news: [RunNews]) { journal.happened(news) }
+
+    /// Whoever follows over the control API hears the end while there is a loop to say it; the last line is written when the report
+    /// is, and knows how the command behind `--` has ended.
+    func ending(_ report: ReplayReport, masked: (String) -> String, at time: UInt64) {
+        guard let line = journal.line else { return tellEnd(report, masked, time) }
+        journal.line = nil
+        tellEnd(report, masked, time)
+        journal.line = line
+    }
+
+    private func tellEnd(_ report: ReplayReport, _ masked: (String) -> String, _ time: UInt64) {
+        journal.end(
+            [
+                .init("verdict", .string(report.verdict.rawValue)), .init("exit", .number(report.exitCode)),
+                .init("reason", .string(masked(report.summary))), .init("command_exit", .null),
+            ], at: time)
     }
 
     /// The last line.
     /// - Parameters:
-    ///   - time: nanoseconds since the server was made.
+    ///   - time: nanoseconds since the run began.
     ///   - command: how the command behind `--` ended.
     /// - Returns: why the lines are not complete; nil when they are.
     func end(_ verdict: Verdict, at time: UInt64, command: Int32?) -> String? {
-        tellMessages()
-        lines.append(
-            Self.line(
-                "end", sinceOrigin(time),
-                verdict.members + [.init("command_exit", command.map { .number($0) } ?? .null)]))
+        guard let lines else { return nil }
+        journal.end(verdict.members + [.init("command_exit", command.map { .number($0) } ?? .null)], at: time)
         return lines.finish()
-    }
-
-    private func tellMessages() {
-        for decoded in undecided {
-            let mark = carried[decoded.connection]
-            let members: [JSONValue.Member] = [
-                .init("c", .number(decoded.connection)),
-                .init("session", mark.map { .number($0.session) } ?? .null),
-                .init("run", mark.map { .number($0.run) } ?? .null),
-            ]
-            lines.append(Self.line("message", sinceOrigin(decoded.time), members + JSONFormat.members(decoded)))
-        }
-        undecided = []
-    }
-
-    private func sinceOrigin(_ time: UInt64) -> UInt64 { origin.map { time - min(time, $0) } ?? 0 }
-
-    private func line(_ news: ReplayNews) -> String {
-        let whose: [JSONValue.Member] = [.init("session", .number(news.session)), .init("run", .number(news.run))]
-        func line(_ event: String, _ members: [JSONValue.Member]) -> String {
-            Self.line(event, news.time, whose + members)
-        }
-        switch news.what {
-        case .attempt(let number, let retry, let delay):
-            return line(
-                "attempt",
-                [
-                    .init("attempt", .number(number)), .init("retry", .number(retry)),
-                    .init("delay_ms", delay.map { .number(DurationText.milliseconds($0)) } ?? .null),
-                ])
-        case .connected(let attempt, let transport):
-            return line(
-                "connected",
-                [
-                    .init("attempt", .number(attempt)),
-                    .init("transport", transport.map { .string($0.rawValue) } ?? .null),
-                ])
-        case .disconnected(let attempt, let outcome, let end):
-            return line(
-                "disconnected",
-                [
-                    .init("attempt", .number(attempt)),
-                    .init("outcome", outcome.map { .string($0.rawValue) } ?? .null), .init("by", .string(end.by)),
-                    .init("how", .string(end.how)), .init("reason", end.reason.map(JSONValue.string) ?? .null),
-                ])
-        case .fault(let attempt, let rule, let action, let counted):
-            return line(
-                "fault",
-                [
-                    .init("attempt", .number(attempt)), .init("rule", .string(redaction.text(rule))),
-                    .init("action", .string(redaction.text(action))),
-                    .init("message", counted.map(JSONValue.string) ?? .null),
-                ])
-        case .divergence(let text):
-            return Self.line("divergence", news.time, [.init("text", .string(redaction.text(text)))])
-        case .finished: return line("finished", [])
-        }
-    }
-
-    private static func line(_ event: String, _ time: UInt64, _ members: [JSONValue.Member]) -> String {
-        let all: [JSONValue.Member] = [
-            .init("v", .number(version)), .init("event", .string(event)),
-            .init("t_ms", .number(DurationText.milliseconds(time))),
-        ]
-        return TerminalText.json(JSONValue.object(all + members).text) + "\n"
     }
 }

@@ -6,7 +6,7 @@ internal import WiretapeRuntime
 enum Listening {
     /// The first address of the host.
     /// - Throws: `Failure` in words when the name is not known.
-    static func address(_ origin: Origin, on loop: UVLoop) throws(Failure) -> Address {
+    static func address(_ origin: Origin, of option: String = "--listen", on loop: UVLoop) throws(Failure) -> Address {
         var found: Result<[Address], NetError>?
         loop.resolve(origin.host, port: origin.port) {
             found = $0
@@ -16,9 +16,9 @@ enum Listening {
         switch found {
         case .success(let addresses)?:
             if let first = addresses.first { return first }
-            throw Failure("--listen \(origin.text): '\(origin.host)' has no address")
-        case .failure(let error)?: throw Failure("--listen \(origin.text): \(error)")
-        case nil: throw Failure("--listen \(origin.text): not resolved")
+            throw Failure("\(option) \(origin.text): '\(origin.host)' has no address")
+        case .failure(let error)?: throw Failure("\(option) \(origin.text): \(error)")
+        case nil: throw Failure("\(option) \(origin.text): not resolved")
         }
     }
 
@@ -48,13 +48,15 @@ enum Listening {
     private static func isOnAll(_ origin: Origin) -> Bool { origin.host == "0.0.0.0" || origin.host == "::" }
 
     /// As many clients as there are descriptors for, when all that is there before the first of them is open.
-    /// - Parameter perClient: its own, and the one of its upstream where it may have one.
-    static func limit(_ places: ClientPlaces, perClient: Int) {
+    /// - Parameters:
+    ///   - perClient: its own, and the one of its upstream where it may have one.
+    ///   - reserved: descriptors that others than clients may take.
+    static func limit(_ places: ClientPlaces, perClient: Int, reserved: Int = 0) {
         let limit = ProcessSetup.descriptorLimit
         places.limit(
             to: ClientPlaces.count(
                 descriptors: limit, ceiling: ProcessSetup.descriptorCeiling(limit),
-                used: ProcessSetup.nextDescriptor ?? limit, perClient: perClient), descriptors: limit)
+                used: (ProcessSetup.nextDescriptor ?? limit) + reserved, perClient: perClient), descriptors: limit)
     }
 
     /// The addresses of all listeners of a plan.

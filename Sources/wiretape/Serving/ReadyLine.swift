@@ -15,6 +15,8 @@ package struct ReadyLine: Sendable {
     package var listens: [Origin]
     /// Hosts that a command asks without the proxy, as `no_proxy` has them; nil: the listener is no proxy.
     package var bypass: String?
+    /// Where the control API is, and its token; nil: there is none.
+    package var control: (url: String, token: String?)?
 
     package init(
         urls: [(name: String, url: String)], endpointPath: String = "", seed: UInt64? = nil,
@@ -42,15 +44,19 @@ package struct ReadyLine: Sendable {
         [
             .init("url", .string(url)), .init("urls", .object(urls.map { .init($0.name, .string($0.url)) })),
             .init("endpoint", .string(url + endpointPath)), .init("ws", .string(webSocketURL + endpointPath)),
-            .init("control", .null), .init("proxy", bypass == nil ? .null : .string(url)), .init("pid", .number(pid)),
+            .init("control", control.map { .string($0.url) } ?? .null),
+            .init("proxy", bypass == nil ? .null : .string(url)), .init("pid", .number(pid)),
             .init("seed", seed.map { .number($0) } ?? .null),
         ]
     }
 
-    /// What a started command finds in its environment. There is no control API yet: its variable is empty, so that a
-    /// script that insists on all three (`set -u`) runs.
+    /// What a started command finds in its environment. Without a control API its variable is empty, so that a script that
+    /// insists on all three (`set -u`) runs.
     package var environment: [(name: String, value: String)] {
-        var found = [("WIRETAPE_URL", url), ("WIRETAPE_WS_URL", webSocketURL), ("WIRETAPE_CONTROL", "")]
+        var found = [
+            ("WIRETAPE_URL", url), ("WIRETAPE_WS_URL", webSocketURL), ("WIRETAPE_CONTROL", control?.url ?? ""),
+        ]
+        if let token = control?.token { found.append(("WIRETAPE_CONTROL_TOKEN", token)) }
         for (name, url) in urls {
             let variable = CommandWords.variable(name)
             if !found.contains(where: { $0.0 == variable }) { found.append((variable, url)) }
@@ -81,6 +87,7 @@ package struct ReadyLine: Sendable {
             let others = listens.indices.contains(i) ? Listening.otherURLs(listens[i], url) : []
             if !others.isEmpty { log.info("\(title)other machines reach it at \(others.joined(separator: " "))") }
         }
+        if let control { log.info("control API on \(control.url)") }
         if arguments.has("json") { Console.output.writeJSON(json(pid: ThisProcess.id)) }
     }
 }

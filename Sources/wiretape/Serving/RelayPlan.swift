@@ -21,6 +21,8 @@ struct RelayPlan {
     let faults: FaultArguments
     let expectations: [Expectation]
     let report: ReportTarget?
+    let events: EventsTarget?
+    let control: ControlDoor?
     /// Whose certificates upstreams may show.
     var trust: TLSTrust
     /// What clients of listeners with TLS are shown.
@@ -30,6 +32,8 @@ struct RelayPlan {
         memory = arguments.memory
         faults = try FaultArguments(arguments)
         report = try ReportTarget(arguments)
+        events = try EventsTarget(arguments)
+        control = try ControlDoor(arguments)
         limits = ClientLimits(arguments)
         forward = try Self.scope(arguments)
         do {
@@ -70,9 +74,12 @@ struct RelayPlan {
         options.connectTimeout = arguments.duration("connect-timeout") ?? RelayOptions.connectTimeout
         options.keepHost = arguments.has("keep-host") || forward != nil
         threads = Int(arguments.count("threads") ?? 1)
-        if threads > 1, !faults.plan.rules.isEmpty || !expectations.isEmpty || report != nil {
+        if threads > 1,
+            !faults.plan.rules.isEmpty || !expectations.isEmpty || report != nil
+                || events != nil || control != nil
+        {
             throw arguments.error(
-                "--threads \(threads): rules and reports are of one loop; leave --threads out with --fault, --faults, --expect and --report"
+                "--threads \(threads): rules, reports and events are of one loop; leave --threads out with --fault, --faults, --expect, --report, --events and --control"
             )
         }
         if report == .output, arguments.has("json") {
@@ -115,9 +122,25 @@ struct RelayPlan {
         }
     }
 
+    /// The upstream of each listener; none when the listener is a proxy.
+    var listenedUpstreams: [Upstream] { forward == nil ? listens.map { upstreams[$0.upstream] } : [] }
+
+    /// What the n-th listener is called in `urls`.
+    func listenerName(_ n: Int) -> String { forward == nil ? upstreams[listens[n].upstream].name : "proxy" }
+
+    /// What makes the listener a proxy; nil in reverse mode.
+    func forwardPlan(_ opened: TLSDoors.Opened, _ log: Log) -> ForwardPlan? {
+        guard let forward, let inner = opened.door else { return nil }
+        return ForwardPlan(
+            scope: forward, inner: inner, page: AuthorityPage(opened.authority), say: { log.warning($0) })
+    }
+
     /// Hosts that a command asks by itself, as `no_proxy` has them; nil when the listener is no proxy.
     var bypass: String? { forward?.bypass.environmentValue }
 
     /// Whether sessions are followed: for rules, for what the run is held to, or for a report.
-    var watches: Bool { !faults.plan.rules.isEmpty || !expectations.isEmpty || report != nil }
+    var watches: Bool { !faults.plan.rules.isEmpty || !expectations.isEmpty || report != nil || isFollowed }
+
+    /// Whether somebody is told what happens as it happens.
+    var isFollowed: Bool { events != nil || control != nil }
 }

@@ -1,6 +1,7 @@
 internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeCodecs
+internal import WiretapeControl
 internal import WiretapeIntercept
 internal import WiretapeNet
 internal import WiretapeProxy
@@ -25,6 +26,9 @@ final class RelayRun {
     private let others = Gate(OtherLoops())
     private var watch: (any LoopTimer)?
     private let faults: LiveFaults?
+    private let faultControl: FaultControl?
+    /// What somebody is told as it happens, and who may act on the run.
+    private let follower: RelayFollower?
     /// What connections hold that rules may touch; they are all on the first loop.
     private let memory: MemoryBudget
     /// What the run had come to before it was stopped.
@@ -41,10 +45,11 @@ final class RelayRun {
     /// - Parameters:
     ///   - seed: of the rules' draws.
     ///   - writer: of the tape; nil to relay without recording.
+    ///   - follower: nil: nobody is told what happens.
     ///   - log: what went wrong with upstreams is told there as it happens.
     init(
         _ plan: RelayPlan, _ shell: RunShell, _ connector: UpstreamConnector, seed: UInt64, writer: TapeWriter?,
-        _ log: Log
+        _ follower: RelayFollower?, _ log: Log
     ) {
         ledger = UpstreamLedger { log.error($0) }
         places = ClientPlaces { log.error($0) }
@@ -54,8 +59,12 @@ final class RelayRun {
                 plan.faults.plan, seed: seed, codecs: Codecs.all,
                 observes: plan.report != nil || !plan.expectations.isEmpty, at: shell.loop.now) : nil
         faults?.subscribers = Subscribers(plan.expectations)
-        memory = MemoryBudget(memory: plan.memory)
+        let memory = MemoryBudget(memory: plan.memory)
         memory.log = { log.warning($0) }
+        self.memory = memory
+        self.follower = follower
+        if follower != nil { faults?.follow() }
+        faultControl = faults.map { FaultControl(shell.loop, $0, memory: memory) }
         self.plan = plan
         self.shell = shell
         self.log = log
@@ -83,16 +92,12 @@ final class RelayRun {
     func start(_ addresses: [Address], _ opened: TLSDoors.Opened) throws -> [(name: String, url: String)] {
         try plan.report?.prepare()
         let doors = plan.listens.map { $0.origin.isTLS ? opened.door : nil }
-        let forward = plan.forward.flatMap { scope in
-            opened.door.map { [log] inner in
-                ForwardPlan(scope: scope, inner: inner, page: AuthorityPage(opened.authority), say: { log.warning($0) })
-            }
-        }
-        let upstreams = forward == nil ? plan.listens.map { plan.upstreams[$0.upstream] } : []
+        let forward = plan.forwardPlan(opened, log)
+        let upstreams = plan.listenedUpstreams
         let shared = LoopRelays.Shared(
-            loop: shell.loop, tap: writer.map { Tap(shell.loop, index: 0, sink: $0) }, numbers: numbers,
+            loop: shell.loop, tap: tap(), numbers: numbers,
             options: plan.options, admission: Admission(shell.loop, limits: plan.limits, places: places),
-            faults: faults.map { FaultControl(shell.loop, $0, memory: memory) }, ledger: ledger,
+            faults: faultControl, ledger: ledger,
             connect: connector.connect(on: shell.loop))
         // Lifetime: the run outlives its loop's run, within which this is called.
         let first = LoopRelays(shared, upstreams, forward: forward) { [unowned self] in shell.finish() }
@@ -105,10 +110,22 @@ final class RelayRun {
             try startOther(thread, index, upstreams, forward, real, doors)
         }
         if !threads.isEmpty, writer != nil { watchOthers() }
-        Listening.limit(places, perClient: 2)
+        Listening.limit(
+            places, perClient: 2, reserved: plan.control == nil ? 0 : ControlDoor.mostConnections)
         return real.indices.map {
-            (forward == nil ? upstreams[$0].name : "proxy", Listening.url(real[$0], isTLS: doors[$0] != nil))
+            (plan.listenerName($0), Listening.url(real[$0], isTLS: doors[$0] != nil))
         }
+    }
+
+    /// The recorder's end on the first loop, which tells the follower what passes.
+    private func tap() -> Tap? {
+        guard let follower, let faultControl else { return writer.map { Tap(shell.loop, index: 0, sink: $0) } }
+        return follower.tap(writer, faultControl, plan, on: shell.loop)
+    }
+
+    /// Opens the control API, if it is wanted.
+    func openControl(_ ready: inout ReadyLine, maker: (any RunMaker)? = nil) throws {
+        try follower?.openControl(plan.control, &ready, maker: maker, on: shell.loop)
     }
 
     private func startOther(
@@ -142,7 +159,7 @@ final class RelayRun {
     /// Ends all connections. The shell is told when those of its own loop are closed.
     func stop() {
         report = faults?.report(
-            plan.expectations, clientsAreGone: shell.commandHasEnded, at: shell.loop.now)
+            follower?.expectations ?? plan.expectations, clientsAreGone: shell.commandHasEnded, at: shell.loop.now)
         watch?.close()
         watch = nil
         let others = others
@@ -153,7 +170,11 @@ final class RelayRun {
                 }
             }
         }
-        if let relays { relays.stop { [shell] in shell.workStopped() } } else { shell.workStopped() }
+        let done = { [shell, follower, report] in
+            guard let follower else { return shell.workStopped() }
+            follower.stop(report) { shell.workStopped() }
+        }
+        if let relays { relays.stop(done) } else { done() }
     }
 
     /// Writes the report, if one is wanted.
@@ -165,6 +186,14 @@ final class RelayRun {
         if log.level == .info { Console.error.write(Log.masked(report.text)) }
         guard own.code == 0, report.exitCode != 0 else { return own }
         return Verdict(.failed, report.exitCode, Log.masked(report.summary))
+    }
+
+    /// Writes the last line of `--events`.
+    func tellEnd(_ verdict: Verdict, _ end: RunEnd, _ log: Log) -> Verdict {
+        if let why = follower?.end(verdict, at: shell.loop.now, command: end.commandExit) {
+            log.warning("--events: the lines are not complete: \(why)")
+        }
+        return verdict
     }
 
     /// Waits for the other loops, after ``stop()`` and the shell's end.

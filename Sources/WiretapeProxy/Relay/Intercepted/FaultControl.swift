@@ -1,6 +1,7 @@
 internal import WiretapeBytes
-internal import WiretapeFaults
+package import WiretapeFaults
 package import WiretapeIntercept
+package import WiretapeReplay
 package import WiretapeRuntime
 internal import WiretapeWire
 
@@ -21,9 +22,14 @@ package final class FaultControl {
         self.memory = memory
         self.loop = loop
         self.faults = faults
+        waitForMoments()
+    }
+
+    private func waitForMoments() {
         guard faults.reach.hasTime else { return }
         // Lifetime: `close()` closes the timer before the control goes.
-        timer = loop.timer { [unowned self] in fired() }
+        if timer == nil { timer = loop.timer { [unowned self] in fired() } }
+        armedFor = nil
         arm()
     }
 
@@ -53,6 +59,62 @@ package final class FaultControl {
     }
 
     func add(_ node: RelayNode) { nodes.append(node) }
+
+    // MARK: What somebody does while the run goes on
+
+    /// Other rules from now on, all at once.
+    package func changeRules(_ plan: FaultPlan, restarting: Bool) {
+        faults.changeRules(plan, restarting: restarting)
+        waitForMoments()
+    }
+
+    /// The client connections that are open, by their number.
+    package var openConnections: [OpenConnection] {
+        nodes.flatMap { node in node.connectionNumbers.compactMap { node.connection($0) } }.map { connection in
+            let carrier = faults.carrier(on: connection.id)
+            return OpenConnection(
+                id: connection.id, from: connection.client?.stream?.peer, session: carrier?.session,
+                run: carrier == nil ? nil : 1, transport: carrier.flatMap { Transport(rawValue: $0.transport) },
+                isStalled: connection.held?.isStalled ?? false)
+        }.sorted { $0.id < $1.id }
+    }
+
+    /// Does something to a client connection, as a rule would that is in no plan.
+    package func act(_ act: LiveAct, on id: UInt32) -> LiveActOutcome {
+        guard let connection = nodes.lazy.compactMap({ $0.connection(id) }).first else { return .unknown }
+        guard let held = connection.held, !held.isOver else {
+            switch act {
+            case .end(.reset, _): connection.abort()
+            case .end(.disconnect, _): connection.stop()
+            case .end, .stall, .resume, .inject: return .needsSession
+            }
+            return .done
+        }
+        switch act {
+        case .end(let effect, let text):
+            // Nothing under way: there is no session that could be told.
+            guard held.isCarrying else {
+                if case .close = effect { return .needsSession }
+                held.cut(effect, by: LiveFaults.controlRule)
+                return .done
+            }
+            held.carryOut(hit(effect, text))
+        case .stall(let stall, let text):
+            guard held.isCarrying else { return .needsSession }
+            held.carryOut(hit(.stall(stall), text))
+        case .resume: held.resume()
+        case .inject(let edit):
+            guard held.isCarrying else { return .needsSession }
+            held.carryOut(hit(.inject(edit), "inject"))
+        }
+        return .done
+    }
+
+    private func hit(_ effect: FaultEffect, _ text: String) -> FaultHit {
+        FaultHit(
+            rule: -1, name: LiveFaults.controlRule, place: .before, actions: [FaultAction(text: text, verdict: effect)],
+            message: nil, counted: nil, random: faults.seed)
+    }
 
     /// A client has connected.
     func accepted(_ connection: RelayConnection, _ stream: any ByteStream, at address: Address?) {

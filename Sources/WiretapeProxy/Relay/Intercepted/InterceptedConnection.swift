@@ -1,6 +1,7 @@
 internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeIntercept
+internal import WiretapePlayback
 internal import WiretapeProtocol
 internal import WiretapeRecorder
 internal import WiretapeRuntime
@@ -88,6 +89,19 @@ final class InterceptedConnection {
         http = InterceptedExchange()
         // Lifetime: the budget forgets it when nothing is held any more, which the end of both streams says.
         hold = control.memory.hold { [unowned self] in refuseForMemory() }
+    }
+
+    /// Whether something of a session is under way on it.
+    var isCarrying: Bool { socket != nil || http.live != nil }
+
+    /// Whether it was made silent.
+    var isStalled: Bool { toClient.queue.pacer.isStopped || connection.client?.isBlocked(.fault) == true }
+
+    /// Ends a stall.
+    func resume() {
+        stop(.reads, at: now)
+        stop(.writes(.toClient), at: now)
+        pump()
     }
 
     /// Whether a request was passed on whose answer has not begun.

@@ -152,8 +152,7 @@ extension InterceptedStream {
 
     static func lastChunk(_ trailers: [HeaderField]) -> [UInt8] {
         var out = Array("0\r\n".utf8)
-        for field in trailers { out.append(utf8: "\(field.name): \(field.value)\r\n") }
-        out.append(utf8: "\r\n")
+        HTTPHeadWriter.append(fields: trailers, into: &out)
         return out
     }
 }

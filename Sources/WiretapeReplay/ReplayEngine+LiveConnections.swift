@@ -1,0 +1,132 @@
+internal import WiretapeAttempts
+package import WiretapeBytes
+package import WiretapeFaults
+internal import WiretapeProtocol
+package import WiretapeRuntime
+package import WiretapeWire
+
+/// A client connection of a replay as somebody may look at it.
+package struct OpenConnection: Hashable, Sendable {
+    package var id: ConnectionID
+    /// The client's address, when known.
+    package var from: Address?
+    /// The recorded session that it carries, and which run of it; nil: none.
+    package var session: Int?
+    package var run: Int?
+    package var transport: Transport?
+    /// It was made silent, by a rule or by somebody.
+    package var isStalled: Bool
+
+    package init(
+        id: ConnectionID, from: Address?, session: Int?, run: Int?, transport: Transport?, isStalled: Bool
+    ) {
+        self.id = id
+        self.from = from
+        self.session = session
+        self.run = run
+        self.transport = transport
+        self.isStalled = isStalled
+    }
+}
+
+/// What somebody may do to a client connection while the run goes on.
+package enum LiveAct: Hashable, Sendable {
+    /// Ends it: `reset`, `disconnect` or `close`.
+    case end(FaultEffect, text: String)
+    case stall(Stall, text: String)
+    case resume
+    /// A message that is not on the tape, to the client.
+    case inject(MessageEdit)
+}
+
+/// What became of it.
+package enum LiveActOutcome: Hashable, Sendable {
+    case done
+    /// There is no such connection.
+    case unknown
+    /// It carries no session, and what was asked for needs one.
+    case needsSession
+    /// It carries no WebSocket, stream or poll that could be ended so.
+    case impossible(String)
+}
+
+extension ReplayEngine {
+    /// What acts of a person or a program are called in reports: `fault:control`.
+    package static let controlRule = "control"
+
+    /// The connections that are open, by their number.
+    package var openConnections: [OpenConnection] {
+        peers.filter { !$0.value.isOver }.map { id, peer in
+            let run = (peer.run ?? peer.carried).map { runs[$0] }
+            return OpenConnection(
+                id: id, from: peer.address, session: run?.session.number, run: run?.run,
+                transport: run?.link?.transport, isStalled: run?.link?.faults.isSilent ?? false)
+        }.sorted { $0.id < $1.id }
+    }
+
+    /// The sessions that clients have begun, in the order of the report.
+    package var begunSessions: [(session: Int, run: Int, isFinished: Bool)] {
+        runs.map { run in
+            (run.session.number, run.run, run.failure == nil && !run.isStalled && isComplete(run))
+        }.sorted { ($0.session, $0.run) < ($1.session, $1.run) }
+    }
+
+    /// Does something to a connection between two inputs. Ends and stalls stand in the report as those of the rule `control`, which
+    /// is in no plan.
+    package mutating func act(
+        _ act: LiveAct, on c: ConnectionID, at now: WireInstant, into out: inout [ReplayAction]
+    ) -> LiveActOutcome {
+        self.now = max(self.now, now)
+        guard let peer = peers[c], !peer.isOver else { return .unknown }
+        // Between two polls a client's session has no connection, and the one that carried the last poll stands for it.
+        let r = peer.run ?? peer.carried.flatMap { runs[$0].link?.transport == .lp ? $0 : nil }
+        switch act {
+        case .end(let effect, let text): return end(effect, text, r, on: c, into: &out)
+        case .stall(let stall, let text):
+            let hit = hit(.stall(stall), text)
+            if let r { record(hit, moment(of: r), cut: false) }
+            noteFault(hit, of: r, .none, on: c, into: &out)
+            guard let r else {
+                apply(.stall(stall), on: c, into: &out)
+                return .done
+            }
+            apply(.stall(stall), on: c, of: r, into: &out)
+        case .resume:
+            lasting.removeAll { one in
+                if case .stall = one.effect { one.connection == c } else { false }
+            }
+            out.append(.stall(c, reads: false, writes: false))
+            if let r, runs[r].link?.faults.isSilent == true { isHeardAgain(r) }
+        case .inject(let edit):
+            guard let r, runs[r].isConnected else { return .needsSession }
+            let hit = hit(.inject(edit), "inject")
+            record(hit, moment(of: r), cut: false)
+            inject(edit, by: [hit], to: r, into: &out)
+        }
+        return .done
+    }
+
+    private mutating func end(
+        _ effect: FaultEffect, _ text: String, _ r: Int?, on c: ConnectionID, into out: inout [ReplayAction]
+    ) -> LiveActOutcome {
+        guard let r, runs[r].isConnected else {
+            switch effect {
+            case .reset: out.append(.reset(c))
+            case .disconnect: out.append(.disconnect(c))
+            default: return .impossible("it carries no session that could be closed; 'disconnect' and 'reset' end it")
+            }
+            peers[c]?.isOver = true
+            return .done
+        }
+        if runs[r].link?.isCut == true { return .impossible("its end is on its way already") }
+        cut(r, Link.Ending(verdict: effect, hit: hit(effect, text)), following: false, into: &out)
+        return .done
+    }
+
+    private func hit(_ effect: FaultEffect, _ text: String) -> FaultHit {
+        FaultHit(
+            rule: -1, name: ReplayEngine.controlRule, place: .before,
+            actions: [FaultAction(text: text, verdict: effect)],
+            message: nil, counted: nil, random: seed)
+    }
+}
