@@ -95,8 +95,9 @@ final class ForwardTunnel: StreamHandler {
         let opened = opened
         close()
         opened?(nil)
-        if !early.isEmpty { server.write(early.span) }
+        let sentAhead = early
         early = []
+        if !sentAhead.isEmpty { server.write(sentAhead.span) }
         server.isReading = true
         client.isReading = true
     }
