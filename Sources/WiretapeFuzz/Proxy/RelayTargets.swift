@@ -185,7 +185,10 @@ enum RelayTargets {
     /// The bytes before the last answer of the relay itself, which says so in a field; all when there is none.
     private static func withoutOwnAnswer(_ bytes: [UInt8]) -> [UInt8] {
         let status = Array("HTTP/1.1 ".utf8)
-        let start = bytes.indices.last { bytes[$0...].starts(with: status) }
+        // Its text may name the version, too: a status follows.
+        let start = bytes.indices.last { at in
+            bytes[at...].starts(with: status) && at + 9 < bytes.count && (0x34...0x35).contains(bytes[at + 9])
+        }
         guard let start, bytes[start...].firstRange(of: Array("\r\nServer: wiretape\r\n".utf8)) != nil else {
             return bytes
         }
