@@ -23,7 +23,7 @@ final class ForwardRequests {
     private var hasEnd = false
     /// What is wrong with what the client said last.
     private var refusal: HTTPFault?
-    /// The answer that is being read is interim, or has been counted.
+    /// The answer that is being read is interim (1xx): another one follows.
     private var isInterim = false
 
     init(_ client: ForwardClient, _ door: ForwardDoor, _ seat: Seat?) {

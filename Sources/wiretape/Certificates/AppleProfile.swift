@@ -6,7 +6,7 @@ internal import WiretapeTLS
 /// afterwards: Settings, General, About, Certificate Trust Settings.
 enum AppleProfile {
     static func text(_ authority: TLSIdentity) -> [UInt8] {
-        let name = escaped(authority.names[0])
+        let name = Markup.escaped(authority.names[0])
         // The same certificate is the same profile: installing it again replaces it.
         let digits = authority.fingerprint.filter { $0 != ":" }
         let payload = uuid(digits.prefix(32))
@@ -49,9 +49,5 @@ enum AppleProfile {
             out.append(digit)
         }
         return out
-    }
-
-    private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
 }

@@ -42,7 +42,7 @@ struct AuthorityPage {
         <li><a href="/ca.cer">Android, Windows</a>: Settings, Security, Encryption, Install a certificate, CA certificate.</li>
         <li><a href="/ca.pem">Everything else</a>: a file in PEM; <code>wiretape ca trust-help</code> says where it goes.</li>
         </ul>
-        <p>\(escaped(authority.names[0]))<br>SHA-256 \(authority.fingerprint)</p>
+        <p>\(Markup.escaped(authority.names[0]))<br>SHA-256 \(authority.fingerprint)</p>
         """
     }
 
@@ -69,9 +69,5 @@ struct AuthorityPage {
                 HeaderField("Content-Disposition", "attachment; filename=\"\(name)\""),
             ],
             body: bytes)
-    }
-
-    private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
 }

@@ -32,7 +32,7 @@ package struct ReplayCommand: Command {
         self.arguments = arguments
         path = arguments.positionals[0]
         log = Log(arguments)
-        forward = try RelayPlan.scope(arguments)
+        forward = try ForwardPlan.scope(arguments)
         do throws(OptionError) {
             options = try ReplayOptions(arguments)
             // A page cannot make a browser speak to a proxy that it does not use.

@@ -35,7 +35,7 @@ struct RelayPlan {
         events = try EventsTarget(arguments)
         control = try ControlDoor(arguments)
         limits = ClientLimits(arguments)
-        forward = try Self.scope(arguments)
+        forward = try ForwardPlan.scope(arguments)
         do {
             expectations = try arguments.all("expect").map(Expectation.parse)
             let values = try arguments.all("upstream").map(UpstreamValue.parse)
@@ -100,26 +100,6 @@ struct RelayPlan {
     /// What is behind the listeners with TLS, and behind a proxy.
     func openDoors(_ log: Log) throws -> TLSDoors.Opened {
         try doors.open(listens.map(\.origin), hosts: upstreams.map(\.host), isForward: forward != nil, log)
-    }
-
-    /// - Throws: when options of one mode are given in the other, or there is nothing to stand in front of.
-    static func scope(_ arguments: ParsedArguments) throws(UsageError) -> ForwardDoor.Scope? {
-        guard arguments.value("mode") == "forward" else {
-            for name in ["only", "bypass"] where !arguments.all(name).isEmpty {
-                throw arguments.error("--\(name) is for --mode forward")
-            }
-            return nil
-        }
-        for name in ["upstream", "allow-host"] where !arguments.all(name).isEmpty {
-            throw arguments.error("--\(name): in forward mode clients name the hosts; leave it out")
-        }
-        if arguments.all("listen").count > 1 { throw arguments.error("--listen: a forward proxy has one listener") }
-        do {
-            return ForwardDoor.Scope(
-                only: try HostPatterns(arguments.all("only")), bypass: try HostPatterns(arguments.all("bypass")))
-        } catch {
-            throw arguments.error(error.message)
-        }
     }
 
     /// The upstream of each listener; none when the listener is a proxy.

@@ -20,13 +20,12 @@ import select
 import socket
 import statistics
 import sys
-import threading
 import time
 from typing import Any
 
 from wiretape_tools.lib import frames, tapes
 from wiretape_tools.lib.hostile_cases import bomb_of
-from wiretape_tools.lib.processes import ROOT, Failed, Wiretape, fail
+from wiretape_tools.lib.processes import ROOT, Failed, PeakMemory, Wiretape, fail
 
 WORK = ROOT / ".build/acceptance"
 RSS_LIMIT = 256 * 1024  # KiB
@@ -294,29 +293,6 @@ def percentiles(times):
     return statistics.median(times), times[min(len(times) - 1, len(times) * 99 // 100)]
 
 
-class Peak:
-    """The highest RSS while it is open."""
-
-    def __init__(self, program):
-        self.program, self.rss, self.stopped = program, 0, threading.Event()
-        self.thread = threading.Thread(target=self.loop)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stopped.set()
-        self.thread.join()
-
-    def loop(self):
-        while not self.stopped.wait(0.05):
-            try:
-                self.rss = max(self.rss, self.program.rss())
-            except (OSError, Failed):
-                return
-
-
 def course(program, origin, options, peak):
     """Rounds alone and beside the crowd by turns: what is too slow, in sentences."""
     good, direct = Good(program.port), Good(origin.port)
@@ -346,7 +322,7 @@ def course(program, origin, options, peak):
         )
         if ratio / machine > RATIO:
             wrong.append(f"{name} is {ratio / machine:.2f} x of that alone")
-    print(f"  {'; '.join(text)}; peak RSS {peak.rss / 1024:.0f} MiB", flush=True)
+    print(f"  {'; '.join(text)}; peak RSS {peak.kib / 1024:.0f} MiB", flush=True)
     return good.asked, wrong
 
 
@@ -403,7 +379,7 @@ def part(mode, rules, options):
         if rules:
             arguments += ["--fault", "reset after message[99999999]"]
         with Wiretape(arguments, WORK / "crowd.log") as program:
-            with Peak(program) as peak:
+            with PeakMemory(program) as peak:
                 asked, wrong = course(program, origin, options, peak)
             if program.process.poll() is not None:
                 raise Failed(f"{program.name} ended with {program.process.returncode}: {program.said()}")
@@ -412,8 +388,8 @@ def part(mode, rules, options):
                 raise Failed(f"{program.name} ended with {code}: {program.said()}")
     if mode == "record":
         check_tape(tape, asked)
-    if peak.rss > RSS_LIMIT:
-        wrong.append(f"the memory went up to {peak.rss / 1024:.0f} MiB")
+    if peak.kib > RSS_LIMIT:
+        wrong.append(f"the memory went up to {peak.kib / 1024:.0f} MiB")
     return [f"{mode}{' with rules' if rules else ''}: {text}" for text in wrong]
 
 

@@ -26,23 +26,12 @@ import time
 from typing import Any
 
 from wiretape_tools.lib import frames, tapes
-from wiretape_tools.lib.processes import ROOT, Failed, Wiretape, binary, fail
+from wiretape_tools.lib.exchange import read_head
+from wiretape_tools.lib.processes import ROOT, Failed, PeakMemory, Wiretape, binary, fail
 
 MIB = 1024  # KiB
 MEMORY = 256 * MIB
 BASE = 48 * MIB  # A process with its loop, libraries and what malloc keeps.
-
-
-def read_head(connection):
-    """The head of an HTTP message and what came after it."""
-    data = b""
-    while b"\r\n\r\n" not in data:
-        more = connection.recv(65536)
-        if not more:
-            raise Failed(f"the connection ended in the head: {data[:200]!r}")
-        data += more
-    head, rest = data.split(b"\r\n\r\n", 1)
-    return head, rest
 
 
 class Echoes:
@@ -115,29 +104,6 @@ def open_client(port, receive_buffer=None):
     if b" 101 " not in head.split(b"\r\n")[0]:
         raise Failed(f"no upgrade: {head[:100]!r}")
     return client, rest
-
-
-class Watch:
-    """Samples the proxy's RSS; peak since the start or the last reset."""
-
-    def __init__(self, proxy):
-        self.proxy, self.peak, self.stopped = proxy, 0, threading.Event()
-        self.thread = threading.Thread(target=self.loop)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stopped.set()
-        self.thread.join()
-
-    def loop(self):
-        while not self.stopped.wait(0.02):
-            try:
-                self.peak = max(self.peak, self.proxy.rss())
-            except (OSError, Failed):
-                return
 
 
 def numbered(number, size):
@@ -263,14 +229,14 @@ def stall(total_bytes, seconds, work):
     count = total_bytes // size
     tape = work / "memory-stall.tape.gz"
     with Origin(pushes(count, size, masked=False)) as origin, record(origin.port, tape, work) as proxy:
-        with Watch(proxy) as watch:
+        with PeakMemory(proxy) as watch:
             client, rest = open_client(proxy.port, receive_buffer=65536)
             time.sleep(seconds)
-            stalled = watch.peak
+            stalled = watch.kib
             receive_all(client, rest, count, size)
             client.close()
         finish(proxy)
-    return judge("stall", f"a client that stopped reading for {seconds} s", tape, "<", size, count, stalled, watch.peak)
+    return judge("stall", f"a client that stopped reading for {seconds} s", tape, "<", size, count, stalled, watch.kib)
 
 
 def upload(total_bytes, seconds, work):
@@ -284,13 +250,13 @@ def upload(total_bytes, seconds, work):
         receive_all(connection, rest, count, size)
 
     with Origin(behave) as origin, record(origin.port, tape, work) as proxy:
-        with Watch(proxy) as watch:
+        with PeakMemory(proxy) as watch:
             client, _ = open_client(proxy.port)
             pushes(count, size, masked=True)(client, b"")
             client.close()
         finish(proxy)
     return judge(
-        "upload", f"a server that stopped reading for {seconds} s", tape, ">", size, count, watch.peak, watch.peak
+        "upload", f"a server that stopped reading for {seconds} s", tape, ">", size, count, watch.kib, watch.kib
     )
 
 
@@ -391,7 +357,7 @@ def crowd(proxy, kind, clients, text, ask, sent=63 << 20, most=MEMORY + BASE):
     def run():
         opened.append(greedy(proxy.port, kind, 64 << 20, sent))
 
-    with Watch(proxy) as watch:
+    with PeakMemory(proxy) as watch:
         threads = [threading.Thread(target=run) for _ in range(clients)]
         for thread in threads:
             thread.start()
@@ -406,7 +372,7 @@ def crowd(proxy, kind, clients, text, ask, sent=63 << 20, most=MEMORY + BASE):
         time.sleep(0.2)
     for client in opened:
         client.close()
-    return bounded(text, watch.peak, most) + f", a client beside them answered within {worst * 1000:.0f} ms"
+    return bounded(text, watch.kib, most) + f", a client beside them answered within {worst * 1000:.0f} ms"
 
 
 def held(work):
@@ -457,7 +423,7 @@ def trees(work):
     tape_of(tape, [("<", '{"hello":1}'), (">", '{"bye":1}')])
     told = []
     for item, name in SHAPES.items():
-        with replay(tape, work, "--memory", "256MiB", "--on-divergence", "ignore") as proxy, Watch(proxy) as watch:
+        with replay(tape, work, "--memory", "256MiB", "--on-divergence", "ignore") as proxy, PeakMemory(proxy) as watch:
             client, rest = open_client(proxy.port)
             started = time.monotonic()
             client.sendall(frames.frame(1, shape(item, 16 << 20).encode(), masked=True))
@@ -465,7 +431,7 @@ def trees(work):
             took = time.monotonic() - started
             client.close()
             time.sleep(0.1)
-        told.append(bounded(f"16 MiB of {name} said to replay", watch.peak) + f" in {took:.1f} s")
+        told.append(bounded(f"16 MiB of {name} said to replay", watch.kib) + f" in {took:.1f} s")
     tape.unlink()
     return "trees: " + "; ".join(told)
 
@@ -506,7 +472,7 @@ def large(work):
     tape = work / "memory-large.tape.gz"
     pad = "~" * 999_950
     tape_of(tape, [("<", f'{{"n":{n},"pad":"{os.urandom(8).hex()}{pad}"}}') for n in range(400)])
-    with replay(tape, work, "--speed", "instant", "--memory", "256MiB") as proxy, Watch(proxy) as watch:
+    with replay(tape, work, "--speed", "instant", "--memory", "256MiB") as proxy, PeakMemory(proxy) as watch:
         client, rest = open_client(proxy.port)
         reader, got = frames.FrameReader(), 0
         client.settimeout(120)
@@ -515,7 +481,7 @@ def large(work):
             rest = client.recv(1 << 18) if got < 400 else b""
         client.close()
     tape.unlink()
-    return "large: " + bounded("400 messages of 1 MB replayed", watch.peak, 128 * MIB)
+    return "large: " + bounded("400 messages of 1 MB replayed", watch.kib, 128 * MIB)
 
 
 def idle(work):

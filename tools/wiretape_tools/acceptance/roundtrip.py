@@ -23,6 +23,7 @@ import time
 from typing import Any
 
 from wiretape_tools.lib import frames, tapes
+from wiretape_tools.lib.exchange import read_head
 from wiretape_tools.lib.processes import ROOT, Failed, Wiretape, binary, fail
 
 MIB = 1 << 20
@@ -34,17 +35,6 @@ def content(kind, size):
     if kind == "compressible":
         return (b"the same words again and again, number by number; " * (size // 50 + 1))[:size]
     return random.Random(size).randbytes(size)
-
-
-def read_head(connection):
-    data = b""
-    while b"\r\n\r\n" not in data:
-        more = connection.recv(65536)
-        if not more:
-            raise Failed(f"the connection ended in the head: {data[:200]!r}")
-        data += more
-    head, rest = data.split(b"\r\n\r\n", 1)
-    return head, rest
 
 
 class Origin:

@@ -11,10 +11,11 @@ import subprocess
 import sys
 from typing import Any
 
+from wiretape_tools.interop import graphql_pairs
 from wiretape_tools.interop.cells import chains, compare
 from wiretape_tools.interop.graphql_pairs import SPELLED, STAGES, needs, numbers
 from wiretape_tools.interop.peers import HERE
-from wiretape_tools.lib.processes import Failed, Program, Wiretape, free_port, run, wait_for_port
+from wiretape_tools.lib.processes import Failed, Program, free_port, run, wait_for_port
 
 LIMIT = 30  # seconds of one client
 # graphql-sse's server ends its process when a subscription fails; a refused document is refused with a status there, which
@@ -70,16 +71,7 @@ def observe(stage, pair, url, script):
 
 
 def replay(stage, pair, tape, script, *options, code=0):
-    """What the client observes, the report, and what wiretape said."""
-    report = stage.path(".report.json")
-    with Wiretape(["replay", tape, "--report", report, *options], stage.path(".log")) as proxy:
-        try:
-            seen = observe(stage, pair, proxy.url + "/graphql", script)
-        except Failed as failure:
-            raise Failed(f"{failure}\n      {proxy.said()}") from None
-        if (ended := proxy.stop()) != code:
-            raise Failed(f"replay ended with {ended}: {proxy.said()}")
-        return seen, json.loads(report.read_text(encoding="utf-8")), proxy.said()
+    return graphql_pairs.replay(stage, pair, tape, script, *options, code=code, by=observe)
 
 
 def record(stage, pair, tape, stages=None):

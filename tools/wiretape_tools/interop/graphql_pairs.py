@@ -84,12 +84,12 @@ def observe(stage, pair, url, script):
     return chains(json.loads(line) for line in out.splitlines())
 
 
-def replay(stage, pair, tape, script, *options, code=0):
-    """What the client observes, the report, and what wiretape said."""
+def replay(stage, pair, tape, script, *options, code=0, by=observe):
+    """What the client observes, the report, and what wiretape said. `by` runs the client."""
     report = stage.path(".report.json")
     with Wiretape(["replay", tape, "--report", report, *options], stage.path(".log")) as proxy:
         try:
-            seen = observe(stage, pair, proxy.url + "/graphql", script)
+            seen = by(stage, pair, proxy.url + "/graphql", script)
         except Failed as failure:
             raise Failed(f"{failure}\n      {proxy.said()}") from None
         if (ended := proxy.stop()) != code:

@@ -4,6 +4,8 @@ import socket
 import struct
 from collections.abc import Callable
 
+from wiretape_tools.lib.processes import Failed
+
 WAIT = 3  # seconds for an answer
 
 
@@ -53,3 +55,15 @@ def whole_answer(got: bytes) -> bool:
         if line.startswith(b"content-length:"):
             return len(body) >= int(line.split(b":")[1])
     return False
+
+
+def read_head(connection: socket.socket) -> tuple[bytes, bytes]:
+    """The head of an HTTP message and what came after it."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        more = connection.recv(65536)
+        if not more:
+            raise Failed(f"the connection ended in the head: {data[:200]!r}")
+        data += more
+    head, rest = data.split(b"\r\n\r\n", 1)
+    return head, rest

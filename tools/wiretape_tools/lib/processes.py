@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from typing import IO, Any, Self
@@ -121,6 +122,29 @@ class Program:
             if line.startswith("VmRSS"):
                 return int(line.split()[1])
         raise Failed(f"{self.name} has no VmRSS")
+
+
+class PeakMemory:
+    """The highest RSS of a program while it is open, in KiB."""
+
+    def __init__(self, program: Program, seconds: float = 0.02) -> None:
+        self.program, self.seconds, self.kib, self.stopped = program, seconds, 0, threading.Event()
+        self.thread = threading.Thread(target=self.loop)
+
+    def __enter__(self) -> "PeakMemory":
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stopped.set()
+        self.thread.join()
+
+    def loop(self) -> None:
+        while not self.stopped.wait(self.seconds):
+            try:
+                self.kib = max(self.kib, self.program.rss())
+            except (OSError, Failed):
+                return
 
 
 class Wiretape(Program):
