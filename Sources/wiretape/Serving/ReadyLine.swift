@@ -84,6 +84,11 @@ package struct ReadyLine: Sendable {
                     ? "\(title)listening on \(url)"
                     : "a proxy for HTTP, CONNECT and SOCKS 5 on \(url); http://\(ForwardDoor.magicHost)/ through it has the certificate"
             )
+            if bypass != nil, listens.indices.contains(i), !listens[i].isLoopback {
+                log.warning(
+                    "other machines may use the proxy: whoever reaches it reaches what this machine does, its own loopback included"
+                )
+            }
             let others = listens.indices.contains(i) ? Listening.otherURLs(listens[i], url) : []
             if !others.isEmpty { log.info("\(title)other machines reach it at \(others.joined(separator: " "))") }
         }

@@ -12,6 +12,9 @@ package struct Origin: Hashable, Sendable {
 
     package var isTLS: Bool { scheme == "https" || scheme == "wss" }
 
+    /// Whether only this machine reaches it, as far as the text tells.
+    var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+
     /// `http://[::1]:5000`.
     package var text: String {
         let name = host.contains(":") ? "[\(host)]" : host
