@@ -13,21 +13,11 @@ package struct TLSDoor: Sendable {
         self.refused = refused
     }
 
-    /// The handler of an accepted stream. It has a place from its first moment on.
+    /// The handler of an accepted stream.
     /// - Parameters:
-    ///   - admission: nil: everybody is let in.
+    ///   - seat: nil when it needs none.
+    ///   - name: the host that the client believes to reach, for one that does not say it (SNI).
     ///   - accept: called after the handshake with the stream and its seat; nil: nobody serves the listener's clients any more.
-    func accepting(
-        _ stream: any ByteStream, on loop: any Loop, _ admission: Admission?,
-        _ accept: @escaping (any ByteStream, Seat?) -> (any StreamHandler)?
-    ) -> any StreamHandler {
-        let seat = admission?.admit()
-        if let admission, seat == nil { return admission.refuse(stream, OwnAnswer.noPlaceOverTLS) }
-        return accepting(stream, seat, on: loop, accept)
-    }
-
-    /// The same for a stream that has a seat, or needs none.
-    /// - Parameter name: the host that the client believes to reach, for one that does not say it (SNI).
     func accepting(
         _ stream: any ByteStream, _ seat: Seat?, on loop: any Loop, name: String? = nil,
         _ accept: @escaping (any ByteStream, Seat?) -> (any StreamHandler)?
@@ -37,10 +27,7 @@ package struct TLSDoor: Sendable {
         return TLSStream.accepting(
             loop, stream, context, name: name, refused: { [refused] in refused(peer, $0) }, gone: newcomer?.leave
         ) { stream in
-            if let handler = accept(stream, seat) { return handler }
-            seat?.leave()
-            stream.reset()
-            return Unserved()
+            accept(stream, seat) ?? Unserved.end(stream, seat)
         }
     }
 
@@ -64,14 +51,5 @@ package struct TLSDoor: Sendable {
             stream = nil
             seat.leave()
         }
-    }
-
-    /// The handler of a stream that came too late. It was reset: nothing that it tells matters.
-    private final class Unserved: StreamHandler {
-        func connected() {}
-        func received(_ bytes: Span<UInt8>) {}
-        func receivedEnd() {}
-        func drained() {}
-        func ended(_ how: StreamEnd) {}
     }
 }

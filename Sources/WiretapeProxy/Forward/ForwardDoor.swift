@@ -69,17 +69,10 @@ package final class ForwardDoor: Listener {
     /// Accepts clients at `address`; port 0 picks one.
     /// - Parameter door: nil for clients that speak plain HTTP to the proxy itself.
     package func listen(on address: Address, reusePort: Bool, door: TLSDoor? = nil) throws(NetError) -> Address {
-        // Lifetime: `close()` closes the listener before the door goes.
-        let listener = try loop.listen(on: address, reusePort: reusePort) { [unowned self] stream in
-            guard let door else {
-                let seat = admission?.admit()
-                if let admission, seat == nil { return admission.refuse(stream) }
-                return accept(stream, seat)
-            }
-            return door.accepting(stream, on: loop, admission) { [weak self] in
-                guard let self, self.listener != nil else { return nil }
-                return accept($0, $1)
-            }
+        let listener = try loop.listen(on: address, reusePort: reusePort, door: door, admission: admission) {
+            [weak self] in
+            guard let self, self.listener != nil else { return nil }
+            return accept($0, $1)
         }
         self.listener = listener
         return listener.address

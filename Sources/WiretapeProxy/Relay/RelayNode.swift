@@ -59,17 +59,10 @@ package final class RelayNode {
     /// Accepts clients at `address`; port 0 picks one.
     /// - Parameter door: nil for clients that speak plain HTTP.
     package func listen(on address: Address, reusePort: Bool, door: TLSDoor? = nil) throws(NetError) -> Address {
-        // Lifetime: `stop()` closes the listener before the node goes.
-        let listener = try loop.listen(on: address, reusePort: reusePort) { [unowned self] stream in
-            guard let door else {
-                let seat = admission?.admit()
-                if let admission, seat == nil { return admission.refuse(stream) }
-                return accept(stream, seat)
-            }
-            return door.accepting(stream, on: loop, admission) { [weak self] in
-                guard let self, !isStopping else { return nil }
-                return accept($0, $1)
-            }
+        let listener = try loop.listen(on: address, reusePort: reusePort, door: door, admission: admission) {
+            [weak self] in
+            guard let self, !isStopping else { return nil }
+            return accept($0, $1)
         }
         self.listener = listener
         return listener.address

@@ -95,16 +95,9 @@ package final class ReplayServer {
     package func listen(
         on address: Address, name: String? = nil, upstream: String? = nil, door: TLSDoor? = nil
     ) throws(NetError) -> Address {
-        // Lifetime: `stop()` closes the listener before the server goes.
-        let listener = try loop.listen(on: address, reusePort: false) { [unowned self] stream in
-            guard let door else {
-                guard let seat = admission.admit() else { return admission.refuse(stream) }
-                return accept(stream, seat, name: name, upstream: upstream)
-            }
-            return door.accepting(stream, on: loop, admission) { [weak self] in
-                guard let self, !listeners.isEmpty else { return nil }
-                return accept($0, $1, name: name, upstream: upstream)
-            }
+        let listener = try loop.listen(on: address, reusePort: false, door: door, admission: admission) { [weak self] in
+            guard let self, !listeners.isEmpty else { return nil }
+            return accept($0, $1, name: name, upstream: upstream)
         }
         listeners.append(listener)
         arm()
