@@ -11,7 +11,7 @@ enum DivergenceText {
     static func unexpected(
         _ message: Message, nearest: Int?, came: Int?, in run: SessionRun, tape: String, after nanoseconds: UInt64
     ) -> String {
-        let beside = nearest ?? came ?? run.firstAwaitedStep
+        let beside = nearest ?? came ?? run.cursor.firstAwaitedStep
         let number = beside.map { Int(run.script.steps[$0].ordinal) } ?? run.tally.clientMessages
         let place = beside.map { " (\(tape):\(run.script.steps[$0].line))" } ?? ""
         var text = "wiretape: diverged at client message \(number) of session \(run.session.number)\(place), "

@@ -141,7 +141,7 @@ extension ReplayEngine {
         let steps = greeted.isEmpty ? batch.steps : batch.steps.filter { !greeted.contains($0) }
         deliver(batch.bytes, batch.opcode, messages, steps: steps, to: r, into: &out)
         letPass(batch.steps.count, of: r, into: &out)
-        lastActivity = now
+        clock.acted()
         batch.bytes = []
         batch.steps = []
         batch.frame = nil
@@ -160,11 +160,11 @@ extension ReplayEngine {
         let run = runs[r]
         let (attempt, retry) = run.attemptNumbers
         var context = SelectorContext(protocolID: run.session.codec.id, transport: run.link?.transport)
-        if let message, !faults.rules.isEmpty { context.subscribes = run.session.codec.type.subscribes(message) }
+        if let message, !rules.isEmpty { context.subscribes = run.session.codec.type.subscribes(message) }
         return FaultMoment(
             session: run.session.number, run: run.run, attempt: attempt, retry: retry,
             connection: Swift.max(1, run.generation + (!run.isConnected ? 1 : 0)), context: context,
-            sinceRun: origin.map { now.since($0) }, sinceConnect: run.link.map { now.since($0.openedAt) },
+            sinceRun: clock.sinceOrigin, sinceConnect: run.link.map { now.since($0.openedAt) },
             sinceHandshake: run.link?.readyAt.map { now.since($0) })
     }
 }

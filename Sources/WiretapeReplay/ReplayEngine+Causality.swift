@@ -8,12 +8,12 @@ extension ReplayEngine {
     func elsewhere(than r: Int) -> Int32 {
         guard options.causality == .tape else { return .max }
         var first = Int32.max
-        for session in sessions where session.number != runs[r].session.number {
+        for session in library.sessions where session.number != runs[r].session.number {
             let other = runs.last { $0.session.number == session.number && $0.run == runs[r].run }
             if let other {
-                if !other.isOver { first = min(first, other.firstGateLine(behind: runs[r].forgivenLine)) }
+                if !other.isOver { first = min(first, other.cursor.firstGateLine(behind: runs[r].tally.forgivenLine)) }
             } else {
-                first = min(first, session.firstGateLine(behind: runs[r].forgivenLine))
+                first = min(first, session.firstGateLine(behind: runs[r].tally.forgivenLine))
             }
         }
         return first
@@ -27,32 +27,20 @@ extension ReplayEngine {
 
     /// Other sessions' clients did not speak in time: they hold this session's next message back no longer.
     mutating func forgiveElsewhere(_ r: Int, into out: inout [ReplayAction]) {
-        let head = runs[r].head
+        let head = runs[r].cursor.head
         guard head < runs[r].script.steps.count else { return }
         let line = elsewhere(than: r)
-        let whose = sessions.first { session in
+        let whose = library.sessions.first { session in
             session.entries.contains { $0.line == Int(line) }
                 || session.compiled?.steps.contains { $0.line == line } ?? false
         }
         let what = "client message of session \(whose?.number ?? 0) (\(tapeName):\(line))"
-        runs[r].forgivenLine = max(line, runs[r].script.steps[head].line - 1)
         let text =
             "wiretape: still waiting for a \(what), which session \(runs[r].session.number) waits for "
             + "(--causality tape), after \(DurationText.spoken(options.patience))."
-        runs[r].tally.forgive(elsewhere: what, at: now)
+        let forgiven = max(line, runs[r].script.steps[head].line - 1)
+        runs[r].tally.forgive(elsewhere: what, upTo: forgiven, at: now)
         diverge(r, text, reason: "wiretape: still waiting for a \(what)", into: &out)
-    }
-}
-
-extension SessionRun {
-    func firstGateLine(behind line: Int32) -> Int32 {
-        var index = firstGate
-        while index < script.steps.count {
-            let step = script.steps[index]
-            if step.isGate, state[index] == .waiting, step.line > line { return step.line }
-            index += 1
-        }
-        return .max
     }
 }
 

@@ -10,7 +10,7 @@ extension ReplayEngine {
         _ c: ConnectionID, _ how: ClientEnd, at now: WireInstant, into out: inout [ReplayAction]
     ) {
         guard let peer = peers[c] else { return }
-        happened(at: now)
+        clock.happened(at: now)
         if case .closeFrame = how {} else { peers[c] = nil }
         if let carried = peer.carried {
             runs[carried].link?.polls.lost(c)
@@ -32,8 +32,8 @@ extension ReplayEngine {
             text = code.map { "close \($0)" } ?? "close"
             answerClose(ClosingHandshake.Frame(code: code, reason: reason), fate, of: r, on: c, into: &out)
             peers[c]?.isOver = true
-            runs[r].giveUpRepeats()
-            runs[r].departure = code == 1000 || code == 1001 ? .inOrder : .closed
+            runs[r].cursor.giveUpRepeats()
+            runs[r].standing.departure = code == 1000 || code == 1001 ? .inOrder : .closed
             // Ended in order: nothing is kept for the client.
             if code == 1000, !runs[r].session.codec.type.hasTrackingIDs { stay = .gone }
         case .fin:
@@ -53,10 +53,11 @@ extension ReplayEngine {
     private mutating func judgeClose(
         _ how: ClientEnd, of r: Int, into out: inout [ReplayAction]
     ) -> MessageFate? {
-        guard !faults.rules.isEmpty else { return nil }
+        guard !rules.isEmpty else { return nil }
         var code: UInt16?
         if case .closeFrame(let told, _) = how { code = told }
-        let fate = MessageFate(faultEngine.close(by: .toServer, code: code, moment(of: r)))
+        let asked = moment(of: r)
+        let fate = rules.judgeClose(by: .toServer, code: code, asked)
         for hit in fate?.hits ?? [] {
             record(hit, moment(of: r), cut: false)
             noteFault(hit, hit == fate?.end?.hit ? .end : .none, on: runs[r].link?.connection, into: &out)
@@ -104,7 +105,8 @@ extension ReplayEngine {
     private mutating func resetOnceRead(_ c: ConnectionID, of r: Int, into out: inout [ReplayAction]) {
         let ticket = ticket()
         let ending = Link.Ending(verdict: .reset, hit: nil)
-        requestCuts.append(RequestCut(connection: c, ticket: ticket, ending: ending, moment: moment(of: r), run: r))
+        let moment = moment(of: r)
+        rules.add(.init(connection: c, ticket: ticket, ending: ending, moment: moment, run: r))
         out.append(.awaitAcknowledged(c, ticket: ticket))
     }
 
@@ -113,8 +115,8 @@ extension ReplayEngine {
     private func closingAnswer(to frame: ClosingHandshake.Frame, of r: Int) -> RecordedSession.Ending {
         let run = runs[r]
         if let recorded = run.session.closings.answer(to: frame) { return recorded }
-        if let farewell = run.script.farewell, run.state[farewell] == .done {
-            for step in run.script.farewellAnswers where run.state[step] == .waiting {
+        if let farewell = run.script.farewell, run.cursor.state[farewell] == .done {
+            for step in run.script.farewellAnswers where run.cursor.state[step] == .waiting {
                 if let ending = run.script.ending(step) { return ending }
             }
         }

@@ -129,7 +129,7 @@ extension ReplayEngine {
     package mutating func handedOver(
         _ c: ConnectionID, ticket: UInt64, at now: WireInstant, into out: inout [ReplayAction]
     ) {
-        self.now = max(self.now, now)
+        clock.reach(now)
         if let r = peers[c]?.trails, runs[r].trailing?.connection == c {
             runs[r].trailing?.handedOver(ticket)
             guard runs[r].trailing?.hasUnderWay == false else { return }

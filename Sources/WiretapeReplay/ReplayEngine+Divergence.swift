@@ -10,15 +10,17 @@ extension ReplayEngine {
         let run = runs[r]
         var nearest: Int?
         var counterpart: Int?
-        let came = run.cameAlready(message, options)
+        let came = run.cursor.cameAlready(run.key(of: message, options))
         if case .disordered(let step) = match {
-            (nearest, counterpart) = (run.awaitsHandshake ? run.script.clientHandshake : run.firstAwaitedStep, step)
+            (nearest, counterpart) = (
+                run.cursor.awaitsHandshake ? run.script.clientHandshake : run.cursor.firstAwaitedStep, step
+            )
         } else if came == nil {
             // A repetition is more than the tape has; anything else stands for the message that it is most like.
             let place = run.place(of: message)
             let continuing = [.part, .cancel, .reply].contains(message.role)
             if !continuing || (place?.group ?? -1) >= 0 {
-                nearest = run.nearest(to: message, in: place, anyOfRole: false)
+                nearest = run.cursor.nearest(to: message, in: place, anyOfRole: false)
             }
             // A handshake for which the protocol has an error would open another conversation than the recorded one.
             let isAnother = message.role == .handshake && run.link?.writer.refusal(of: message, reason: "") != nil
@@ -26,7 +28,7 @@ extension ReplayEngine {
         }
         // The flood of a client whose divergences are ignored costs no text that nobody reads.
         let text =
-            options.onDivergence == .ignore && divergences.isFull
+            options.onDivergence == .ignore && record.divergences.isFull
             ? ""
             : DivergenceText.unexpected(
                 message, nearest: nearest, came: came, in: run, tape: tapeName, after: now.since(run.claimedAt))
@@ -48,9 +50,10 @@ extension ReplayEngine {
     /// A message takes its recorded place back from one that differs. That stands for the next one that it is like, if it
     /// has been told nothing yet; else it is at most counted as that, and what is open of it ends with the protocol's error.
     mutating func reclaim(_ step: Int, by message: Message, of r: Int, into out: inout [ReplayAction]) {
-        guard let (other, had) = runs[r].reclaim(step, for: message, at: now, options) else { return }
+        guard let standIn = runs[r].reclaim(step, for: message, at: now, options) else { return }
+        let (other, had) = (standIn.message, standIn.had)
         let place = runs[r].place(of: other)
-        if let next = runs[r].nearest(to: other, in: place, anyOfRole: false) {
+        if let next = runs[r].cursor.nearest(to: other, in: place, anyOfRole: false) {
             guard had != .nothing else { return runs[r].accept(other, insteadOf: next, at: now, options) }
             runs[r].use(up: next, for: other, had, at: now, options)
         }
@@ -69,7 +72,7 @@ extension ReplayEngine {
         guard options.onDivergence != .stall, let waiting = runs[r].link?.strangers.count else { return }
         if message.role == .handshake {
             // Nobody waits for the answer to a second one.
-            guard runs[r].link?.readyAt == nil, runs[r].awaitsHandshake else { return }
+            guard runs[r].link?.readyAt == nil, runs[r].cursor.awaitsHandshake else { return }
         } else if runs[r].link?.readyAt == nil {
             // Before the protocol's opening a client would take it for that.
             if waiting < Link.mostStrangers { runs[r].link?.strangers.append(message) }
@@ -89,16 +92,16 @@ extension ReplayEngine {
     /// - Returns: whether the session may have something to send now.
     mutating func expire(_ r: Int, _ what: SessionRun.Expiry, into out: inout [ReplayAction]) -> Bool {
         switch what {
-        case .repeats: runs[r].giveUpRepeats()
+        case .repeats: runs[r].cursor.giveUpRepeats()
         case .grace(let push): runs[r].postpone(until: push, at: now)
         case .elsewhere: forgiveElsewhere(r, into: &out)
         case .patience:
-            let blockers = runs[r].blockers
-            let fault = runs[r].atFault(of: blockers)
+            let blockers = runs[r].cursor.blockers
+            let fault = runs[r].cursor.atFault(of: blockers)
             guard let first = fault.first ?? blockers.first else { return false }
             let text = DivergenceText.missing(runs[r], first, tape: tapeName, patience: options.patience)
             let reason = "wiretape: still waiting for \(DivergenceText.describe(runs[r], first, tape: tapeName))"
-            runs[r].forgive(blockers, atFault: fault, at: now)
+            runs[r].cursor.forgive(blockers, atFault: fault)
             if options.match == .off { break }
             if !fault.isEmpty {
                 diverge(r, text, reason: reason, into: &out)
@@ -107,7 +110,7 @@ extension ReplayEngine {
                 out.append(.log(text))
             }
         }
-        return runs[r].isConnected && !runs[r].isStalled
+        return runs[r].isConnected && !runs[r].standing.isStalled
     }
 
     /// States a divergence and does what `--on-divergence` says.
@@ -115,10 +118,10 @@ extension ReplayEngine {
         switch options.onDivergence {
         case .fail: fail(r, text, reason: reason, into: &out)
         case .warn: diverged(text, into: &out)
-        case .ignore: divergences.append(text)
+        case .ignore: record.diverged(text)
         case .stall:
             diverged(text, into: &out)
-            runs[r].isStalled = true
+            runs[r].standing.isStalled = true
         }
     }
 }

@@ -55,11 +55,8 @@ extension ReplayEngine {
     package mutating func acknowledged(
         _ c: ConnectionID, ticket: UInt64, complete: Bool, at now: WireInstant, into out: inout [ReplayAction]
     ) {
-        self.now = max(self.now, now)
-        for i in requestCuts.indices where requestCuts[i].ticket == ticket {
-            requestCuts[i].until = self.now.advanced(by: settleTime)
-            requestCuts[i].complete = complete
-        }
+        clock.reach(now)
+        rules.acknowledged(ticket, complete: complete, until: self.now.advanced(by: settleTime))
         // A poll's connection may be gone, or be another session's by now.
         let r = runs.indices.first { r in
             if case .acknowledging(ticket, _) = runs[r].link?.cut { true } else { false }
@@ -121,7 +118,7 @@ extension ReplayEngine {
             runs[r].trail()
             if runs[r].trailing != nil, let c = link.connection { peers[c]?.trails = r }
         }
-        let isLast = ending.hit == nil && runs[r].isPlayed
+        let isLast = ending.hit == nil && runs[r].cursor.isPlayed
         var stay = Stay.resumable
         let hasTrackingIDs = runs[r].session.codec.type.hasTrackingIDs
         if case .close = verdict, link.transport == .lp, !hasTrackingIDs { stay = .gone }
@@ -208,11 +205,11 @@ extension ReplayEngine {
         guard var link = runs[r].link else { return }
         if let c = link.connection { peers[c]?.run = nil }
         let isUnsettled = stay == .unsettled
-        if !isUnsettled { runs[r].ended(by: by, how: how, reason: reason, at: now, origin: origin ?? now) }
+        if !isUnsettled { runs[r].ended(by: by, how: how, reason: reason, at: now, origin: start) }
         link.connection = nil
         link.cut = .none
         link.faults = LinkFaults()
-        link.faults.moments = LinkMoments(times)
+        link.faults.moments = LinkMoments(rules.times)
         link.polls.waiting = nil
         link.polls.afterAnswer = nil
         link.polls.isBegun = false
@@ -229,7 +226,7 @@ extension ReplayEngine {
                 until: now.advanced(by: type.polling?.patience ?? Polling.usualPatience),
                 end: isUnsettled ? ParkedLink.End(how: how, at: now) : nil)
         } else if let token = link.token, link.transport != .ws || link.memory != nil {
-            tokens[token]?.isDead = true
+            ids.retire(token)
         }
         runs[r].detach(at: now)
     }
@@ -238,7 +235,7 @@ extension ReplayEngine {
     mutating func forgetParked(of r: Int) {
         guard let parked = runs[r].parked else { return }
         settleParked(of: r)
-        if let token = parked.link.token { tokens[token]?.isDead = true }
+        if let token = parked.link.token { ids.retire(token) }
         runs[r].parked = nil
     }
 
@@ -246,7 +243,7 @@ extension ReplayEngine {
     mutating func settleParked(of r: Int) {
         guard let end = runs[r].parked?.end else { return }
         runs[r].parked?.end = nil
-        runs[r].ended(by: "client", how: end.how, at: end.at, origin: origin ?? now)
+        runs[r].ended(by: "client", how: end.how, at: end.at, origin: start)
     }
 
     /// An end that was on its way comes too late: what it followed may have been lost.
@@ -256,7 +253,7 @@ extension ReplayEngine {
     }
 
     mutating func record(_ hit: FaultHit, _ moment: FaultMoment, cut: Bool) {
-        firings.append(
+        rules.record(
             ReplayReport.Firing(
                 rule: hit.name, time: elapsed, session: moment.session, run: moment.run, attempt: moment.attempt,
                 message: hit.message, counted: hit.counted, action: hit.text, cut: cut))

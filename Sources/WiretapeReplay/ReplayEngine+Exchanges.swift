@@ -17,7 +17,7 @@ extension ReplayEngine {
         switch exchanges.find(
             head, at: mapped(head.path), body: body, upstream: upstream(of: c), options,
             played: { counts[$0, default: 0] },
-            recordedID: { recordedIDs[$0] ?? $0 })
+            recordedID: { ids.recorded($0) })
         {
         case .nothing: return false
         case .list(let list): play(list, c, head, body, identity, into: &out)
@@ -39,7 +39,7 @@ extension ReplayEngine {
         let found = exchanges.find(
             head, at: mapped(head.path), body: body, upstream: upstream(of: c), options,
             played: { counts[$0, default: 0] },
-            recordedID: { recordedIDs[$0] ?? $0 })
+            recordedID: { ids.recorded($0) })
         guard case .list(let list) = found, let last = exchanges.list(list).last else { return nil }
         let members = exchanges.list(list)
         let played = counts[list, default: 0]
@@ -56,11 +56,11 @@ extension ReplayEngine {
         guard let (tapeRun, place) = turn(list, of: members, head, identity, isSideRequest: protocolType != nil) else {
             return unexpected(c, head, exhaustedText(head, members.count, identity), into: &out)
         }
-        requestCount += 1
+        rules.countRequest()
         let moment = FaultMoment(session: 0, run: tapeRun + 1, attempt: 1, retry: 0)
         let fate =
-            faults.rules.isEmpty
-            ? nil : RequestFate(faultEngine.request(head, .other, ordinal: requestCount, moment))
+            rules.isEmpty
+            ? nil : rules.judge(head, .other, ordinal: nil, moment)
         if let fate, carryOut(fate, on: c, head, moment, exchanges.recorded[members[place]].line, into: &out) { return }
         give(list, place, in: tapeRun, c, asked, fate, moment, into: &out)
     }
@@ -113,18 +113,18 @@ extension ReplayEngine {
     /// Sends the answers whose time has come.
     mutating func finishExchanges(into out: inout [ReplayAction]) {
         guard !exchanges.underWay.isEmpty else { return }
+        let now = now
         let due = exchanges.underWay.filter { $0.due <= now }
         guard !due.isEmpty else { return }
         exchanges.underWay.removeAll { $0.due <= now }
         for one in due.sorted(by: { $0.due < $1.due }) {
             guard let peer = peers[one.connection], !peer.isOver else { continue }
-            lastActivity = now
+            clock.acted()
             out.append(.respond(one.connection, one.answer, thenClose: false))
             guard let ending = one.fate?.following else { continue }
             let ticket = ticket()
-            requestCuts.append(
-                RequestCut(
-                    connection: one.connection, ticket: ticket, ending: ending, moment: one.moment, run: -1))
+            rules.add(
+                .init(connection: one.connection, ticket: ticket, ending: ending, moment: one.moment, run: nil))
             out.append(.awaitAcknowledged(one.connection, ticket: ticket))
         }
     }

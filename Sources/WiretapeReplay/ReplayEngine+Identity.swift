@@ -12,12 +12,7 @@ extension ReplayEngine {
     mutating func identity(_ head: RequestHead, _ c: ConnectionID) -> String {
         if let name = name(head, c) { return name }
         if let credential = head.credential {
-            let number =
-                credentials[credential] ?? expired.removeValue(forKey: addressAndAgent(head, c)) ?? credentials.count
-                + 1
-            credentials[credential] = number
-            places["credential \(number)"] = addressAndAgent(head, c)
-            return "credential \(number)"
+            return names.name(of: credential, from: addressAndAgent(head, c))
         }
         return addressAndAgent(head, c)
     }
@@ -28,13 +23,13 @@ extension ReplayEngine {
 
     /// A rule refuses the client's credential, or ends what it was good for: it may come back with another one.
     mutating func noteExpired(_ head: RequestHead, _ c: ConnectionID) {
-        guard let credential = head.credential, let number = credentials[credential] else { return }
-        expired[addressAndAgent(head, c)] = number
+        guard let credential = head.credential else { return }
+        names.expire(credential, from: addressAndAgent(head, c))
     }
 
     /// The client of `identity` has a connection of the session.
     mutating func remember(_ identity: String, of r: Int) {
         claims.see(identity, on: r)
-        if !runs[r].identities.contains(identity) { runs[r].identities.append(identity) }
+        runs[r].client.isKnown(as: identity)
     }
 }

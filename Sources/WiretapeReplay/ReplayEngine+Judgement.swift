@@ -14,7 +14,7 @@ extension ReplayEngine {
         JudgedSession(
             session: report.session, run: report.run, attempts: report.attempts, finished: report.finished,
             speech: run.speech, overlaps: run.overlaps, silences: silences(of: report),
-            signs: run.signs(at: now), elapsed: elapsed, isGone: clientsAreGone)
+            signs: run.signs(at: now), elapsed: elapsed, isGone: record.clientsAreGone)
     }
 
     /// A client that stays away as a policy wants it has left nothing out: what it would have said is not reached.
@@ -22,7 +22,7 @@ extension ReplayEngine {
         guard !report.missing.isEmpty, !options.expectations.isEmpty, !run.isConnected, !run.isOver,
             Judge.mayStayAway(judged(report, run), by: options.expectations)
         else { return report }
-        let own = run.neverCame(isGone: false).missing
+        let own = run.cursor.neverCame(isGone: false).missing
         var report = report
         let count = report.missing.count - run.tally.missingElsewhere.count
         report.unreached += count - own.count
@@ -32,7 +32,7 @@ extension ReplayEngine {
 
     /// When rules made the session's connection go silent.
     private func silences(of report: ReplayReport.Session) -> [JudgedSession.Silence] {
-        firings.filter {
+        rules.firings.filter {
             $0.session == report.session && $0.run == report.run
                 && ($0.action.hasPrefix("stall") || $0.action.hasPrefix("mute"))
         }.map { .init(time: $0.time, attempt: $0.attempt) }
@@ -50,7 +50,7 @@ extension ReplayEngine {
             run.speech.said(
                 ClientSpeech.Saying(message, identity: UInt64(step)), chain: message.role == .request ? chain : nil,
                 subscribes: subscribes, isWatched: subscribers.contains(message), arrives: arrives)
-            if arrives { run.bringBack(what: subscribers.pushes(behind: message)) }
+            if arrives { run.cursor.bringBack(what: subscribers.pushes(behind: message)) }
         case .cancel: if let chain { run.speech.cancelled(chain) }
         case .handshake, .reply, .push, .part, .keepalive, .ack, .close, .opaque: break
         }
@@ -75,7 +75,7 @@ extension ReplayEngine {
             guard [.negotiate, .upgrade, .stream].contains(kind) || kind == .poll && link.transport != .lp else {
                 return false
             }
-            return table.routes[claims.all[r].route].path == mapped(type.route(head))
+            return library.table.routes[claims.all[r].route].path == mapped(type.route(head))
         }
     }
 
@@ -84,9 +84,11 @@ extension ReplayEngine {
         if let other = peers[c]?.run, other != rival, runs[other].script.overlaps(runs[rival].script) { return }
         let kind = runs[rival].session.codec.type.kind(head)
         // A negotiation that was answered is followed by what asks for the connection.
-        let isAnswered = claims.clients[identity(head, c)]?.claims.contains { $0 != rival && runs[$0].awaitsUpgrade }
+        let isAnswered = claims.clients[identity(head, c)]?.claims.contains {
+            $0 != rival && runs[$0].negotiation.awaitsUpgrade
+        }
         if kind == .negotiate, isAnswered == true { return }
-        runs[rival].overlapped(by: kind.rawValue, at: now, origin: origin ?? now)
+        runs[rival].overlapped(by: kind.rawValue, at: now, origin: start)
     }
 }
 

@@ -9,29 +9,21 @@ extension ReplayEngine {
     /// Other rules from now on, all at once. Their counters begin at 0; what the rules before them have begun goes on to its end.
     /// At the end of the run only the rules that are there then are asked whether they fired.
     package mutating func replaceFaults(_ plan: FaultPlan, at now: WireInstant) {
-        self.now = max(self.now, now)
-        faults = plan
-        firingsBefore = firings.count
-        faultEngine = FaultEngine(plan, seed: seed, hasServer: false)
-        times = ReplayEngine.times(of: faultEngine)
-        runMarks = []
-        for r in runs.indices { runs[r].link?.faults.moments = LinkMoments(times) }
+        clock.reach(now)
+        rules.replace(with: plan, seed: seed)
+        for r in runs.indices { runs[r].link?.faults.moments = LinkMoments(rules.times) }
     }
 
     /// Other rules from now on, all at once. Those that stay as they were go on counting; the others begin at 0.
     package mutating func changeFaults(_ plan: FaultPlan, at now: WireInstant) {
-        self.now = max(self.now, now)
-        faults = plan
-        faultEngine.change(to: plan)
-        let before = times
-        times = ReplayEngine.times(of: faultEngine)
-        runMarks = Set(times.indices.filter { i in runMarks.contains { before[$0] == times[i] } })
-        for r in runs.indices { runs[r].link?.faults.moments.change(to: times) }
+        clock.reach(now)
+        rules.change(to: plan)
+        for r in runs.indices { runs[r].link?.faults.moments.change(to: rules.times) }
     }
 
     /// How often each rule has fired, by its name, since the rules were replaced last.
     package var firingCounts: [String: Int] {
-        Dictionary(firings[firingsBefore...].map { ($0.rule, 1) }, uniquingKeysWith: +)
+        Dictionary(rules.ownFirings.map { ($0.rule, 1) }, uniquingKeysWith: +)
     }
 
     /// Whether the clients' clock is moved by hand from now on.

@@ -67,7 +67,7 @@ extension ReplayEngine {
     /// The sessions that clients have begun, in the order of the report.
     package var begunSessions: [(session: Int, run: Int, isFinished: Bool)] {
         runs.map { run in
-            (run.session.number, run.run, run.failure == nil && !run.isStalled && isComplete(run))
+            (run.session.number, run.run, run.isFinished)
         }.sorted { ($0.session, $0.run) < ($1.session, $1.run) }
     }
 
@@ -76,7 +76,7 @@ extension ReplayEngine {
     package mutating func act(
         _ act: LiveAct, on c: ConnectionID, at now: WireInstant, into out: inout [ReplayAction]
     ) -> LiveActOutcome {
-        self.now = max(self.now, now)
+        clock.reach(now)
         guard let peer = peers[c], !peer.isOver else { return .unknown }
         // Between two polls a client's session has no connection, and the one that carried the last poll stands for it.
         let r = peer.run ?? peer.carried.flatMap { runs[$0].link?.transport == .lp ? $0 : nil }
@@ -92,9 +92,7 @@ extension ReplayEngine {
             }
             apply(.stall(stall), on: c, of: r, into: &out)
         case .resume:
-            lasting.removeAll { one in
-                if case .stall = one.effect { one.connection == c } else { false }
-            }
+            rules.forgetStalls(of: c)
             out.append(.stall(c, reads: false, writes: false))
             if let r, runs[r].link?.faults.isSilent == true { isHeardAgain(r) }
         case .inject(let edit):

@@ -11,7 +11,7 @@ extension ReplayEngine {
         _ c: ConnectionID, _ opcode: Opcode, _ payload: Span<UInt8>, at now: WireInstant,
         into out: inout [ReplayAction]
     ) {
-        happened(at: now)
+        clock.happened(at: now)
         guard let peer = peers[c], !peer.isOver, let r = peer.run, runs[r].link?.connection == c,
             runs[r].link?.transport == .ws
         else { return }
@@ -27,8 +27,8 @@ extension ReplayEngine {
         for var message in messages {
             settle(&message, of: r)
             runs[r].heard(isKeepalive: message.role == .keepalive || message.role == .ack, at: now)
-            guard runs[r].generation == generation, runs[r].link?.hears == true, runs[r].failure == nil,
-                !runs[r].isStalled
+            guard runs[r].generation == generation, runs[r].link?.hears == true, runs[r].standing.failure == nil,
+                !runs[r].standing.isStalled
             else { return }
             guard staysWithinLimits(message, of: r, into: &out) else { return }
             if runs[r].link?.memory != nil {
@@ -67,7 +67,7 @@ extension ReplayEngine {
             if message.role == .close, !isCut, writer(of: r).endsAtFarewell || !runs[r].script.farewellAnswers.isEmpty {
                 sayFarewell(r, into: &out)
             }
-            if message.role == .keepalive, !isCut, !runs[r].isMuted(at: now),
+            if message.role == .keepalive, !isCut, !runs[r].faults.isMuted(at: now),
                 let pong = runs[r].link?.codec.pong(to: message)
             {
                 pass(pong.payload, pong.opcode, to: r, into: &out)
@@ -82,8 +82,8 @@ extension ReplayEngine {
 
     /// The client's farewell is answered at once with what the tape has after one: the client does not wait for more.
     private mutating func sayFarewell(_ r: Int, into out: inout [ReplayAction]) {
-        runs[r].giveUpRepeats()
-        runs[r].departure = .inOrder
+        runs[r].cursor.giveUpRepeats()
+        runs[r].standing.departure = .inOrder
         guard let transport = runs[r].link?.transport, let ids = runs[r].link?.ids else { return }
         var verdict = farewellEnd(of: r)
         for index in runs[r].script.farewellAnswers {
@@ -116,9 +116,9 @@ extension ReplayEngine {
     }
 
     mutating func fail(_ r: Int, _ text: String, reason: String, into out: inout [ReplayAction]) {
-        divergences.append(text)
+        record.diverged(text)
         out.append(.log(text))
-        runs[r].failure = reason
+        runs[r].standing.failure = reason
         guard runs[r].isConnected else { return }
         let isTold = shut(r, .close(code: 1011, reason: ReplayEngine.closeReason(reason)), into: &out)
         leave(r, by: "replay", how: "close 1011", isTold ? .gone : .over)

@@ -15,7 +15,7 @@ extension ReplayEngine {
     mutating func unknownName(
         _ name: String, _ c: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
     ) {
-        let names = table.names(at: upstream(of: c))
+        let names = library.table.names(at: upstream(of: c))
         let hint = NearestName.hint(name, among: names)
         let text =
             "no session of \(tapeName)\(atUpstream) is named '\(name)'. It has: \(listed(names))\(hint.isEmpty ? "." : hint)"
@@ -57,7 +57,7 @@ extension ReplayEngine {
         let known = claims.clients[identity]?.claims ?? []
         var isOwn = true
         if let r = known.last(where: { !runs[$0].isConnected }) {
-            let opensAttempt = runs[r].beginAttempt(negotiates: kind == .negotiate, at: now, origin: origin ?? now)
+            let opensAttempt = runs[r].beginAttempt(negotiates: kind == .negotiate, at: now, origin: start)
             if let hit = judge(head, kind, opensAttempt: opensAttempt, of: r), hit.place != .after {
                 return carryOut(hit, on: c, head, kind, of: r, into: &out)
             }
@@ -72,7 +72,7 @@ extension ReplayEngine {
         } else if kind == .negotiate, answerUnfollowed(c, head, into: &out) != nil {
             return
         }
-        let count = routes.reduce(0) { $0 + table.routes[$1].sessions.count }
+        let count = routes.reduce(0) { $0 + library.table.routes[$1].sessions.count }
         let taken = count == 1 ? "its only one is taken" : "all \(count) are taken"
         let text =
             "no session left on \(tapeName) for \(head.method) \(head.path): \(taken)\(allRuns) "
@@ -84,7 +84,7 @@ extension ReplayEngine {
     private var allRuns: String { options.clients == 1 ? "" : " in all \(options.clients) runs" }
 
     mutating func diverged(_ text: String, into out: inout [ReplayAction]) {
-        divergences.append(text)
+        record.diverged(text)
         out.append(.log(text))
     }
 
@@ -98,7 +98,8 @@ extension ReplayEngine {
     /// Where sessions begin, of those that the listener in question serves.
     private var servedPaths: [String] {
         var paths: [String] = []
-        for (i, route) in table.routes.enumerated() where table.isServed(i, at: here) && !paths.contains(route.path) {
+        for (i, route) in library.table.routes.enumerated()
+        where library.table.isServed(i, at: here) && !paths.contains(route.path) {
             paths.append(route.path)
         }
         return paths
@@ -115,7 +116,7 @@ extension ReplayEngine {
         let plain = exchanges.places(at: here)
         guard !paths.isEmpty || !plain.isEmpty else { return text + " It has none at all." }
         text += " It has: \(listed(paths.map(described) + plain))."
-        guard let asked = codecs.first?.type.route(head), asked.hasPrefix("/"), !paths.contains(asked),
+        guard let asked = library.codecs.first?.type.route(head), asked.hasPrefix("/"), !paths.contains(asked),
             let first = paths.first
         else { return text }
         let near = NearestName.find(asked, among: paths) ?? first
@@ -125,8 +126,10 @@ extension ReplayEngine {
     /// The tape has WebSockets there, and the client speaks nothing that they could be translated into.
     private func subprotocolText(_ head: RequestHead) -> String? {
         let offered = head.offeredSubprotocols
-        guard !offered.isEmpty, let codec = codecs.first(where: { $0.type.kind(head) == .upgrade }) else { return nil }
-        let recorded = table.subprotocols(at: mapped(codec.type.route(head)), upstream: here)
+        guard !offered.isEmpty, let codec = library.codecs.first(where: { $0.type.kind(head) == .upgrade }) else {
+            return nil
+        }
+        let recorded = library.table.subprotocols(at: mapped(codec.type.route(head)), upstream: here)
         guard !recorded.isEmpty, !recorded.contains(where: offered.contains) else { return nil }
         return
             "no session on \(tapeName)\(atUpstream) for \(head.method) \(head.path) in a subprotocol that the client offers "
@@ -136,9 +139,9 @@ extension ReplayEngine {
     /// The tape has sessions there, and none with the request's query.
     func queryText(_ head: RequestHead) -> String? {
         var nearest: (path: String, items: [StableQuery.Difference])?
-        for codec in codecs {
+        for codec in library.codecs {
             let path = mapped(codec.type.route(head))
-            guard let found = table.differences(of: head, at: path, codec, upstream: here), !found.isEmpty,
+            guard let found = library.table.differences(of: head, at: path, codec, upstream: here), !found.isEmpty,
                 found.count < nearest?.items.count ?? .max
             else { continue }
             nearest = (path, found)
@@ -153,11 +156,13 @@ extension ReplayEngine {
 
     /// `POST /chat/negotiate, GET /chat (2 sessions)`.
     private func described(_ path: String) -> String {
-        let routes = table.routes.indices.filter { table.routes[$0].path == path && table.isServed($0, at: here) }
-        let served = routes.flatMap { table.routes[$0].sessions }.sorted()
-        let asked = served.lazy.compactMap { recorded($0).negotiate?.request }.first
+        let routes = library.table.routes.indices.filter {
+            library.table.routes[$0].path == path && library.table.isServed($0, at: here)
+        }
+        let served = routes.flatMap { library.table.routes[$0].sessions }.sorted()
+        let asked = served.lazy.compactMap { library[$0].negotiate?.request }.first
         let count = served.count == 1 ? "" : " (\(served.count) sessions)"
-        let opening = recorded(served[0]).opening.request.method
+        let opening = library[served[0]].opening.request.method
         return "\(asked.map { "\($0.method) \($0.path), " } ?? "")\(opening) \(path)\(count)"
     }
 

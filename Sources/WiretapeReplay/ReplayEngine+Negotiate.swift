@@ -16,10 +16,10 @@ extension ReplayEngine {
         } else {
             guard let claimed = claim(for: head, codec, c, into: &out) else { return }
             r = claimed
-            runs[r].redirects = 0
+            runs[r].negotiation.redirects = 0
         }
         settleParked(of: r)
-        let opensAttempt = runs[r].beginAttempt(negotiates: redirected == nil, at: now, origin: origin ?? now)
+        let opensAttempt = runs[r].beginAttempt(negotiates: redirected == nil, at: now, origin: start)
         let hit = judge(head, .negotiate, opensAttempt: opensAttempt, of: r)
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, .negotiate, of: r, into: &out) }
         let (answer, by, refusal) = negotiation(head, codec, of: r, into: &out)
@@ -33,13 +33,13 @@ extension ReplayEngine {
     private mutating func negotiation(
         _ head: RequestHead, _ codec: CodecEntry, of r: Int, into out: inout [ReplayAction]
     ) -> (HTTPAnswer, failed: String?, Attempt.OwnRefusal?) {
-        if let failure = runs[r].failure { return (plain(409, failure), "replay", .diverged) }
+        if let failure = runs[r].standing.failure { return (plain(409, failure), "replay", .diverged) }
         let session = runs[r].session
-        if runs[r].redirects < session.redirects.count {
-            let recorded = session.redirects[runs[r].redirects]
+        if runs[r].negotiation.redirects < session.redirects.count {
+            let recorded = session.redirects[runs[r].negotiation.redirects]
             if let answer = codec.type.redirect(head, recorded: recorded) {
-                runs[r].redirects += 1
-                runs[r].awaitsUpgrade = true
+                runs[r].negotiation.redirects += 1
+                runs[r].negotiation.awaitsUpgrade = true
                 return (withCookies(of: recorded.response, answer), nil, nil)
             }
         }
@@ -49,15 +49,15 @@ extension ReplayEngine {
             let reason = obstructed(session, obstacle, into: &out)
             return (codec.type.refuseNegotiate(head, reason: reason) ?? plain(404, reason), "replay", .unplayable)
         }
-        let offered = served.filter { !runs[r].blocked.contains($0) }
-        let ids = mint(for: session, codec)
+        let offered = served.filter { !runs[r].faults.blocked.contains($0) }
+        let minted = ids.mint(for: session, codec, isFresh: options.freshIDs)
         guard
-            let answer = codec.type.negotiate(head, recorded: session.negotiate, ids: ids, transports: offered)
+            let answer = codec.type.negotiate(head, recorded: session.negotiate, ids: minted, transports: offered)
         else { return (plain(404, "\(codec.id) has no negotiation"), "replay", nil) }
-        remember(ids, head, answer, codec, for: r)
-        runs[r].redirects = 0
+        remember(minted, head, answer, codec, for: r)
+        runs[r].negotiation.redirects = 0
         let isGiven = (200..<300).contains(answer.status)
-        runs[r].awaitsUpgrade = isGiven
+        runs[r].negotiation.awaitsUpgrade = isGiven
         return (withCookies(of: session.negotiate?.response, answer), isGiven ? nil : "replay", nil)
     }
 
@@ -66,10 +66,7 @@ extension ReplayEngine {
         _ session: RecordedSession, _ obstacle: String, into out: inout [ReplayAction]
     ) -> String {
         let reason = "session \(session.number) of \(tapeName) \(obstacle)"
-        if !refusedSessions.contains(session.number) {
-            refusedSessions.append(session.number)
-            refusedByReplay(reason, into: &out)
-        }
+        if record.obstructed(session.number) { refusedByReplay(reason, into: &out) }
         return reason
     }
 
@@ -83,28 +80,28 @@ extension ReplayEngine {
     /// The session whose recorded redirect sent this client here: the one whose redirect gave the credential that the
     /// request brings, else that of the same client, else the oldest.
     mutating func redirected(_ head: RequestHead, _ codec: CodecEntry, _ c: ConnectionID) -> Int? {
-        guard table.hasRedirects else { return nil }
+        guard library.table.hasRedirects else { return nil }
         let route = mapped(codec.type.route(head))
         let waiting = runs.indices.filter { r in
-            guard runs[r].redirects > 0, !runs[r].isConnected, isServed(r, on: c) else { return false }
+            guard runs[r].negotiation.redirects > 0, !runs[r].isConnected, isServed(r, on: c) else { return false }
             let run = runs[r]
             guard run.session.codec.id == codec.id else { return false }
             let next =
-                run.redirects < run.session.redirects.count
-                ? run.session.redirects[run.redirects].request
+                run.negotiation.redirects < run.session.redirects.count
+                ? run.session.redirects[run.negotiation.redirects].request
                 : run.session.negotiate?.request ?? run.session.opening.request
             return codec.type.route(next) == route || run.session.route == route
         }
         guard waiting.count > 1 else { return waiting.first }
         if let bearer = head.headers.first("Authorization")?.split(separator: " ").last {
             let mine = waiting.first { r in
-                let redirect = runs[r].session.redirects[runs[r].redirects - 1]
+                let redirect = runs[r].session.redirects[runs[r].negotiation.redirects - 1]
                 return String(decoding: redirect.responseBody, as: UTF8.self).contains(bearer)
             }
             if let mine { return mine }
         }
         let identity = identity(head, c)
-        return waiting.first { runs[$0].identities.contains(identity) } ?? waiting.first
+        return waiting.first { runs[$0].client.identities.contains(identity) } ?? waiting.first
     }
 
     /// The recorded answer that ended the attempt, when it was one to this kind of request.
@@ -127,35 +124,13 @@ extension ReplayEngine {
         "Date", "Set-Cookie", "Alt-Svc", "Strict-Transport-Security",
     ]
 
-    /// The recorded ids the first time, varied ones for every later negotiation.
-    mutating func mint(for session: RecordedSession, _ codec: CodecEntry) -> ServerIDs {
-        var hash = StableHash()
-        hash.combine("session \(session.number)")
-        let made = ReplayEngine.madeUpID(hash.value)
-        let recorded = session.serverIDs ?? ServerIDs(connectionID: made, token: made)
-        while true {
-            let n = handedOut[recorded.token, default: options.freshIDs ? 1 : 0]
-            handedOut[recorded.token] = n + 1
-            let ids = ServerIDs(
-                connectionID: codec.type.vary(recorded.connectionID, n), token: codec.type.vary(recorded.token, n))
-            if tokens[ids.token] == nil || n > tokens.count { return ids }
-        }
-    }
-
-    /// 22 characters of base64url, as servers make them.
-    private static func madeUpID(_ seed: UInt64) -> String {
-        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-        var generator = SplitMix64(seed: seed)
-        return String(decoding: (0..<22).map { _ in letters[generator.below(64)] }, as: UTF8.self)
-    }
-
     private mutating func remember(
-        _ ids: ServerIDs, _ head: RequestHead, _ answer: HTTPAnswer, _ codec: CodecEntry, for r: Int
+        _ minted: ServerIDs, _ head: RequestHead, _ answer: HTTPAnswer, _ codec: CodecEntry, for r: Int
     ) {
-        tokens[ids.token] = SessionToken(run: r, ids: ids)
+        ids.issue(minted.token, to: r, minted)
         let exchange = StreamOpening(
             request: head, response: ResponseHead(status: answer.status, headers: answer.headers),
             responseBody: answer.body)
-        if let key = codec.type.sessionKey(exchange) { tokens[key] = SessionToken(run: r, ids: ids) }
+        if let key = codec.type.sessionKey(exchange) { ids.issue(key, to: r, minted) }
     }
 }

@@ -8,15 +8,13 @@ extension ReplayEngine {
     mutating func refusedByReplay(_ reason: String, into out: inout [ReplayAction]) {
         let text = "wiretape: \(reason)"
         out.append(.log(text))
-        guard ownRefusals.count < KeptTexts.most, !ownRefusals.contains(text) else { return }
-        ownRefusals.append(text)
-        divergences.append(text)
+        record.refused(text)
     }
 
     /// Whether `--on-reconnect refuse` or `next` took the session away from its client, which is what was asked for.
     func wasTaken(_ r: Int) -> Bool {
         switch options.onReconnect {
-        case .refuse, .next: runs[r].isLeft
+        case .refuse, .next: runs[r].standing.isLeft
         case .resume, .lose, .rewind, .live, .restart: false
         }
     }

@@ -12,7 +12,9 @@ extension ReplayEngine {
     ) {
         let codec = runs[r].session.codec
         if let parked = runs[r].parked, parked.link.token == key, parked.link.transport == .lp {
-            if !parked.isOver, runs[r].blocked.contains(.lp) { return refuse(c, head, .notOffered, codec, into: &out) }
+            if !parked.isOver, runs[r].faults.blocked.contains(.lp) {
+                return refuse(c, head, .notOffered, codec, into: &out)
+            }
             return parked.isOver ? tellEnd(c, head, of: r, into: &out) : resume(c, head, of: r, into: &out)
         }
         guard let link = runs[r].link else { return firstPoll(c, head, key, of: r, into: &out) }
@@ -95,7 +97,7 @@ extension ReplayEngine {
         _ c: ConnectionID, _ head: RequestHead, of r: Int, into out: inout [ReplayAction]
     ) {
         let opensAttempt =
-            runs[r].parked?.end == nil && runs[r].beginAttempt(at: now, origin: origin ?? now)
+            runs[r].parked?.end == nil && runs[r].beginAttempt(at: now, origin: start)
         let hit = judge(head, .poll, opensAttempt: opensAttempt, of: r)
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, .poll, of: r, into: &out) }
         takeUp(r, .poll)
@@ -108,13 +110,13 @@ extension ReplayEngine {
         var link = parked.link
         runs[r].parked = nil
         if parked.end == nil {
-            _ = runs[r].beginAttempt(at: now, origin: origin ?? now)
+            _ = runs[r].beginAttempt(at: now, origin: start)
             runs[r].addStep(
                 .init(request: kind.rawValue, status: 200, transport: .lp, time: elapsed), failed: nil, at: now)
         }
         link.polls.since = now
-        runs[r].deliverAgain(link.stepsUnderWay)
-        runs[r].assigned = .token
+        runs[r].cursor.deliverAgain(link.stepsUnderWay)
+        runs[r].client.assigned = .token
         runs[r].goOn(link, hasLost: parked.end == nil, at: now, options)
         runs[r].link?.watch.excuse(at: now)
         if link.readyAt != nil, parked.end == nil { runs[r].connected(at: now) }
@@ -144,8 +146,8 @@ extension ReplayEngine {
         let codec = runs[r].session.codec
         let hit = judge(head, .end, opensAttempt: false, of: r)
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, .end, of: r, into: &out) }
-        runs[r].giveUpRepeats()
-        runs[r].departure = .inOrder
+        runs[r].cursor.giveUpRepeats()
+        runs[r].standing.departure = .inOrder
         if let link = runs[r].link {
             guard link.token == key else { return refuse(c, head, .unknownID, codec, into: &out) }
             guard link.transport == .lp || codec.type.hasTrackingIDs else {
@@ -161,7 +163,7 @@ extension ReplayEngine {
         } else {
             if runs[r].parked?.end != nil { runs[r].parked?.end = ParkedLink.End(how: "end", at: now) }
             forgetParked(of: r)
-            tokens[key]?.isDead = true
+            ids.retire(key)
         }
         out.append(.respond(c, codec.type.answer(.ended, to: head).readable(by: head), thenClose: false))
         if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }

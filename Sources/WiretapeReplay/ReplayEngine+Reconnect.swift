@@ -20,7 +20,7 @@ extension ReplayEngine {
     func reconnection(of r: Int) -> Reconnection {
         if mayReturn(to: r) {
             // Nothing is left that another session could be taken instead of.
-            return options.onReconnect == .refuse && !runs[r].endedByScript ? .refused : .goesOn
+            return options.onReconnect == .refuse && !runs[r].cursor.endedByScript ? .refused : .goesOn
         }
         guard runs[r].wasInterrupted else { return .goesOn }
         switch options.onReconnect {
@@ -38,9 +38,9 @@ extension ReplayEngine {
         let what = reconnection(of: r)
         switch what {
         case .goesOn:
-            if runs[r].generation > 0 || runs[r].attempts.last?.outcome != nil { runs[r].assigned = .identity }
+            if runs[r].generation > 0 || runs[r].attempts.last?.outcome != nil { runs[r].client.assigned = .identity }
             claims.asked(r, on: c)
-        case .elsewhere: runs[r].isLeft = true
+        case .elsewhere: runs[r].standing.isLeft = true
         case .refused: refuseReconnect(r, c, head, codec, into: &out)
         }
         return what
@@ -68,9 +68,11 @@ extension ReplayEngine {
     /// connection that a rule made silent. It is let in, and hears what a server says to those who listen only.
     func mayReturn(to r: Int) -> Bool {
         let run = runs[r]
-        guard run.generation > 0, run.isComplete, run.failure == nil, !run.isStalled, !run.isLeft else { return false }
+        guard run.generation > 0, run.isComplete, run.standing.failure == nil, !run.standing.isStalled,
+            !run.standing.isLeft
+        else { return false }
         if let link = run.link { return link.faults.isSilent }
-        switch run.departure {
+        switch run.standing.departure {
         case .inOrder: return false
         // Where sessions are played again, whoever closes its connection is through with its own.
         case .closed: return options.whenExhausted == .refuse
@@ -95,8 +97,8 @@ extension ReplayEngine {
         let place = addressAndAgent(head, c)
         return claims.all.indices.first { r in
             let isLost = isSilent(r) || !runs[r].isConnected && isInterrupted(r) || mayReturn(to: r)
-            return routes.contains(claims.all[r].route) && isLost && runs[r].failure == nil
-                && runs[r].identities.contains { places[$0] == place }
+            return routes.contains(claims.all[r].route) && isLost && runs[r].standing.failure == nil
+                && runs[r].client.identities.contains { names.place(of: $0) == place }
         }
     }
 
@@ -104,7 +106,7 @@ extension ReplayEngine {
     func keepsSession(_ r: Int) -> Bool {
         switch options.onReconnect {
         case .resume, .lose, .rewind, .live: true
-        case .restart, .next, .refuse: runs[r].endedByScript
+        case .restart, .next, .refuse: runs[r].cursor.endedByScript
         }
     }
 
@@ -112,8 +114,8 @@ extension ReplayEngine {
     mutating func refuseReconnect(
         _ r: Int, _ c: ConnectionID, _ head: RequestHead, _ codec: CodecEntry, into out: inout [ReplayAction]
     ) {
-        runs[r].isLeft = true
-        let opensAttempt = runs[r].beginAttempt(at: now, origin: origin ?? now)
+        runs[r].standing.isLeft = true
+        let opensAttempt = runs[r].beginAttempt(at: now, origin: start)
         let kind = codec.type.kind(head)
         if let hit = judge(head, kind, opensAttempt: opensAttempt, of: r), hit.place != .after {
             return carryOut(hit, on: c, head, kind, of: r, into: &out)

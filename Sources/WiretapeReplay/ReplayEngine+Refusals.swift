@@ -11,18 +11,20 @@ extension ReplayEngine {
         let wasRefused = runs[r].attempts.contains { $0.ended?.by == "server" }
         guard wasRefused || session.codec.type.kind(session.opening.request) != kind else { return }
         let claim = claims.all[r]
-        let same = table.routes[claim.route].sessions.first { s in
-            recorded(s).serverIDs == session.serverIDs && claims.tapeRuns[claim.tapeRun].holders[s] == nil
+        let same = library.table.routes[claim.route].sessions.first { s in
+            library[s].serverIDs == session.serverIDs && claims.tapeRuns[claim.tapeRun].holders[s] == nil
         }
-        guard let next = same ?? claims.free(in: claim.tapeRun, [claim.route], table, name: claim.name) else { return }
+        guard let next = same ?? claims.free(in: claim.tapeRun, [claim.route], library.table, name: claim.name) else {
+            return
+        }
         if wasRefused {
-            let identity = runs[r].identities.first ?? ""
+            let identity = runs[r].client.identities.first ?? ""
             let other = begin(next, in: claim.tapeRun, identity, name: claim.name, on: c)
-            runs[other].awaitsUpgrade = true
-            tokens[key]?.run = other
-        } else if let other = runs[r].reassign(as: recorded(next), script(of: next), options) {
+            runs[other].negotiation.awaitsUpgrade = true
+            ids.move(key, to: other)
+        } else if let other = runs[r].reassign(as: library[next], script(of: next), options) {
             runs[r] = other
-            claims.move(r, to: next, table)
+            claims.move(r, to: next, library.table)
         }
     }
 }

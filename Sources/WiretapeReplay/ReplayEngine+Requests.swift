@@ -10,11 +10,11 @@ extension ReplayEngine {
     package mutating func request(
         _ c: ConnectionID, _ head: RequestHead, body: [UInt8], at now: WireInstant, into out: inout [ReplayAction]
     ) {
-        happened(at: now)
+        clock.happened(at: now)
         guard let peer = peers[c], !peer.isOver, peer.run == nil else { return }
-        if runs.isEmpty { visitors.asked(c, head) }
-        let start = out.count
-        asking = c
+        if runs.isEmpty { record.visitors.asked(c, head) }
+        let first = out.count
+        asking = Asking(connection: c)
         let (head, body) = plain(head, body)
         if secrets.isActive {
             let client = identity(head, c)
@@ -26,17 +26,16 @@ extension ReplayEngine {
         let rival = rival(of: head, on: c)
         dispatch(c, head, body: body, into: &out)
         if let rival { overlapped(rival, by: head, on: c) }
-        asking = nil
         // What rules want before the answer.
-        if !prepared.isEmpty { out.insert(contentsOf: prepared, at: start) }
-        prepared = []
+        if let asking, !asking.prepared.isEmpty { out.insert(contentsOf: asking.prepared, at: first) }
+        asking = nil
     }
 
     /// The request as it is meant, as the tape's are read. One that cannot be decoded stays as it is.
     private func plain(_ head: RequestHead, _ body: [UInt8]) -> (RequestHead, [UInt8]) {
         let codings = head.headers.contentCodings
         guard !codings.isEmpty, !body.isEmpty else { return (head, body) }
-        let isSend = codecs.contains { $0.type.kind(head) == .send }
+        let isSend = library.codecs.contains { $0.type.kind(head) == .send }
         let limit = isSend ? SessionReader.messageLimit : SessionReader.exchangeBodyLimit
         guard let plain = try? ContentDecoder.whole(body, codings, limit: limit) else { return (head, body) }
         var head = head
@@ -88,7 +87,7 @@ extension ReplayEngine {
     private mutating func tryAgain(
         _ c: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, of r: Int, into out: inout [ReplayAction]
     ) {
-        let opensAttempt = runs[r].beginAttempt(at: now, origin: origin ?? now)
+        let opensAttempt = runs[r].beginAttempt(at: now, origin: start)
         if let hit = judge(head, kind, opensAttempt: opensAttempt, of: r), hit.place != .after {
             return carryOut(hit, on: c, head, kind, of: r, into: &out)
         }
@@ -110,11 +109,11 @@ extension ReplayEngine {
 
     /// Whose request it is: of the session that it names, else of one on its route.
     private func codec(for head: RequestHead, on c: ConnectionID) -> CodecEntry? {
-        for codec in codecs {
+        for codec in library.codecs {
             guard let key = codec.type.sessionKey(StreamOpening(request: head)) else { continue }
             if token(key, on: c) != nil { return codec }
         }
-        return codecs.first { !candidates(for: head, $0).isEmpty }
+        return library.codecs.first { !candidates(for: head, $0).isEmpty }
     }
 
     /// The transports over which a session is served.
@@ -129,7 +128,7 @@ extension ReplayEngine {
         into out: inout [ReplayAction]
     ) -> Opening {
         settleParked(of: r)
-        let opensAttempt = runs[r].beginAttempt(at: now, origin: origin ?? now)
+        let opensAttempt = runs[r].beginAttempt(at: now, origin: start)
         let hit = judge(head, kind, opensAttempt: opensAttempt, of: r)
         if let hit, hit.place != .after {
             carryOut(hit, on: c, head, kind, of: r, into: &out)
@@ -139,7 +138,7 @@ extension ReplayEngine {
         let answer: HTTPAnswer
         var by = "replay"
         var refusal: Attempt.OwnRefusal?
-        if let failure = runs[r].failure {
+        if let failure = runs[r].standing.failure {
             answer = plain(409, failure)
             refusal = .diverged
         } else if let refusal = recordedRefusal(of: r, at: kind) {
@@ -148,14 +147,14 @@ extension ReplayEngine {
         } else if let obstacle = runs[r].session.obstacle {
             answer = plain(404, obstructed(runs[r].session, obstacle, into: &out))
             refusal = .unplayable
-        } else if !transports(of: runs[r].session).contains(transport) || runs[r].blocked.contains(transport) {
+        } else if !transports(of: runs[r].session).contains(transport) || runs[r].faults.blocked.contains(transport) {
             answer = codec.type.answer(.notOffered, to: head)
-            runs[r].awaitsUpgrade = false
-        } else if runs[r].isLeft || isUsedUp(r) && !mayReturn(to: r) {
+            runs[r].negotiation.awaitsUpgrade = false
+        } else if runs[r].standing.isLeft || isUsedUp(r) && !mayReturn(to: r) {
             answer = codec.type.answer(.unknownID, to: head)
-            if !runs[r].isLeft { refusal = .over }
-        } else if !runs[r].awaitsUpgrade, reconnection(of: r) != .goesOn {
-            runs[r].isLeft = true
+            if !runs[r].standing.isLeft { refusal = .over }
+        } else if !runs[r].negotiation.awaitsUpgrade, reconnection(of: r) != .goesOn {
+            runs[r].standing.isLeft = true
             answer = codec.type.answer(.unknownID, to: head)
         } else {
             return .goesOn(after: hit)
@@ -174,11 +173,7 @@ extension ReplayEngine {
     /// Every connection but the first gets an id of its own in the server's greeting, with `--fresh-ids` the first one too.
     private mutating func varyGreeting(of r: Int) {
         guard options.freshIDs || runs[r].generation > 1, let chain = runs[r].greetingChain else { return }
-        let n = handedOut[chain.id, default: 1]
-        handedOut[chain.id] = n + 1
-        let id = runs[r].session.codec.type.vary(chain.id, n)
-        runs[r].link?.ids.bind(chain, to: id)
-        recordedIDs[id] = chain.id
+        runs[r].link?.ids.bind(chain, to: ids.vary(chain.id, runs[r].session.codec))
     }
 
     /// What becomes of a request that would open a connection.
@@ -209,10 +204,10 @@ extension ReplayEngine {
             .init(request: kind.rawValue, status: status, transport: link.transport, time: elapsed), failed: nil,
             at: now)
         forgetParked(of: r)
-        if let token = link.token { tokens[token]?.isUsed = true }
+        if let token = link.token { ids.use(token) }
         if link.connection == c { carries(c, r, into: &out) }
         remember(identity(head, c), of: r)
-        if !runs[r].transports.contains(link.transport) { runs[r].transports.append(link.transport) }
+        runs[r].client.uses(link.transport)
         findGreeting(of: r, into: &out)
         runs[r].attach(link, at: now, options)
         runs[r].link?.codec.configure(options.codecSettings)
@@ -222,7 +217,7 @@ extension ReplayEngine {
         }
         varyGreeting(of: r)
         watch(r)
-        runs[r].link?.faults.moments = LinkMoments(times)
+        runs[r].link?.faults.moments = LinkMoments(rules.times)
         let hasHandshake = runs[r].session.codec.type.hasHandshake(on: link.transport)
         if !hasHandshake || runs[r].script.clientHandshake == nil && runs[r].script.serverHandshake == nil {
             runs[r].connected(at: now)

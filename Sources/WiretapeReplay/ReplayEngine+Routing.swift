@@ -60,7 +60,7 @@ extension ReplayEngine {
 
     /// The routes whose path, stable query and subprotocol agree with the request.
     func candidates(for head: RequestHead, _ codec: CodecEntry) -> [Int] {
-        table.routes(for: head, at: mapped(codec.type.route(head)), codec, upstream: here)
+        library.table.routes(for: head, at: mapped(codec.type.route(head)), codec, upstream: here)
     }
 
     /// `--route` applied to a path: the longest rule that is the path or a folder above it.
@@ -71,21 +71,21 @@ extension ReplayEngine {
 
     /// Indices of sessions that nobody has claimed in any run of the tape.
     var unclaimed: [Int] {
-        let claimed = Set(claims.all.flatMap { sources(of: $0.session) })
-        return sessions.indices.filter { !claimed.contains($0) }
+        let claimed = Set(claims.all.flatMap { library.sources(of: $0.session) })
+        return library.sessions.indices.filter { !claimed.contains($0) }
     }
 
     // MARK: Choosing
 
     /// A client that negotiates again over the connection on which it did so before has not gone on elsewhere.
     private func isUnderWay(_ r: Int, on c: ConnectionID) -> Bool {
-        claims.all[r].connection == c && runs[r].awaitsUpgrade && !runs[r].isOver
+        claims.all[r].connection == c && runs[r].negotiation.awaitsUpgrade && !runs[r].isOver
     }
 
     /// Its connection was lost, or its attempt failed. One that was negotiated and not followed up may be another client's.
     func isInterrupted(_ r: Int) -> Bool {
-        if runs[r].failure != nil { return true }
-        return !runs[r].isOver && (!runs[r].awaitsUpgrade || runs[r].attempts.last?.outcome != nil)
+        if runs[r].standing.failure != nil { return true }
+        return !runs[r].isOver && (!runs[r].negotiation.awaitsUpgrade || runs[r].attempts.last?.outcome != nil)
     }
 
     /// The next unclaimed session: of the client's own runs of the tape, or of those that all share.
@@ -94,14 +94,14 @@ extension ReplayEngine {
     ) -> (session: Int, tapeRun: Int)? {
         if options.clients == 1 {
             if claims.tapeRuns.isEmpty { _ = claims.open(for: identity) }
-            return claims.shared(routes, table, name: name)
+            return claims.shared(routes, library.table, name: name)
         }
         for tapeRun in claims.clients[identity]?.tapeRuns ?? [] {
-            if let session = claims.free(in: tapeRun, routes, table, name: name) { return (session, tapeRun) }
+            if let session = claims.free(in: tapeRun, routes, library.table, name: name) { return (session, tapeRun) }
         }
         guard claims.tapeRuns.count < options.clients else { return nil }
         let tapeRun = claims.open(for: identity)
-        return claims.free(in: tapeRun, routes, table, name: name).map { ($0, tapeRun) }
+        return claims.free(in: tapeRun, routes, library.table, name: name).map { ($0, tapeRun) }
     }
 
     /// What is played again when all is taken.
@@ -109,8 +109,8 @@ extension ReplayEngine {
         _ routes: [Int], _ identity: String, name: String?
     ) -> (session: Int, tapeRun: Int)? {
         guard options.whenExhausted != .refuse, runs.count < Claims.claimLimit else { return nil }
-        let all = routes.flatMap { table.routes[$0].sessions }.filter { s in
-            guard let name, let named = table.sessions(named: name, among: routes) else { return true }
+        let all = routes.flatMap { library.table.routes[$0].sessions }.filter { s in
+            guard let name, let named = library.table.sessions(named: name, among: routes) else { return true }
             return named.contains(s)
         }
         guard let session = options.whenExhausted == .last ? all.max() : all.min() else { return nil }
@@ -121,30 +121,27 @@ extension ReplayEngine {
         _ session: Int, in tapeRun: Int, _ identity: String, name: String?, on c: ConnectionID
     ) -> Int {
         let script = script(of: session)
-        var played = recorded(session)
+        var played = library[session]
         played.writer.configure(options.codecSettings)
-        visitors.forget()
+        record.visitors.forget()
         runs.append(SessionRun(played, script: script, run: tapeRun + 1, at: now))
         let r = runs.count - 1
-        let route = table.routeOf[session]
-        let isOnly = table.routes[route].sessions.count <= 1 || runs[r].session.isOperation
+        let route = library.table.routeOf[session]
+        let isOnly = library.table.routes[route].sessions.count <= 1 || runs[r].session.isOperation
         claims.add(
             Claims.Claim(
                 session: session, route: route, tapeRun: tapeRun, name: name,
                 isTentative: !isOnly, connection: c), of: identity)
         hold(session, as: r, in: tapeRun)
-        runs[r].identities = [identity]
-        if let name, table.sessions(named: name, among: [route]) != nil { runs[r].assigned = .identity }
+        runs[r].client.isKnown(as: identity)
+        if let name, library.table.sessions(named: name, among: [route]) != nil { runs[r].client.assigned = .identity }
         return r
     }
 
     /// Compiled once for all runs of the session.
     mutating func script(of session: Int) -> Script {
-        if let known = scripts[session] { return known }
-        let recorded = recorded(session)
-        let script = recorded.compiled ?? Script(recorded.whole, ignore: options.ignore)
-        scripts[session] = script
-        secrets.learn(script.variables)
+        let (script, isNew) = library.script(of: session)
+        if isNew { secrets.learn(script.variables) }
         return script
     }
 }

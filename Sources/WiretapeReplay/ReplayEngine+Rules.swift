@@ -26,7 +26,7 @@ extension ReplayEngine {
             + "closed with \(breach.code) \(breach.reason)"
         switch options.onDivergence {
         case .fail, .warn: diverged(text, into: &out)
-        case .ignore: divergences.append(text)
+        case .ignore: record.diverged(text)
         case .stall: return diverge(r, text, reason: breach.reason, into: &out)
         }
         shut(r, .close(code: breach.code, reason: ReplayEngine.closeReason(breach.reason)), into: &out)

@@ -7,7 +7,7 @@ extension ReplayEngine {
     /// A client's message as the tape would have it.
     mutating func settle(_ message: inout Message, of r: Int) {
         let (script, place, ignore) = (runs[r].script, runs[r].place(of: message), options.ignore)
-        secrets.hear(&message, of: runs[r].identities.last ?? "") { said in
+        secrets.hear(&message, of: runs[r].client.identities.last ?? "") { said in
             !script.equals(Script.key(said, at: place, ignore: ignore)).isEmpty
         }
     }
@@ -60,6 +60,6 @@ extension ReplayEngine {
 
     private func client(of c: ConnectionID) -> String? {
         guard let peer = peers[c] else { return nil }
-        return (peer.run ?? peer.carried).flatMap { runs[$0].identities.last } ?? peer.client
+        return (peer.run ?? peer.carried).flatMap { runs[$0].client.identities.last } ?? peer.client
     }
 }

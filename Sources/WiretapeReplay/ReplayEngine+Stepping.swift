@@ -45,7 +45,7 @@ extension ReplayEngine {
     private mutating func allow(
         _ session: Int?, at now: WireInstant, into out: inout [ReplayAction], _ change: (SessionRun) -> Void
     ) {
-        self.now = max(self.now, now)
+        clock.reach(now)
         for r in runs.indices where session == nil || runs[r].session.number == session {
             change(runs[r])
             if runs[r].isConnected { advance(r, into: &out) }

@@ -34,13 +34,13 @@ extension ReplayEngine {
         let opcode = opcode(of: head)
         let payload = codec.type.payload(of: StreamOpening(request: head, requestBody: body))
         guard let link = runs[r].link, link.token == key else {
-            if let failure = runs[r].failure { return refuse(c, head, 409, failure, into: &out) }
-            guard !runs[r].isConnected, tokens[key]?.isUsed == false || codec.type.hasTrackingIDs,
-                runs[r].early.reduce(payload.count, { $0 + $1.body.count }) <= EarlySend.limit
+            if let failure = runs[r].standing.failure { return refuse(c, head, 409, failure, into: &out) }
+            guard !runs[r].isConnected, ids[key]?.isUsed == false || codec.type.hasTrackingIDs,
+                runs[r].negotiation.mayWait(payload.count)
             else { return refuse(c, head, .unknownID, codec, into: &out) }
             let hit = judge(head, .send, opensAttempt: false, of: r)
             if let hit, hit.place != .after { return carryOut(hit, on: c, head, .send, of: r, into: &out) }
-            runs[r].early.append(EarlySend(token: key, body: payload, opcode: opcode))
+            runs[r].negotiation.wait(EarlySend(token: key, body: payload, opcode: opcode))
             out.append(.respond(c, codec.type.answer(.sent, to: head).readable(by: head), thenClose: false))
             if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
             return
@@ -62,8 +62,7 @@ extension ReplayEngine {
 
     /// What the client sent before its connection was open.
     mutating func hearEarly(of r: Int, into out: inout [ReplayAction]) {
-        let early = runs[r].early
-        runs[r].early = []
+        let early = runs[r].negotiation.takeEarly()
         for send in early where runs[r].link?.token == send.token {
             hear(send.body.span, send.opcode, from: r, into: &out)
         }

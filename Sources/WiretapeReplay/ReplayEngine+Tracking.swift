@@ -40,9 +40,9 @@ extension ReplayEngine {
             return
         }
         // An id that another upstream knows stays that one's.
-        let own = key.flatMap { tokens[$0] == nil || token($0, on: c) != nil ? $0 : nil }
-        let id = own ?? mint(for: runs[r].session, codec).token
-        tokens[id] = SessionToken(run: r)
+        let own = key.flatMap { ids[$0] == nil || token($0, on: c) != nil ? $0 : nil }
+        let id = own ?? ids.mint(for: runs[r].session, codec, isFresh: options.freshIDs).token
+        ids.issue(id, to: r)
         var link = link(transport, c, head, id, of: r)
         link.polls.since = now
         attach(link, c, head, codec.type.kind(head), to: r, into: &out)
@@ -57,12 +57,14 @@ extension ReplayEngine {
         let kind = codec.type.kind(head)
         let transport = codec.type.transport(head)
         replaceLink(of: r, into: &out)
-        guard runs[r].parked != nil, runs[r].failure == nil else { return begin(c, head, key, codec, into: &out) }
-        guard transports(of: runs[r].session).contains(transport), !runs[r].blocked.contains(transport) else {
+        guard runs[r].parked != nil, runs[r].standing.failure == nil else {
+            return begin(c, head, key, codec, into: &out)
+        }
+        guard transports(of: runs[r].session).contains(transport), !runs[r].faults.blocked.contains(transport) else {
             return refuse(c, head, .notOffered, codec, into: &out)
         }
         settleParked(of: r)
-        let opensAttempt = runs[r].beginAttempt(at: now, origin: origin ?? now)
+        let opensAttempt = runs[r].beginAttempt(at: now, origin: start)
         let hit = judge(head, kind, opensAttempt: opensAttempt, of: r)
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, kind, of: r, into: &out) }
         // What was on its way is due again: going on restored it when the connection was lost.
@@ -74,8 +76,8 @@ extension ReplayEngine {
             .init(
                 request: kind.rawValue, status: transport == .ws ? 101 : 200, transport: transport, time: elapsed),
             failed: nil, at: now)
-        runs[r].assigned = .token
-        if !runs[r].transports.contains(transport) { runs[r].transports.append(transport) }
+        runs[r].client.assigned = .token
+        runs[r].client.uses(transport)
         if transport != .lp { carries(c, r, into: &out) }
         remember(identity(head, c), of: r)
         runs[r].goOn(link, at: now, options)
@@ -144,8 +146,10 @@ extension ReplayEngine {
                 || session.codec.type.transport(session.opening.request) != session.codec.type.transport(head)
         {
             let claim = claims.all[r]
-            guard let next = claims.free(in: claim.tapeRun, [claim.route], table, name: claim.name) else { return r }
-            r = begin(next, in: claim.tapeRun, runs[r].identities.first ?? "", name: claim.name, on: c)
+            guard let next = claims.free(in: claim.tapeRun, [claim.route], library.table, name: claim.name) else {
+                return r
+            }
+            r = begin(next, in: claim.tapeRun, runs[r].client.identities.first ?? "", name: claim.name, on: c)
         }
         return r
     }
@@ -161,7 +165,7 @@ extension ReplayEngine {
 
     func place(of r: Int) -> CarrierPlace {
         let queued = runs[r].link?.polls.queue.reduce(0) { $0 + $1.messages } ?? 0
-        return CarrierPlace(id: runs[r].link?.token ?? "", sent: max(0, runs[r].sent.count - queued))
+        return CarrierPlace(id: runs[r].link?.token ?? "", sent: max(0, runs[r].cursor.sent.count - queued))
     }
 
     func answer(_ what: CarrierAnswer, _ head: RequestHead, of r: Int) -> HTTPAnswer {
@@ -173,10 +177,10 @@ extension ReplayEngine {
         let place = place(of: r)
         let count = min(writer(of: r).missed(head, in: place), place.sent)
         guard count > 0 else { return }
-        let queued = runs[r].sent.count - place.sent
+        let queued = runs[r].cursor.sent.count - place.sent
         runs[r].link?.polls.queue = []
         runs[r].link?.polls.body = []
         runs[r].link?.handedOverAll()
-        runs[r].restore(runs[r].sent.suffix(count + queued).map(Int.init))
+        runs[r].cursor.restore(runs[r].cursor.sent.suffix(count + queued).map(Int.init))
     }
 }

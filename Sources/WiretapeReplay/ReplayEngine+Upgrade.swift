@@ -20,7 +20,7 @@ extension ReplayEngine {
             if let link = runs[r].link {
                 return refuse(c, head, link.transport == .ws ? .conflict : .wrongTransport, codec, into: &out)
             }
-            if runs[r].generation > 0, !runs[r].awaitsUpgrade { runs[r].assigned = .token }
+            if runs[r].generation > 0, !runs[r].negotiation.awaitsUpgrade { runs[r].client.assigned = .token }
         } else if let redirected = redirected(head, codec, c) {
             r = redirected
         } else {
@@ -73,7 +73,7 @@ extension ReplayEngine {
             leave(r, by: "client", how: "replaced", .resumable)
             peers[old]?.isOver = true
         }
-        let opensAttempt = runs[r].beginAttempt(at: now, origin: origin ?? now)
+        let opensAttempt = runs[r].beginAttempt(at: now, origin: start)
         let hit = judge(head, .upgrade, opensAttempt: opensAttempt, of: r)
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, .upgrade, of: r, into: &out) }
         guard var link = runs[r].parked?.link else { return }
@@ -83,14 +83,14 @@ extension ReplayEngine {
         let again = lost.filter { step in
             runs[r].script.message(step).map { link.memory?.keeps($0) ?? false } ?? false
         }
-        runs[r].restore(lost.filter { !again.contains($0) })
-        runs[r].deliverAgain(again)
+        runs[r].cursor.restore(lost.filter { !again.contains($0) })
+        runs[r].cursor.deliverAgain(again)
         link.handedOverAll()
         link.connection = c
         let first = link.memory?.reopened(at: now) ?? []
         runs[r].addStep(
             .init(request: "upgrade", status: 101, transport: .ws, time: elapsed), failed: nil, at: now)
-        runs[r].assigned = .token
+        runs[r].client.assigned = .token
         runs[r].goOn(link, at: now, options)
         runs[r].link?.watch.excuse(at: now)
         runs[r].connected(at: now)

@@ -36,18 +36,18 @@ extension ReplayEngine {
             while told.runs.count <= r { told.runs.append(ToldRun()) }
             tell(r, &told.runs[r], into: &out, ends: &ends)
         }
-        for firing in firings[told.firings...] {
+        for firing in rules.firings[told.firings...] {
             out.append(
                 RunNews(
                     time: firing.time, session: firing.session, run: firing.run,
                     what: .fault(
                         attempt: firing.attempt, rule: firing.rule, action: firing.action, counted: firing.counted)))
         }
-        told.firings = firings.count
-        for text in divergences.texts[told.divergences...] {
+        told.firings = rules.firings.count
+        for text in record.divergences.texts[told.divergences...] {
             out.append(RunNews(time: elapsed, session: 0, run: 0, what: .divergence(text)))
         }
-        told.divergences = divergences.texts.count
+        told.divergences = record.divergences.texts.count
         self.told = told
         return out + ends
     }
@@ -78,14 +78,9 @@ extension ReplayEngine {
                 told.ended = i + 1
             }
         }
-        if !told.isFinished, run.failure == nil, !run.isStalled, isComplete(run) {
+        if !told.isFinished, run.isFinished {
             told.isFinished = true
             ends.append(news(elapsed, .finished))
         }
-    }
-
-    /// Whether all of the session is played, or what is left of it is nobody's.
-    func isComplete(_ run: SessionRun) -> Bool {
-        (run.isPlayed || !run.isConnected && run.owesOnlyCancelled) && run.trailing == nil
     }
 }

@@ -105,14 +105,44 @@ enum RelayTargets {
     }
 
     /// Whether the bytes are those that were sent in other chunks: what rules hold of a streamed body that will never be whole
-    /// goes on as one chunk. The sizes of chunks, which stand alone on their lines, and the ends of lines are left out of both.
+    /// goes on as one chunk. Ends of lines are left out of both, and lines that can be sizes of chunks may be: a body can have
+    /// such lines, too, so each of them is tried both ways.
     private static func isRechunked(_ got: [UInt8], _ sent: [UInt8]) -> Bool {
-        func bare(_ bytes: [UInt8]) -> [UInt8] {
-            let lines = bytes.split { $0 == 0x0a || $0 == 0x0d }
-            return Array(lines.filter { !isChunkSize($0) }.joined())
+        let gotEnds = sizeLineEnds(got)
+        let sentEnds = sizeLineEnds(sent)
+        var open = [(0, 0)]
+        var seen: Set<Int> = []
+        while var (at, from) = open.popLast() {
+            while true {
+                if let end = gotEnds[at] { open.append((end, from)) }
+                if let end = sentEnds[from] { open.append((at, end)) }
+                if at < got.count, isLineEnd(got[at]) {
+                    at += 1
+                } else if from < sent.count, isLineEnd(sent[from]) {
+                    from += 1
+                } else if at == got.count {
+                    return true
+                } else if from < sent.count, got[at] == sent[from] {
+                    (at, from) = (at + 1, from + 1)
+                } else {
+                    break
+                }
+                guard seen.insert(at * (sent.count + 1) + from).inserted else { break }
+            }
         }
-        return bare(sent).starts(with: bare(got))
+        return false
     }
+
+    /// Where the lines end that can be sizes of chunks, by where they begin.
+    private static func sizeLineEnds(_ bytes: [UInt8]) -> [Int: Int] {
+        var ends: [Int: Int] = [:]
+        for line in bytes.split(whereSeparator: isLineEnd) where isChunkSize(line) {
+            ends[line.startIndex] = line.endIndex
+        }
+        return ends
+    }
+
+    private static func isLineEnd(_ byte: UInt8) -> Bool { byte == 0x0a || byte == 0x0d }
 
     /// Whether the bytes are a head and the WebSocket frames that were sent behind it, where control frames have only overtaken
     /// frames of data: a message in fragments is held until it is whole when there are rules, and a ping in between goes on at

@@ -11,9 +11,9 @@ extension ReplayEngine {
     mutating func arrives(_ message: Message, of r: Int, into out: inout [ReplayAction]) -> Bool {
         let isOwn = message.role != .keepalive && message.role != .ack
         if isOwn { runs[r].tally.clientMessage() }
-        guard isOwn, !faults.rules.isEmpty, runs[r].link?.isCut == false else { return true }
-        let fate = MessageFate(
-            faultEngine.message(message, ordinal: runs[r].tally.clientMessages, moment(of: r, message)))
+        guard isOwn, !rules.isEmpty, runs[r].link?.isCut == false else { return true }
+        let moment = moment(of: r, message)
+        let fate = rules.judge(message, ordinal: runs[r].tally.clientMessages, moment)
         // Order is kept: what comes behind a message that is late is late, too.
         let under = runs[r].link?.faults
         let before = max(under?.incoming.last?.until ?? now, under?.incomingHeldUntil ?? now)

@@ -7,22 +7,15 @@ internal import WiretapeWire
 
 /// Faults that last.
 extension ReplayEngine {
-    /// Something that is over at a moment.
-    struct Lasting: Sendable {
-        var until: WireInstant
-        var connection: ConnectionID
-        var effect: FaultEffect
-    }
-
     /// - Parameter c: the connection that is meant; nil between two polls: the next one is.
     mutating func apply(_ effect: FaultEffect, on c: ConnectionID?, of r: Int, into out: inout [ReplayAction]) {
         switch effect {
         case .downgrade(let transports):
-            runs[r].blocked += transports.filter { !runs[r].blocked.contains($0) }
+            runs[r].faults.block(transports)
             return
         case .expire: return expireSession(r, into: &out)
         case .mute(let scope, let duration) where scope.coversProtocol:
-            runs[r].mutedUntil = now.advanced(by: duration ?? .max)
+            runs[r].faults.mutedUntil = now.advanced(by: duration ?? .max)
             runs[r].excused(for: duration, at: now)
         case .stall, .mute, .throttle, .slice: break
         case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage, .wrongAccept,
@@ -56,16 +49,12 @@ extension ReplayEngine {
             return
         }
         guard let duration = effect.duration else { return }
-        lasting.append(Lasting(until: now.advanced(by: duration), connection: c, effect: effect))
+        rules.begin(effect, on: c, until: now.advanced(by: duration))
     }
 
     /// Ends what has lasted long enough.
     mutating func finishLasting(into out: inout [ReplayAction]) {
-        let now = now
-        let over = lasting.filter { $0.until <= now }
-        guard !over.isEmpty else { return }
-        lasting.removeAll { $0.until <= now }
-        for one in over {
+        for one in rules.takeOver(by: now) {
             switch one.effect {
             case .stall:
                 out.append(.stall(one.connection, reads: false, writes: false))
@@ -100,7 +89,7 @@ extension ReplayEngine {
 
     /// What names the session names nothing any more, and nothing of it can be resumed.
     mutating func forgetNames(of r: Int) {
-        for token in tokens.filter({ $0.value.run == r }).keys { tokens[token]?.isDead = true }
+        ids.retireAll(of: r)
         forgetParked(of: r)
         runs[r].link?.memory = nil
     }
@@ -120,7 +109,7 @@ extension ReplayEngine {
 
     /// Sends a keepalive, unless rules that name it, or mute it, have something else in mind.
     mutating func sendKeepalive(_ payload: [UInt8], _ opcode: Opcode, to r: Int, into out: inout [ReplayAction]) {
-        if runs[r].isMuted(at: now) { return }
+        if runs[r].faults.isMuted(at: now) { return }
         var payload = payload
         var opcode = opcode
         guard let fate = judgeKeepalive(payload, opcode, of: r) else {
@@ -151,18 +140,14 @@ extension ReplayEngine {
 
     /// Only a rule that names the keepalive's type means it.
     private mutating func judgeKeepalive(_ payload: [UInt8], _ opcode: Opcode, of r: Int) -> MessageFate? {
-        guard !faults.rules.isEmpty else { return nil }
+        guard !rules.isEmpty else { return nil }
         var codec = runs[r].session.writer.anew()
         var messages: [Message] = []
         codec.decode(payload.span, opcode, .toClient, into: &messages)
         guard let message = messages.first else { return nil }
         runs[r].link?.faults.keepalives += 1
         let ordinal = runs[r].link?.faults.keepalives ?? 1
-        return MessageFate(faultEngine.message(message, ordinal: ordinal, moment(of: r, message)))
+        let moment = moment(of: r, message)
+        return rules.judge(message, ordinal: ordinal, moment)
     }
-}
-
-extension SessionRun {
-    /// Whether the protocol's keepalives, and its answers to the client's, are left out.
-    func isMuted(at now: WireInstant) -> Bool { mutedUntil.map { $0 > now } ?? false }
 }

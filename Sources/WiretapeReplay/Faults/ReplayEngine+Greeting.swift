@@ -21,8 +21,9 @@ extension ReplayEngine {
     }
 
     mutating func judge(_ greeting: Greeting, of r: Int) -> MessageFate? {
-        guard !faults.rules.isEmpty, let handshake = greeting.handshake else { return nil }
-        return MessageFate(faultEngine.message(handshake, ordinal: 1, moment(of: r, handshake)))
+        guard !rules.isEmpty, let handshake = greeting.handshake else { return nil }
+        let moment = moment(of: r, handshake)
+        return rules.judge(handshake, ordinal: 1, moment)
     }
 
     /// Says the greeting as the rules want it. A poll has not come yet: it gets all of that.

@@ -9,12 +9,13 @@ internal import WiretapeWire
 extension ReplayEngine {
     /// What becomes of a step; nil: it goes out as it is. Asked once, also when it waits afterwards.
     mutating func judge(_ step: Int, _ message: Message, of r: Int) -> MessageFate? {
-        guard !faults.rules.isEmpty else { return nil }
+        guard !rules.isEmpty else { return nil }
         if let known = runs[r].link?.faults.waiting.removeValue(forKey: step) { return known }
-        guard !runs[r].judged[step] || message.role == .handshake else { return nil }
-        runs[r].judged[step] = true
+        let isFirst = runs[r].faults.judge(step)
+        guard isFirst || message.role == .handshake else { return nil }
         let ordinal = Int(runs[r].script.steps[step].ordinal)
-        return MessageFate(faultEngine.message(message, ordinal: ordinal, moment(of: r, message)))
+        let moment = moment(of: r, message)
+        return rules.judge(message, ordinal: ordinal, moment)
     }
 
     /// - Returns: false when the session sends nothing after it for now.
@@ -88,7 +89,7 @@ extension ReplayEngine {
         append(step, message, of: r, &batch)
         runs[r].sent(step, at: now, due: due)
         noteReady(message, of: r)
-        lastActivity = now
+        clock.acted()
         let damage = edit(&batch.bytes, &batch.opcode, by: fate.edits, like: message, of: r)
         if runs[r].link?.memory != nil { runs[r].link?.memory?.sending([message], batch.bytes, batch.opcode) }
         if let reorder = fate.reorder {
@@ -161,7 +162,7 @@ extension ReplayEngine {
         for one in due {
             pass(one.bytes, one.opcode, steps: one.step.map { [$0] } ?? [], to: r, into: &out)
         }
-        lastActivity = now
+        clock.acted()
         runs[r].noteChange()
     }
 
@@ -174,8 +175,8 @@ extension ReplayEngine {
         guard runs[r].link?.transport == .lp else { return cut(r, ending, following: true, into: &out) }
         answerPoll(of: r, into: &out)
         let ticket = ticket()
-        requestCuts.append(
-            RequestCut(connection: c, ticket: ticket, ending: ending, moment: moment(of: r), run: r, isPoll: true))
+        let moment = moment(of: r)
+        rules.add(.init(connection: c, ticket: ticket, ending: ending, moment: moment, run: r, isPoll: true))
         out.append(.awaitAcknowledged(c, ticket: ticket))
     }
 
@@ -195,11 +196,12 @@ extension ReplayEngine {
     /// An ending of the tape, as rules want it.
     /// - Returns: nil when no rule fires.
     mutating func judgeEnding(_ step: Int, _ ending: RecordedSession.Ending?, of r: Int) -> MessageFate? {
-        guard !faults.rules.isEmpty else { return nil }
+        guard !rules.isEmpty else { return nil }
         if let known = runs[r].link?.faults.waiting.removeValue(forKey: step) { return known }
         var code: UInt16?
         if case .close(let told, _)? = ending { code = told }
-        return MessageFate(faultEngine.close(by: .toClient, code: code, moment(of: r)))
+        let moment = moment(of: r)
+        return rules.judgeClose(by: .toClient, code: code, moment)
     }
 
     /// An ending of the tape that a rule changes.

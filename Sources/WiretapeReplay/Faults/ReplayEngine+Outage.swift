@@ -7,19 +7,10 @@ internal import WiretapeWire
 
 /// The server is away for a while, for everybody.
 extension ReplayEngine {
-    struct OutageState: Sendable {
-        var until: WireInstant
-        var answer: Int?
-        var hit: FaultHit
-
-        var name: String { hit.name }
-    }
-
     /// Cuts the sessions' connections. What asks until it is over is refused or answered, over a connection that is kept
     /// alive, too: were it cut beforehand, the client's next attempt might be lost on the way and nobody would know of it.
     mutating func begin(_ outage: Outage, by hit: FaultHit, into out: inout [ReplayAction]) {
-        self.outage = OutageState(
-            until: now.advanced(by: outage.duration), answer: outage.answer, hit: hit)
+        rules.begin(outage, by: hit, at: now)
         guard let verdict = outage.cut.verdict else { return }
         let linked = runs.indices.filter { runs[$0].isConnected }.sorted {
             (runs[$0].session.number, runs[$0].run) < (runs[$1].session.number, runs[$1].run)
@@ -36,16 +27,10 @@ extension ReplayEngine {
         }
     }
 
-    /// The outage that goes on.
-    var currentOutage: OutageState? {
-        guard let outage, now < outage.until else { return nil }
-        return outage
-    }
-
     /// A connection that comes about during an outage.
     /// - Returns: whether it was refused.
     mutating func refuseInOutage(_ c: ConnectionID, into out: inout [ReplayAction]) -> Bool {
-        guard let outage = currentOutage, outage.answer == nil else { return false }
+        guard let outage = rules.outage(at: now), outage.answer == nil else { return false }
         noteFault(outage.hit, .end, on: c, into: &out)
         refuseConnection(c, by: outage.name, into: &out)
         return true
@@ -57,7 +42,7 @@ extension ReplayEngine {
         out.append(.reset(c))
         // Whose attempt it was can only be told by the address.
         guard let host = peers[c]?.address?.host else { return }
-        let mine = runs.indices.filter { runs[$0].identities.contains { $0.hasPrefix(host + " ") } }
+        let mine = runs.indices.filter { runs[$0].client.identities.contains { $0.hasPrefix(host + " ") } }
         guard let r = mine.first(where: { isAwaited($0) && runs[$0].lastEnd != nil }) ?? returning(mine) else { return }
         note(.init(request: "connect", time: elapsed), failed: name, of: r)
     }
@@ -67,7 +52,7 @@ extension ReplayEngine {
     mutating func answerInOutage(
         _ c: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
     ) -> Bool {
-        guard let outage = currentOutage else { return false }
+        guard let outage = rules.outage(at: now) else { return false }
         noteFault(outage.hit, .end, on: c, into: &out)
         let known = claims.clients[identity(head, c)]?.claims ?? []
         let r = known.first(where: isAwaited) ?? returning(known)
@@ -80,7 +65,7 @@ extension ReplayEngine {
         if let r {
             let kind = runs[r].session.codec.type.kind(head)
             note(.init(request: kind.rawValue, status: status, time: elapsed), failed: outage.name, of: r)
-            runs[r].awaitsUpgrade = false
+            runs[r].negotiation.awaitsUpgrade = false
         }
         let answer = HTTPAnswer(
             status: status, headers: [HeaderField("Content-Type", "text/plain")], body: Array("unavailable\n".utf8))
@@ -93,7 +78,7 @@ extension ReplayEngine {
 
     private mutating func note(_ step: Attempt.Step, failed name: String, of r: Int) {
         settleParked(of: r)
-        _ = runs[r].beginAttempt(at: now, origin: origin ?? now)
+        _ = runs[r].beginAttempt(at: now, origin: start)
         runs[r].addStep(step, failed: "fault:\(name)", at: now)
     }
 
@@ -101,12 +86,9 @@ extension ReplayEngine {
 
     /// Asks the rules about a new connection.
     mutating func judgeAccept(_ c: ConnectionID, into out: inout [ReplayAction]) {
-        guard !faults.rules.isEmpty else { return }
+        guard !rules.isEmpty else { return }
         let listener = peers[c]?.name ?? ""
-        accepted[listener, default: 0] += 1
-        let hits = faultEngine.accept(
-            .accept, listener: listener, ordinal: accepted[listener] ?? 1, sinceRun: origin.map { now.since($0) })
-        guard let fate = RequestFate(hits) else { return }
+        guard let fate = rules.judgeAccept(listener: listener, sinceRun: clock.sinceOrigin) else { return }
         for hit in fate.hits {
             record(hit, FaultMoment(session: 0, run: 0, attempt: 0), cut: false)
             let ends = hit == (fate.end ?? fate.endAfter)?.hit

@@ -7,47 +7,31 @@ internal import WiretapeWire
 
 /// What rules do to requests and their answers.
 extension ReplayEngine {
-    /// What follows the answer to a request, or comes later than the request.
-    struct RequestCut: Sendable {
-        var connection: ConnectionID
-        var ticket: UInt64
-        var ending: Link.Ending
-        var moment: FaultMoment
-        var run: Int
-        /// The answer is a poll's that is cut short: with it the client loses its session's connection.
-        var isPoll = false
-        /// Known once the answer is acknowledged.
-        var until: WireInstant?
-        var complete = false
-    }
-
     /// Asks the rules about a request of a session. What goes before its answer is prepared for ``request(_:_:body:at:into:)``
     /// to do; the caller gives the answer, or calls ``carryOut(_:on:_:_:of:into:)`` when the place is not `after`, and then
     /// ``cutAfterAnswer(_:on:of:into:)``.
     mutating func judge(_ request: RequestHead, _ kind: ExchangeKind, opensAttempt: Bool, of r: Int) -> RequestFate? {
-        requestCount += 1
-        guard !faults.rules.isEmpty else { return nil }
+        rules.countRequest()
+        guard !rules.isEmpty else { return nil }
         runs[r].tally.request()
         var moment = moment(of: r)
         moment.context.opensAttempt = opensAttempt
         moment.context.transport = transport(kind, request, of: r)
-        guard let fate = RequestFate(faultEngine.request(request, kind, ordinal: runs[r].tally.requests, moment)) else {
-            return nil
-        }
+        guard let fate = rules.judge(request, kind, ordinal: runs[r].tally.requests, moment) else { return nil }
         for hit in fate.hits where hit != fate.end?.hit && hit != fate.endAfter?.hit { record(hit, moment, cut: false) }
-        guard let c = asking else { return fate }
+        guard let c = asking?.connection else { return fate }
         if fate.delay > 0, fate.truncated != nil || fate.end.map({ RequestFate.isSaid($0.verdict) }) ?? true {
-            prepared.append(.hold(c, for: fate.delay))
+            asking?.prepared.append(.hold(c, for: fate.delay))
         }
         var before: [ReplayAction] = []
         for effect in fate.effectsBefore { apply(effect, on: c, of: r, into: &before) }
-        prepared += before
-        if let count = fate.truncated { prepared.append(.limit(c, bytes: count)) }
+        asking?.prepared += before
+        if let count = fate.truncated { asking?.prepared.append(.limit(c, bytes: count)) }
         var notes: [ReplayAction] = []
         for hit in fate.hits where hit != fate.end?.hit && hit != fate.endAfter?.hit {
             noteFault(hit, .answer, on: c, into: &notes)
         }
-        prepared += notes
+        asking?.prepared += notes
         return fate
     }
 
@@ -72,7 +56,7 @@ extension ReplayEngine {
         }
         if kind != .negotiate, !runs[r].isConnected {
             // What the client negotiates next is a second try, not a second client.
-            runs[r].awaitsUpgrade = false
+            runs[r].negotiation.awaitsUpgrade = false
         }
         // A redirect is a step of an attempt that goes on.
         let failed = end.verdict != .redirectLoop && (step.status.map { $0 < 200 || $0 >= 300 } ?? true)
@@ -113,11 +97,10 @@ extension ReplayEngine {
         _ c: ConnectionID, _ verdict: FaultEffect, after wait: UInt64, of r: Int?, into out: inout [ReplayAction]
     ) {
         guard wait == 0 else {
-            var later = RequestCut(
-                connection: c, ticket: 0, ending: Link.Ending(verdict: verdict, hit: nil, isToldAlready: true),
-                moment: FaultMoment(session: 0), run: r ?? -1)
-            later.until = now.advanced(by: wait)
-            return requestCuts.append(later)
+            return rules.add(
+                .init(
+                    connection: c, ticket: 0, ending: Link.Ending(verdict: verdict, hit: nil, isToldAlready: true),
+                    moment: FaultMoment(session: 0), run: r, until: now.advanced(by: wait)))
         }
         peers[c]?.isOver = true
         switch verdict {
@@ -142,7 +125,8 @@ extension ReplayEngine {
     ) {
         guard let ending = fate.following else { return }
         let ticket = ticket()
-        requestCuts.append(RequestCut(connection: c, ticket: ticket, ending: ending, moment: moment(of: r), run: r))
+        let moment = moment(of: r)
+        rules.add(.init(connection: c, ticket: ticket, ending: ending, moment: moment, run: r))
         out.append(.awaitAcknowledged(c, ticket: ticket))
     }
 
@@ -155,18 +139,14 @@ extension ReplayEngine {
     }
 
     mutating func finishRequestCuts(into out: inout [ReplayAction]) {
-        let now = now
-        let due = requestCuts.filter { $0.until.map { $0 <= now } ?? false }
-        guard !due.isEmpty else { return }
-        requestCuts.removeAll { $0.until.map { $0 <= now } ?? false }
-        for cut in due { finish(cut, into: &out) }
+        for cut in rules.takeCuts(by: now) { finish(cut, into: &out) }
     }
 
-    private mutating func finish(_ due: RequestCut, into out: inout [ReplayAction]) {
+    private mutating func finish(_ due: RunFaults.RequestCut, into out: inout [ReplayAction]) {
         let c = due.connection
         for effect in due.ending.effects {
-            if runs.indices.contains(due.run) {
-                apply(effect, on: c, of: due.run, into: &out)
+            if let r = due.run {
+                apply(effect, on: c, of: r, into: &out)
             } else {
                 apply(effect, on: c, into: &out)
             }
@@ -181,7 +161,7 @@ extension ReplayEngine {
                 later.ending.isToldAlready = true
             }
             later.until = now.advanced(by: due.ending.lingering)
-            return requestCuts.append(later)
+            return rules.add(later)
         }
         if let hit = due.ending.hit, !due.ending.isToldAlready { record(hit, due.moment, cut: !due.complete) }
         guard let verdict = due.ending.verdict else { return }
@@ -191,8 +171,8 @@ extension ReplayEngine {
         if let r = peers[c]?.run, runs[r].link?.connection == c {
             // By now it carries a session.
             leave(r, by: by, how: how(verdict), .resumable)
-        } else if due.isPoll, runs[due.run].link?.transport == .lp, runs[due.run].link?.polls.waiting == nil {
-            leave(due.run, by: by, how: how(verdict), .resumable)
+        } else if due.isPoll, let r = due.run, runs[r].link?.transport == .lp, runs[r].link?.polls.waiting == nil {
+            leave(r, by: by, how: how(verdict), .resumable)
         }
         peers[c]?.isOver = true
         out.append(verdict == .disconnect ? .disconnect(c) : .reset(c))
@@ -204,7 +184,7 @@ extension ReplayEngine {
     mutating func redirectAgain(
         _ c: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
     ) -> Bool {
-        guard !faults.rules.isEmpty, RedirectLoop.follows(head),
+        guard !rules.isEmpty, RedirectLoop.follows(head),
             faults.rules.contains(where: { $0.actions.contains { $0.verdict == .redirectLoop } })
         else { return false }
         out.append(.respond(c, RedirectLoop.answer(head).readable(by: head), thenClose: false))

@@ -4,29 +4,18 @@ internal import WiretapeProtocol
 
 /// Rules of the point `time`.
 extension ReplayEngine {
-    /// The next moment of the run that a rule waits for. Those of connections are among the wake-ups of their sessions.
-    var nextTimedFault: WireInstant? {
-        var next: WireInstant?
-        for (i, since) in times.enumerated() where since.mark == .run && !runMarks.contains(i) {
-            guard let at = origin?.advanced(by: since.gap) else { continue }
-            next = min(next ?? at, at)
-        }
-        return next
-    }
-
     /// Does what rules want at moments that have come.
     mutating func fireTimed(into out: inout [ReplayAction]) {
-        guard !times.isEmpty else { return }
+        guard !rules.times.isEmpty else { return }
         let due = runs.due(at: now)
-        for (i, since) in times.enumerated() {
+        for (i, since) in rules.times.enumerated() {
             if since.mark == .run {
-                guard !runMarks.contains(i), let at = origin?.advanced(by: since.gap), at <= now else { continue }
-                runMarks.insert(i)
-                fireForAll(since, into: &out)
+                if rules.comes(i, since: clock.origin, by: now) { fireForAll(since, into: &out) }
                 continue
             }
             for r in due where comes(i, to: r) {
-                carryOut(faultEngine.time(since, moment(of: r)), of: r, into: &out)
+                let moment = moment(of: r)
+                carryOut(rules.judge(since, moment), of: r, into: &out)
             }
         }
     }
@@ -44,7 +33,7 @@ extension ReplayEngine {
         guard !linked.isEmpty else {
             var moment = FaultMoment(session: 0, run: 0, attempt: 0)
             moment.sinceRun = since.gap
-            for hit in faultEngine.time(since, moment) {
+            for hit in rules.judge(since, moment) {
                 guard case .outage(let outage)? = hit.ending else { continue }
                 record(hit, moment, cut: false)
                 noteFault(hit, .none, on: nil, into: &out)
@@ -53,7 +42,8 @@ extension ReplayEngine {
             return
         }
         for r in linked where runs[r].isConnected {
-            carryOut(faultEngine.time(since, moment(of: r)), of: r, into: &out)
+            let moment = moment(of: r)
+            carryOut(rules.judge(since, moment), of: r, into: &out)
         }
     }
 

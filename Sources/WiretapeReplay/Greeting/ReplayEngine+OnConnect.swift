@@ -9,8 +9,9 @@ extension ReplayEngine {
         let mine = claims.all[r].session
         var others: [Script] = []
         if options.greeting == .auto {
-            let siblings = table.routes[table.routeOf[mine]].sessions.prefix(SessionGreeting.mostConnections)
-            for other in siblings where other != mine && recorded(other).refusal == nil {
+            let siblings = library.table.routes[library.table.routeOf[mine]].sessions.prefix(
+                SessionGreeting.mostConnections)
+            for other in siblings where other != mine && library[other].refusal == nil {
                 others.append(script(of: other))
             }
         }
@@ -24,7 +25,7 @@ extension ReplayEngine {
 
     /// A message of the greeting, which may name the connection that it goes to.
     func addressed(_ message: Message, to r: Int) -> Message {
-        guard let recorded = runs[r].session.serverIDs, let token = runs[r].link?.token, let live = tokens[token]?.ids
+        guard let recorded = runs[r].session.serverIDs, let token = runs[r].link?.token, let live = ids[token]?.ids
         else { return message }
         var message = message
         for (old, new) in [(recorded.connectionID, live.connectionID), (recorded.token, live.token)]

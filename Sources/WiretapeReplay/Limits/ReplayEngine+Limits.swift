@@ -56,7 +56,7 @@ extension ReplayEngine {
 
     /// A rule keeps the client from being heard, an end is on its way, or the session is only looked at.
     private func isExcused(_ r: Int) -> Bool {
-        runs[r].isStalled || runs[r].failure != nil || runs[r].link?.isCut ?? true
+        runs[r].standing.isStalled || runs[r].standing.failure != nil || runs[r].link?.isCut ?? true
             || runs[r].link?.faults.isSilent ?? true
     }
 
@@ -69,16 +69,13 @@ extension ReplayEngine {
     /// A call of the client is being answered, and its server hears nothing meanwhile. Streams do not keep it from that.
     private func isAnswering(_ r: Int) -> Bool {
         guard runs[r].link?.watch.limits.waitsForAnswers == true else { return false }
-        return runs[r].openGroups.contains { group in
-            runs[r].isOneAnswer(in: group)
-                && runs[r].script.toClient(in: group).contains { runs[r].state[$0] == .waiting }
-        }
+        return runs[r].cursor.isAnswering
     }
 
     /// An answer of the script goes out.
     mutating func answered(_ step: Int, of r: Int) {
         guard runs[r].link?.watch.limits.waitsForAnswers == true, let group = runs[r].script.steps[step].group,
-            runs[r].isOneAnswer(in: group)
+            runs[r].cursor.isOneAnswer(in: group)
         else { return }
         runs[r].link?.watch.excuse(at: now)
     }
@@ -99,14 +96,5 @@ extension ReplayEngine {
         runs[r].trail()
         if runs[r].trailing != nil, let c = link.connection { peers[c]?.trails = r }
         leave(r, by: "server", how: how(verdict ?? .disconnect), reason: words, isTold ? .gone : .over)
-    }
-}
-
-extension SessionRun {
-    /// Whether what the client asked for in that group is answered by one message.
-    fileprivate func isOneAnswer(in group: Int) -> Bool {
-        guard script.groups[group].origin == .toServer else { return false }
-        let answers = script.toClient(in: group)
-        return answers.count == 1 && answers.first.map { script.steps[$0].role == .reply } ?? false
     }
 }

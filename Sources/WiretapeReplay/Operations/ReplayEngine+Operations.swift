@@ -61,7 +61,7 @@ extension ReplayEngine {
         let book = book()
         let routes = candidates(for: head, codec)
         let name = name(head, c)
-        let named = name.flatMap { table.sessions(named: $0, at: upstream(of: c)) }
+        let named = name.flatMap { library.table.sessions(named: $0, at: upstream(of: c)) }
         let key = Script.key(message, at: nil, ignore: options.ignore)
         var equal = within(book.equal(to: key), routes, named)
         if options.match == .off, equal.isEmpty { equal = within(book.all, routes, named) }
@@ -71,9 +71,9 @@ extension ReplayEngine {
         if let r = interrupted(identity, equal.map(\.session), behind: last) {
             switch reconnection(of: r) {
             case .goesOn:
-                if runs[r].generation > 0 { runs[r].assigned = .identity }
+                if runs[r].generation > 0 { runs[r].client.assigned = .identity }
                 return .run(r)
-            case .elsewhere: runs[r].isLeft = true
+            case .elsewhere: runs[r].standing.isLeft = true
             case .refused: return .refused(r)
             }
         }
@@ -93,7 +93,7 @@ extension ReplayEngine {
             return .run(begin(one.session, in: tapeRun, identity, name: name, on: c))
         }
         if let r = returned(identity, equal.map(\.session)) {
-            runs[r].assigned = .identity
+            runs[r].client.assigned = .identity
             return reconnection(of: r) == .refused ? .refused(r) : .run(r)
         }
         if let again = repeated(equal, head, identity, behind: last) {
@@ -115,8 +115,8 @@ extension ReplayEngine {
         _ list: [OperationBook.Operation], _ routes: [Int], _ named: [Int]?
     ) -> [OperationBook.Operation] {
         list.filter { one in
-            routes.contains(table.routeOf[one.session])
-                && (named.map { sources(of: one.session).allSatisfy($0.contains) } ?? true)
+            routes.contains(library.table.routeOf[one.session])
+                && (named.map { library.sources(of: one.session).allSatisfy($0.contains) } ?? true)
         }
     }
 
@@ -126,7 +126,7 @@ extension ReplayEngine {
             guard runs[r].session.isOperation, !runs[r].isConnected, sessions.contains(claims.all[r].session) else {
                 return false
             }
-            if runs[r].failure != nil { return true }
+            if runs[r].standing.failure != nil { return true }
             return !runs[r].isOver && (runs[r].generation > 0 || runs[r].attempts.last?.outcome != nil)
         }
         return last.flatMap { last in mine.first { runs[$0].script.step(ofID: last, runs[$0].session) != nil } }
@@ -158,9 +158,9 @@ extension ReplayEngine {
         for one in list {
             for tapeRun in claims.tapeRuns {
                 guard let r = tapeRun.holders[one.session], claims.all[r].session == one.session,
-                    !runs[r].standIns.isEmpty
+                    !runs[r].cursor.standIns.isEmpty
                 else { continue }
-                runs[r].standIns = [:]
+                runs[r].cursor.forgetStandIns()
                 return one
             }
         }
@@ -195,7 +195,7 @@ extension ReplayEngine {
             let places = one.request.meaning.differences(from: message.meaning).count
             if places < best?.places ?? .max { best = (one, places) }
             compared += 1
-            if compared == SessionRun.mostCompared { break }
+            if compared == ScriptCursor.mostCompared { break }
         }
         return best?.one ?? alike.first ?? all.first(where: isLeft) ?? all.first
     }
@@ -209,10 +209,10 @@ extension ReplayEngine {
         let head = opening.request
         let session = runs[r].session
         let type = session.codec.type
-        let opensAttempt = runs[r].beginAttempt(at: now, origin: origin ?? now)
+        let opensAttempt = runs[r].beginAttempt(at: now, origin: start)
         let hit = judge(head, .operation, opensAttempt: opensAttempt, of: r)
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, .operation, of: r, into: &out) }
-        if let failure = runs[r].failure {
+        if let failure = runs[r].standing.failure {
             return answer(plain(409, failure), by: "replay", refusal: .diverged, head, of: r, on: c, into: &out)
         }
         if let refusal = recordedRefusal(of: r, at: .operation) {
@@ -313,7 +313,7 @@ extension ReplayEngine {
     }
 
     private mutating func differenceText(_ message: Message, _ nearest: Int) -> String {
-        let run = SessionRun(recorded(nearest), script: script(of: nearest), at: now)
+        let run = SessionRun(library[nearest], script: script(of: nearest), at: now)
         let request = run.script.steps.indices.first { run.script.steps[$0].role == .request }
         return DivergenceText.unexpected(
             message, nearest: request, came: nil, in: run, tape: tapeName, after: elapsed)

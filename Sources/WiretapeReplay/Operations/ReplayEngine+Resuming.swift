@@ -7,7 +7,7 @@ extension ReplayEngine {
     /// What may be meant first: the ones whose recorded client had had the same, then those in which that message stands.
     func inOrder(_ list: [OperationBook.Operation], behind id: String) -> [OperationBook.Operation] {
         let same = list.filter { one in
-            let session = recorded(one.session)
+            let session = library[one.session]
             return session.codec.type.lastID(session.opening.request) == id
         }
         let knowing = list.filter { one in !same.contains { $0.session == one.session } && knows(one.session, id) }
@@ -17,9 +17,9 @@ extension ReplayEngine {
 
     /// Whether a message of that id stands in the session.
     func knows(_ session: Int, _ id: String) -> Bool {
-        recorded(session).entries.contains { entry in
+        library[session].entries.contains { entry in
             guard case .message(let message) = entry.what else { return false }
-            return recorded(session).codec.type.id(of: message) == id
+            return library[session].codec.type.id(of: message) == id
         }
     }
 
@@ -37,30 +37,7 @@ extension ReplayEngine {
         return next != nil || equal.allSatisfy { firstEvent(of: $0.session) < exchanges.recorded[last].event }
     }
 
-    private func firstEvent(of session: Int) -> UInt64 { recorded(session).entries.first?.event ?? 0 }
-}
-
-extension SessionRun {
-    /// The client says that it has the message of that id: what follows it is due, and nothing before it, whatever was sent.
-    /// An id that the tape does not have changes nothing.
-    func goOn(behind id: String, at now: WireInstant) {
-        guard let last = script.step(ofID: id, session) else { return }
-        for step in script.steps.indices where script.steps[step].direction == .toClient {
-            if step <= last {
-                if state[step] == .done { continue }
-                state[step] = .done
-                doneAt[step] = now
-            } else if state[step] == .done || state[step] == .lost {
-                // What belongs to the request goes on with that.
-                state[step] = script.steps[step].role == nil || generation == 1 ? .waiting : .abandoned
-            }
-        }
-        endedByScript = false
-        mayComeBack = state.count(of: .abandoned)
-        groupHead = [:]
-        rewindPositions()
-        anchors.goOn(behind: last, Anchor(at: now, recorded: script.steps[last].time))
-    }
+    private func firstEvent(of session: Int) -> UInt64 { library[session].entries.first?.event ?? 0 }
 }
 
 extension Script {

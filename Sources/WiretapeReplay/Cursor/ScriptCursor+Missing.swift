@@ -4,7 +4,7 @@ internal import WiretapeProtocol
 // Which client messages are missing, of all that did not come: those that the client left out, and the one at which it stopped.
 // What it could not say or did not get to for that is not its own fault: the report counts it as not reached.
 
-extension SessionRun {
+extension ScriptCursor {
     /// - Parameter isGone: the client left for good; then what is still awaited never comes.
     func neverCame(isGone: Bool) -> (missing: [Int], unreached: Int) {
         let open = state.indices.filter {
@@ -35,28 +35,15 @@ extension SessionRun {
         return found.isEmpty && !hasStopped ? Array(blockers.prefix(1)) : found
     }
 
-    /// These did not come in time. What waited for them goes on, except answers to requests that were never made.
-    /// - Parameter fault: of them, those that are the client's own fault.
-    func forgive(_ blockers: [Int], atFault fault: [Int], at now: WireInstant) {
-        lastStop = fault.last { !isLeftOut($0) } ?? stoppedAt
-        for step in blockers {
-            state[step] = .unreached
-            setAside(openedBy: step)
-        }
-        for step in fault { state[step] = .forgiven }
-        takeBack(except: nil)
-        skipSettled()
-    }
-
     /// The message that was given up and behind which the client has said nothing since.
-    private var stoppedAt: Int? {
+    var stoppedAt: Int? {
         guard let lastStop, state[lastStop] == .forgiven, !isLeftOut(lastStop) else { return nil }
         return lastStop
     }
 
     /// Whether the client went on without it: it has said something that is recorded behind it, in the chain or of its own
     /// accord.
-    private func isLeftOut(_ step: Int) -> Bool {
+    func isLeftOut(_ step: Int) -> Bool {
         if step < lastSaid { return true }
         guard let group = script.steps[step].group else { return false }
         return script.toServer(in: group).last { state[$0] == .done }.map { $0 > step } ?? false

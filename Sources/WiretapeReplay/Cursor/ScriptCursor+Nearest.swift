@@ -1,7 +1,7 @@
 internal import WiretapeProtocol
 internal import WiretapeWire
 
-extension SessionRun {
+extension ScriptCursor {
     /// The awaited client message that stands for one which is equal to none: same role, type and label, for what continues
     /// a chain of that chain, within the window. Of several that the client may say by now the one that differs in the
     /// fewest places, else the one recorded first. With `--match off`, where nothing is compared, the first, and any of the
@@ -25,7 +25,7 @@ extension SessionRun {
                 continue
             }
             if anyOfRole { return index }
-            if let best, index > head || compared == SessionRun.mostCompared { return best.step }
+            if let best, index > head || compared == ScriptCursor.mostCompared { return best.step }
             compared += 1
             let recorded = script.message(index)?.meaning ?? .null
             let places = recorded.differences(from: message.meaning).count

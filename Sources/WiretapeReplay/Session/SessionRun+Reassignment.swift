@@ -5,19 +5,18 @@ extension SessionRun {
     /// The same client and connection in another recorded session, which nobody has begun: nil when something was said
     /// that is not the same there. Allowed are the handshake, and pushes that the other session begins with as well.
     func reassign(as session: RecordedSession, _ script: Script, _ options: ReplayOptions) -> SessionRun? {
-        let hasHandshake = self.script.clientHandshake.map { state[$0] == .done } ?? false
-        guard failure == nil, !isStalled, !isLeft, generation <= 1, parked == nil,
+        let hasHandshake = self.script.clientHandshake.map { cursor.state[$0] == .done } ?? false
+        guard !standing.isOver, generation <= 1, parked == nil,
             tally.matched == (hasHandshake ? 1 : 0), session.refusal == nil, !(link?.isCut ?? false),
             link.map({ session.writer.transports.contains($0.transport) }) ?? true, let places = places(in: script)
         else { return nil }
         var recorded = session
         recorded.writer.configure(options.codecSettings)
         let other = SessionRun(recorded, script: script, run: run, at: claimedAt)
-        other.transports = transports
-        other.identities = identities
-        other.assigned = assigned
+        other.client = client
         other.log = log
-        other.early = early
+        other.negotiation = negotiation
+        other.negotiation.redirects = 0
         if var link {
             let ready = link.readyAt
             link.reassign(places)
@@ -26,20 +25,12 @@ extension SessionRun {
             other.link?.again = link.again
             other.keepServerID(of: self)
         }
-        other.awaitsUpgrade = awaitsUpgrade
+        other.negotiation.awaitsUpgrade = negotiation.awaitsUpgrade
         other.allowance = allowance
         other.tally = SessionTally(reassign: tally)
-        for (mine, theirs) in places where state[mine] == .done {
-            other.state[theirs] = .done
-            other.doneAt[theirs] = doneAt[mine]
-            other.matchedIn[theirs] = matchedIn[mine]
-            other.judged[theirs] = judged[mine]
-        }
-        if hasHandshake, let mine = self.script.clientHandshake, let theirs = script.clientHandshake {
-            other.anchors.client(begins: Anchor(at: doneAt[mine], recorded: script.steps[theirs].time))
-        }
-        other.sent = sent.compactMap { places[Int($0)].map { Int32(clamping: $0) } }
-        other.skipSettled()
+        other.cursor.adopt(cursor, places)
+        other.faults.adopt(
+            faults, places.filter { cursor.state[$0.key] == .done }.map { (theirs: $0.key, mine: $0.value) })
         return other
     }
 
@@ -53,14 +44,14 @@ extension SessionRun {
     /// What has happened here, step by step, in the other script; nil when that does not begin with it.
     private func places(in other: Script) -> [Int: Int]? {
         var places: [Int: Int] = [:]
-        if let mine = script.clientHandshake, state[mine] == .done {
+        if let mine = script.clientHandshake, cursor.state[mine] == .done {
             guard let theirs = other.clientHandshake else { return nil }
             places[mine] = theirs
         }
         if let mine = script.serverHandshake, let theirs = other.serverHandshake { places[mine] = theirs }
         var next = other.steps.indices.lazy
             .filter { other.steps[$0].direction == .toClient && $0 != other.serverHandshake }.makeIterator()
-        for step in sent.map(Int.init) where step != script.serverHandshake {
+        for step in cursor.sent.map(Int.init) where step != script.serverHandshake {
             guard let theirs = next.next(), script.steps[step].role == .push, script.steps[step].group == nil,
                 let here = script.message(step), let there = other.message(theirs), here.matchKey == there.matchKey
             else { return nil }

@@ -24,7 +24,7 @@ extension SessionRun {
 
     /// The keepalive when it is due. The protocol's servers send them also when they are busy, and so does replay.
     func keepalive(at now: WireInstant, _ options: ReplayOptions) -> (payload: [UInt8], opcode: Opcode)? {
-        guard failure == nil, let ready = link?.readyAt, link?.isCut == false,
+        guard standing.failure == nil, let ready = link?.readyAt, link?.isCut == false,
             let every = keepaliveInterval(options), let own = ownKeepalive
         else {
             link?.nextKeepalive = nil

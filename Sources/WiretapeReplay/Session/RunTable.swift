@@ -30,7 +30,6 @@ struct RunTable: RandomAccessCollection {
 
     private func watch(_ r: Int) {
         runs[r].note = RunNote(changes: changes, number: r)
-        runs[r].isNoted = false
         runs[r].noteChange()
     }
 
@@ -61,7 +60,7 @@ struct RunTable: RandomAccessCollection {
     private mutating func refresh() {
         for r in changes.runs {
             untold?.insert(r)
-            runs[r].isNoted = false
+            runs[r].note?.isTold = false
             wakes.set(r, to: runs[r].nextWake)
         }
         changes.runs.removeAll(keepingCapacity: true)
@@ -77,13 +76,15 @@ final class RunChanges {
 struct RunNote {
     let changes: RunChanges
     let number: Int
+    /// The table knows of a change that it has not looked at.
+    var isTold = false
 }
 
 extension SessionRun {
     /// Tells the table, once until it looks.
     func noteChange() {
-        guard !isNoted, let note else { return }
-        isNoted = true
+        guard let note, !note.isTold else { return }
+        self.note?.isTold = true
         note.changes.runs.append(note.number)
     }
 

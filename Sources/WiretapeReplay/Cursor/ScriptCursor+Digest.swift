@@ -1,13 +1,14 @@
 internal import WiretapeBytes
 internal import WiretapeProtocol
 
-extension SessionRun {
+extension ScriptCursor {
     /// What was sent, hashed for the digest of the run.
     ///
     /// - Parameter timed: what was sent depended on the moment of a reconnect: only the chains of client requests count.
-    func digest(timed: Bool) -> UInt64 {
+    /// - Parameter part: the number of the operation, of a session that is one of a recorded one.
+    func digest(timed: Bool, part: Int?) -> UInt64 {
         var hash = StableHash()
-        if let part = session.part { hash.combine("operation \(part)") }
+        if let part { hash.combine("operation \(part)") }
         let counted = sent.indices.filter { i in
             let step = script.steps[Int(sent[i])]
             return !step.optional && step.role != .handshake && !(timed && step.groupIndex < 0)

@@ -23,6 +23,12 @@ struct SessionTally: Sendable {
     private(set) var reordered = 0
     /// What other sessions' clients did not say in time (`--causality tape`).
     private(set) var missingElsewhere: [String] = []
+    /// Gates of other sessions up to this line of the tape hold nothing back.
+    private(set) var forgivenLine: Int32 = 0
+    /// Connections that were greeted again as every new one is.
+    private(set) var greetings = 0
+    /// What people should know of how it was played.
+    private(set) var notes: [String] = []
 
     init(at now: WireInstant) { lastProgress = now }
 
@@ -75,9 +81,16 @@ struct SessionTally: Sendable {
     /// The client's time runs anew.
     mutating func extendTime(to now: WireInstant) { lastProgress = max(lastProgress, now) }
 
+    /// A new connection is greeted.
+    mutating func greeted() { greetings += 1 }
+
+    mutating func note(_ text: String) { notes.append(text) }
+
     /// What another session's client did not say is waited for no more.
-    mutating func forgive(elsewhere what: String, at now: WireInstant) {
+    /// - Parameter line: the last line of the tape whose message is waited for no more.
+    mutating func forgive(elsewhere what: String, upTo line: Int32, at now: WireInstant) {
         lastProgress = now
         missingElsewhere.append(what)
+        forgivenLine = line
     }
 }

@@ -1,0 +1,214 @@
+internal import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapePlayback
+internal import WiretapeProtocol
+internal import WiretapeReport
+internal import WiretapeWire
+
+/// The rules of a run: what they decide, what they have done, and what of it still goes on.
+struct RunFaults {
+    private(set) var plan: FaultPlan
+    private var engine: FaultEngine
+    private(set) var firings: [ReplayReport.Firing] = []
+    /// Firings of rules that were replaced since: they say nothing of rules that are called alike.
+    private var firingsBefore = 0
+    /// Moments that rules wait for, and those since the run began that have come.
+    private(set) var times: [RuleFilters.Since]
+    private var runMarks: Set<Int> = []
+    /// Connections by listener.
+    private var accepted: [String: Int] = [:]
+    /// Requests of the whole run, for draws about those of no session.
+    private(set) var requestCount = 0
+    /// Faults that last for a while.
+    private var lasting: [Lasting] = []
+    /// The server's absence.
+    private var outage: OutageState?
+    /// Ends that follow the answer to a request.
+    private var cuts: [RequestCut] = []
+
+    /// Something that is over at a moment.
+    struct Lasting: Sendable {
+        var until: WireInstant
+        var connection: ConnectionID
+        var effect: FaultEffect
+    }
+
+    /// The server is away for a while, for everybody.
+    struct OutageState: Sendable {
+        var until: WireInstant
+        var answer: Int?
+        var hit: FaultHit
+
+        var name: String { hit.name }
+    }
+
+    /// What follows the answer to a request, or comes later than the request.
+    struct RequestCut: Sendable {
+        var connection: ConnectionID
+        var ticket: UInt64
+        var ending: Link.Ending
+        var moment: FaultMoment
+        /// Index of the session; nil: it is about none.
+        var run: Int?
+        /// The answer is a poll's that is cut short: with it the client loses its session's connection.
+        var isPoll = false
+        /// Known once the answer is acknowledged.
+        var until: WireInstant?
+        var complete = false
+    }
+
+    init(_ plan: FaultPlan, seed: UInt64) {
+        self.plan = plan
+        engine = FaultEngine(plan, seed: seed, hasServer: false)
+        times = RunFaults.times(of: engine)
+    }
+
+    /// Nothing is to be asked of anybody.
+    var isEmpty: Bool { plan.rules.isEmpty }
+
+    private static func times(of engine: FaultEngine) -> [RuleFilters.Since] {
+        var times: [RuleFilters.Since] = []
+        for time in engine.times where !times.contains(time) { times.append(time) }
+        return times
+    }
+
+    // MARK: Other rules
+
+    /// Other rules from now on. Their counters begin at 0; what the rules before them have begun goes on to its end.
+    mutating func replace(with plan: FaultPlan, seed: UInt64) {
+        self.plan = plan
+        firingsBefore = firings.count
+        engine = FaultEngine(plan, seed: seed, hasServer: false)
+        times = RunFaults.times(of: engine)
+        runMarks = []
+    }
+
+    /// Other rules from now on. Those that stay as they were go on counting; the others begin at 0.
+    mutating func change(to plan: FaultPlan) {
+        self.plan = plan
+        engine.change(to: plan)
+        let before = times
+        times = RunFaults.times(of: engine)
+        runMarks = Set(times.indices.filter { i in runMarks.contains { before[$0] == times[i] } })
+    }
+
+    // MARK: What they decide
+
+    /// About a message, either way.
+    /// - Parameter ordinal: the how many-th of its direction it is in its session.
+    mutating func judge(_ message: Message, ordinal: Int, _ moment: FaultMoment) -> MessageFate? {
+        MessageFate(engine.message(message, ordinal: ordinal, moment))
+    }
+
+    /// About the end of a connection.
+    /// - Parameter code: that of the close frame, if it is one.
+    mutating func judgeClose(by side: Direction, code: UInt16?, _ moment: FaultMoment) -> MessageFate? {
+        MessageFate(engine.close(by: side, code: code, moment))
+    }
+
+    /// About a request and its answer.
+    /// - Parameter ordinal: the how many-th of its session it is; nil: of the run.
+    mutating func judge(
+        _ head: RequestHead, _ kind: ExchangeKind, ordinal: Int?, _ moment: FaultMoment
+    ) -> RequestFate? {
+        RequestFate(engine.request(head, kind, ordinal: ordinal ?? requestCount, moment))
+    }
+
+    /// A request of the run; to be told of each.
+    mutating func countRequest() { requestCount += 1 }
+
+    /// About a new connection.
+    mutating func judgeAccept(listener: String, sinceRun: UInt64?) -> RequestFate? {
+        accepted[listener, default: 0] += 1
+        return RequestFate(
+            engine.accept(.accept, listener: listener, ordinal: accepted[listener] ?? 1, sinceRun: sinceRun))
+    }
+
+    /// At a moment that has come.
+    mutating func judge(_ time: RuleFilters.Since, _ moment: FaultMoment) -> [FaultHit] { engine.time(time, moment) }
+
+    // MARK: What they have done
+
+    mutating func record(_ firing: ReplayReport.Firing) { firings.append(firing) }
+
+    /// Firings of the rules that are there now.
+    var ownFirings: ArraySlice<ReplayReport.Firing> { firings[firingsBefore...] }
+
+    // MARK: Moments
+
+    /// When the next moment of the run comes that a rule waits for.
+    /// - Parameter origin: when the run began.
+    func nextMark(since origin: WireInstant?) -> WireInstant? {
+        guard let origin else { return nil }
+        var next: WireInstant?
+        for (i, since) in times.enumerated() where since.mark == .run && !runMarks.contains(i) {
+            let at = origin.advanced(by: since.gap)
+            next = min(next ?? at, at)
+        }
+        return next
+    }
+
+    /// Whether that moment of the run has come by now; true once.
+    mutating func comes(_ i: Int, since origin: WireInstant?, by now: WireInstant) -> Bool {
+        guard !runMarks.contains(i), let at = origin?.advanced(by: times[i].gap), at <= now else { return false }
+        runMarks.insert(i)
+        return true
+    }
+
+    // MARK: What lasts
+
+    /// When something that lasts, or an end that follows an answer, is due next.
+    var nextWake: WireInstant? {
+        var next: WireInstant?
+        for cut in cuts { if let until = cut.until { next = min(next ?? until, until) } }
+        for one in lasting { next = min(next ?? one.until, one.until) }
+        return next
+    }
+
+    mutating func begin(_ effect: FaultEffect, on c: ConnectionID, until: WireInstant) {
+        lasting.append(Lasting(until: until, connection: c, effect: effect))
+    }
+
+    /// What has lasted long enough by now.
+    mutating func takeOver(by now: WireInstant) -> [Lasting] {
+        let over = lasting.filter { $0.until <= now }
+        if !over.isEmpty { lasting.removeAll { $0.until <= now } }
+        return over
+    }
+
+    /// Somebody has ended the silence of a connection.
+    mutating func forgetStalls(of c: ConnectionID) {
+        lasting.removeAll { one in
+            if case .stall = one.effect { one.connection == c } else { false }
+        }
+    }
+
+    mutating func begin(_ outage: Outage, by hit: FaultHit, at now: WireInstant) {
+        self.outage = OutageState(until: now.advanced(by: outage.duration), answer: outage.answer, hit: hit)
+    }
+
+    /// The outage that goes on.
+    func outage(at now: WireInstant) -> OutageState? {
+        guard let outage, now < outage.until else { return nil }
+        return outage
+    }
+
+    // MARK: Ends behind answers
+
+    mutating func add(_ cut: RequestCut) { cuts.append(cut) }
+
+    /// The client has the answer that goes before the ends of that ticket, or it never will.
+    mutating func acknowledged(_ ticket: UInt64, complete: Bool, until: WireInstant) {
+        for i in cuts.indices where cuts[i].ticket == ticket {
+            cuts[i].until = until
+            cuts[i].complete = complete
+        }
+    }
+
+    /// The ends that are due by now.
+    mutating func takeCuts(by now: WireInstant) -> [RequestCut] {
+        let due = cuts.filter { $0.until.map { $0 <= now } ?? false }
+        if !due.isEmpty { cuts.removeAll { $0.until.map { $0 <= now } ?? false } }
+        return due
+    }
+}

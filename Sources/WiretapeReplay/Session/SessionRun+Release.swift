@@ -1,0 +1,67 @@
+internal import WiretapeBytes
+internal import WiretapeProtocol
+
+extension SessionRun {
+    /// What the session does next.
+    enum Next: Hashable, Sendable {
+        /// This step is due, at its time. Tell ``SessionRun/sent(_:at:due:)`` when it went out.
+        case send(Int, due: WireInstant)
+        /// Nothing before this time.
+        case wait(WireInstant)
+        /// The client's turn.
+        case held
+        /// No connection, a connection that is being cut, or nothing left.
+        case idle
+    }
+
+    /// The next server message by the release rules of `docs/replay.md`: recorded order; a message that waits for the
+    /// client holds back pushes and its own chain, and a reply whose chain is complete passes it; a message that waits for
+    /// time holds back everything after it.
+    /// - Parameter elsewhere: the line of the first client message that another session still waits for; with
+    ///   `--causality tape` nothing recorded behind it leaves.
+    func next(at now: WireInstant, elsewhere: Int32 = .max, _ options: ReplayOptions) -> Next {
+        // Not `let link`: a copy of it for every message.
+        guard standing.failure == nil, !standing.isStalled, link?.isCut == false else { return .idle }
+        if link?.greeting.isEmpty == false { queueGreeting(options) }
+        if link?.again.isEmpty == false, let first = link?.again.min(by: { $0.due < $1.due }),
+            mayLeave(first.step, options)
+        {
+            return first.due <= now ? .send(first.step, due: first.due) : .wait(first.due)
+        }
+        guard let ready = link?.readyAt else { return .held }
+        let head = cursor.head
+        guard head < script.steps.count else { return cursor.isPlayed ? .idle : .held }
+        guard mayLeave(head, options) else { return .held }
+        if cursor.canSend(head, elsewhere) { return timed(head, ready, now, options) }
+        if let reply = cursor.firstPassingReply(after: head, elsewhere) { return timed(reply, ready, now, options) }
+        return .held
+    }
+
+    private func timed(_ step: Int, _ ready: WireInstant, _ now: WireInstant, _ options: ReplayOptions) -> Next {
+        let due = cursor.due(step, ready: ready, options)
+        return due <= now ? .send(step, due: due) : .wait(due)
+    }
+
+    /// The step went out, or was lost with a fault in its place.
+    func sent(_ step: Int, at now: WireInstant, due: WireInstant) {
+        // A loop's small delays must not add up; large ones (a stopped process) must not end in a burst.
+        // What a rule held back does not move what comes after it.
+        let isHeld = link?.faults.heldUntil.map { due <= $0 } ?? false
+        let moment = cursor.clockRanOn || isHeld || now.since(due) < 20_000_000 ? due : now
+        cursor.sent(step, at: moment, isRepeated: link?.greeted.contains(step) == true)
+        tally.progressed(at: now)
+        spend(step)
+        if link?.again.isEmpty == false { link?.again.removeAll { $0.step == step } }
+        guard script.steps[step].role == .handshake, link?.readyAt == nil else { return }
+        link?.readyAt = now
+    }
+}
+
+extension ReplayOptions {
+    /// A recorded gap as it is played: at most `--idle-cap`, divided by the speed, in nanoseconds of the client's time.
+    func scaled(from earlier: UInt64, to later: UInt64) -> UInt64 {
+        guard later > earlier, case .factor(let factor) = speed else { return 0 }
+        let gap = Double(min(later - earlier, idleCap ?? .max)) * timeScale / factor
+        return gap < 9e18 ? UInt64(gap) : 9_000_000_000_000_000_000
+    }
+}
