@@ -25,7 +25,7 @@ extension ReplayEngine {
                 flush(&batch, of: r, into: &out)
                 refuseStrangers(of: r, into: &out)
             }
-            if runs[r].link?.isFull == true {
+            if runs[r].link?.underWay.isFull == true {
                 // Goes on when the client has taken some.
                 flush(&batch, of: r, into: &out)
                 runs[r].wakeAt = nil
@@ -103,11 +103,11 @@ extension ReplayEngine {
 
     mutating func append(_ step: Int, _ message: Message, of r: Int, _ batch: inout Batch) {
         // Not a copy of the whole link: it would be copied again by the changes below.
-        guard let ids = runs[r].link?.ids, let transport = runs[r].link?.transport else { return }
+        guard let ids = runs[r].link?.chains.ids, let transport = runs[r].link?.transport else { return }
         var bytes: [UInt8] = []
         let opcode = writer(of: r).write(message, ids: ids, on: transport, into: &bytes)
         if message.role == .request, let chain = message.chain, let place = runs[r].script.steps[step].place {
-            runs[r].link?.chains[Chain(ids.live(chain), origin: chain.origin)] = place
+            runs[r].link?.chains.open(chain, at: place)
             // The codec tells an answer to the server from the end of an upload by knowing what was asked.
             tell(bytes, opcode, of: r)
         }
@@ -117,7 +117,7 @@ extension ReplayEngine {
         if message.role == .reply { answered(step, of: r) }
         runs[r].answered(step)
         if message.role == .reply, let chain = message.chain, let place = runs[r].script.steps[step].place {
-            runs[r].link?.end(chain, at: place)
+            runs[r].link?.chains.end(chain, at: place)
         }
         batch.frame = Int(runs[r].script.steps[step].frame)
         batch.opcode = opcode
@@ -137,7 +137,7 @@ extension ReplayEngine {
         let messages =
             runs[r].link?.memory == nil ? [] : batch.steps.compactMap { runs[r].script.message($0) }
         // What an earlier connection has had is not lost with this one.
-        let greeted = runs[r].link?.greeted ?? []
+        let greeted = runs[r].link?.repeats.greeted ?? []
         let steps = greeted.isEmpty ? batch.steps : batch.steps.filter { !greeted.contains($0) }
         deliver(batch.bytes, batch.opcode, messages, steps: steps, to: r, into: &out)
         letPass(batch.steps.count, of: r, into: &out)

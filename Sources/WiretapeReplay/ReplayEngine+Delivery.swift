@@ -31,8 +31,8 @@ extension ReplayEngine {
         let connection = runs[r].link?.connection
         let ticket = ticket()
         // A single answer leaves as a whole: nothing of it is on its way yet.
-        let isGathered = runs[r].link?.answer != nil
-        runs[r].link?.gave(ticket, steps, bytes: isGathered ? 0 : payload.count)
+        let isGathered = runs[r].link?.gathered != nil
+        runs[r].link?.underWay.gave(ticket, steps, bytes: isGathered ? 0 : payload.count)
         switch transport {
         case .lp:
             runs[r].link?.polls.queue.append(
@@ -50,11 +50,11 @@ extension ReplayEngine {
         case .http where isGathered:
             var piece: [UInt8] = []
             runs[r].session.codec.type.frame(payload.span, on: .http, into: &piece)
-            runs[r].link?.answer?.body += piece
+            runs[r].link?.gather(piece)
         case .sse, .stream, .multipart, .http:
             guard let connection else { return }
             var piece: [UInt8] = []
-            if runs[r].link?.multipart != nil {
+            if case .parts = runs[r].link?.body {
                 runs[r].link?.addPart(payload.span, runs[r].session.codec.type, into: &piece)
             } else {
                 runs[r].session.codec.type.frame(payload.span, on: transport, into: &piece)
@@ -131,16 +131,16 @@ extension ReplayEngine {
     ) {
         clock.reach(now)
         if let r = peers[c]?.trails, runs[r].trailing?.connection == c {
-            runs[r].trailing?.handedOver(ticket)
-            guard runs[r].trailing?.hasUnderWay == false else { return }
+            runs[r].trailing?.underWay.handedOver(ticket)
+            guard runs[r].trailing?.underWay.isEmpty == true else { return }
             runs[r].trailing = nil
             peers[c]?.trails = nil
             return
         }
         guard let r = peers[c]?.run ?? peers[c]?.carried, runs[r].isConnected else { return }
-        let wasFull = runs[r].link?.isFull ?? false
-        runs[r].link?.handedOver(ticket)
+        let wasFull = runs[r].link?.underWay.isFull ?? false
+        runs[r].link?.underWay.handedOver(ticket)
         if runs[r].link?.transport == .lp { runs[r].link?.polls.handedOver(ticket) }
-        if wasFull, runs[r].link?.isFull == false { advance(r, into: &out) }
+        if wasFull, runs[r].link?.underWay.isFull == false { advance(r, into: &out) }
     }
 }

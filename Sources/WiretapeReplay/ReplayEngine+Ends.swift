@@ -75,7 +75,7 @@ extension ReplayEngine {
         case .settling(let until, let ending, let complete):
             if until <= now {
                 // Everything is acknowledged, so the kernel has it.
-                if complete, !ending.isTruncated { runs[r].link?.handedOverAll() }
+                if complete, !ending.isTruncated { runs[r].link?.underWay.handedOverAll() }
                 carryOut(ending, of: r, complete: complete, into: &out)
                 return runs[r].link?.isCut ?? true
             }

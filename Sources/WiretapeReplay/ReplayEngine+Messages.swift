@@ -84,7 +84,7 @@ extension ReplayEngine {
     private mutating func sayFarewell(_ r: Int, into out: inout [ReplayAction]) {
         runs[r].cursor.giveUpRepeats()
         runs[r].standing.departure = .inOrder
-        guard let transport = runs[r].link?.transport, let ids = runs[r].link?.ids else { return }
+        guard let transport = runs[r].link?.transport, let ids = runs[r].link?.chains.ids else { return }
         var verdict = farewellEnd(of: r)
         for index in runs[r].script.farewellAnswers {
             if let message = runs[r].script.message(index) {

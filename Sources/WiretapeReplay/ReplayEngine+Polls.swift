@@ -115,7 +115,7 @@ extension ReplayEngine {
                 .init(request: kind.rawValue, status: 200, transport: .lp, time: elapsed), failed: nil, at: now)
         }
         link.polls.since = now
-        runs[r].cursor.deliverAgain(link.stepsUnderWay)
+        runs[r].cursor.deliverAgain(link.underWay.steps)
         runs[r].client.assigned = .token
         runs[r].goOn(link, hasLost: parked.end == nil, at: now, options)
         runs[r].link?.watch.excuse(at: now)

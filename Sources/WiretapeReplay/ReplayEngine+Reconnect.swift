@@ -50,7 +50,7 @@ extension ReplayEngine {
     /// given it up.
     func isSilent(_ r: Int) -> Bool {
         guard let link = runs[r].link, link.faults.isSilent else { return false }
-        return !runs[r].isOver || runs[r].isComplete && !link.stepsUnderWay.isEmpty
+        return !runs[r].isOver || runs[r].isComplete && !link.underWay.steps.isEmpty
     }
 
     // MARK: Behind the last message

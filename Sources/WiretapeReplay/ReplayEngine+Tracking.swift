@@ -180,7 +180,7 @@ extension ReplayEngine {
         let queued = runs[r].cursor.sent.count - place.sent
         runs[r].link?.polls.queue = []
         runs[r].link?.polls.body = []
-        runs[r].link?.handedOverAll()
+        runs[r].link?.underWay.handedOverAll()
         runs[r].cursor.restore(runs[r].cursor.sent.suffix(count + queued).map(Int.init))
     }
 }

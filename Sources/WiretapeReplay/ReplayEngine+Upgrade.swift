@@ -79,13 +79,13 @@ extension ReplayEngine {
         guard var link = runs[r].parked?.link else { return }
         runs[r].parked = nil
         // What the protocol sends again may be lost again until the kernel has it.
-        let lost = link.stepsUnderWay + (runs[r].trailing?.stepsUnderWay ?? [])
+        let lost = link.underWay.steps + (runs[r].trailing?.underWay.steps ?? [])
         let again = lost.filter { step in
             runs[r].script.message(step).map { link.memory?.keeps($0) ?? false } ?? false
         }
         runs[r].cursor.restore(lost.filter { !again.contains($0) })
         runs[r].cursor.deliverAgain(again)
-        link.handedOverAll()
+        link.underWay.handedOverAll()
         link.connection = c
         let first = link.memory?.reopened(at: now) ?? []
         runs[r].addStep(

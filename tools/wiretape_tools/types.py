@@ -60,7 +60,7 @@ def code_lines(text: str) -> list[str]:
 def is_stored(lines: list[str], at: int) -> bool:
     """Whether the declaration on that line has no getter: no brace, one behind `=`, or one that begins observers."""
     rest = lines[at]
-    if "{" not in rest or re.search(r"=[^={]*\{", rest):
+    if "{" not in rest or "=" in rest.split("{", 1)[0]:
         return True
     behind = rest.split("{", 1)[1] + " " + " ".join(lines[at + 1 : at + 2])
     return re.match(r"\s*(didSet|willSet)\b", behind) is not None

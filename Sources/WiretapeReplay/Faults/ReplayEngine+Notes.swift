@@ -21,7 +21,7 @@ extension ReplayEngine {
     mutating func noteSaid(_ hits: [FaultHit], step: Int?, of r: Int, into out: inout [ReplayAction]) {
         guard tellsTape, let link = runs[r].link else { return }
         let notes = hits.map { FaultNote($0, line: line(step, of: r), .said) }
-        guard link.transport == .lp || link.answer != nil else {
+        guard link.transport == .lp || link.gathered != nil else {
             return out += notes.map { .note(link.connection ?? 0, .fault($0)) }
         }
         runs[r].link?.faults.notes += notes

@@ -235,11 +235,11 @@ extension ReplayEngine {
         var told = opening
         told.response = ResponseHead(status: given.status, headers: given.headers)
         var link = Link(transport, on: c, token: nil, told, session.codec, at: now)
-        if transport == .http { link.answer = given }
+        if transport == .http { link.body = .whole(given) }
         if transport == .multipart {
             let writer = (recorded == nil ? nil : session.multipart) ?? MultipartWriter(for: given)
             given.body = writer.opening
-            link.multipart = MultipartAnswer(writer)
+            link.body = .parts(MultipartAnswer(writer))
         }
         attach(link, c, head, .operation, to: r, into: &out)
         if transport != .http { out.append(.beginStream(c, given)) }
@@ -268,7 +268,7 @@ extension ReplayEngine {
     ) -> Bool {
         switch verdict {
         case .close(let code, let reason):
-            if let answer = runs[r].link?.answer {
+            if let answer = runs[r].link?.gathered {
                 let head = runs[r].link?.opening.request ?? runs[r].session.opening.request
                 let given = code == 1000 ? answer : plain(409, reason).readable(by: head)
                 out.append(.respond(c, given, thenClose: false, ticket: ticket()))

@@ -18,44 +18,31 @@ struct Link: Sendable {
     var codec: any FrameCodec
     /// Writes the session's messages for this client.
     var writer: any FrameCodec
-    /// Of a multipart answer: how it is written.
-    var multipart: MultipartAnswer?
-    /// Of a single answer: its head, and its body so far.
-    var answer: HTTPAnswer?
+    /// Of an answer that is no stream of its own: what it is so far.
+    var body = Body.stream
     /// What the protocol keeps for a connection that goes on without a new handshake.
     var memory: (any SessionMemory)?
     /// What the protocol's server insists on.
     var rules: (any ConnectionRules)?
     /// How long it waits for the client.
     var watch: ServerWatch
-    var ids = IDMap()
-    /// The recorded chain of each live one.
-    var chains: [Chain: Script.ChainPlace] = [:]
-    /// Live chains that have come to their end, in order: messages may still cross it, but not many.
-    private var ended: [(recorded: Chain, live: Chain, place: Script.ChainPlace)] = []
-    private static let endedKept = 4_096
+    /// The live ids of the script's chains.
+    var chains = LiveChains()
     /// The protocol's handshake is served, or there is none.
     var readyAt: WireInstant?
     /// Requests that are not on the tape and came before that: they are refused then.
     var strangers: [Message] = []
     static let mostStrangers = 4_096
-    /// Steps that are sent again out of turn: the handshake, and answers to repeated requests.
-    var again: [(step: Int, due: WireInstant)] = []
-    /// The greeting, until the protocol's opening is through; and what of it an earlier connection has had.
-    var greeting: [Int] = []
-    var greeted: Set<Int> = []
-    /// Payloads that the kernel has not wholly taken, in order from `firstUnderWay` on, and how many bytes they are together.
-    private var given: [UnderWay] = []
-    private var firstUnderWay = 0
-    private(set) var outstanding = 0
+    /// What is said out of turn.
+    var repeats = Repetitions()
+    /// What the kernel has not wholly taken.
+    var underWay = SendsUnderWay()
     /// Used on long polling only.
     var polls = LongPolls()
     var cut = Cut.none
     var faults = LinkFaults()
     var nextKeepalive: WireInstant?
-    var lastHeard: WireInstant
-    /// When it last heard something that was neither a keepalive nor an acknowledgement.
-    var lastSpoke: WireInstant
+    var hearing: Hearing
 
     init(
         _ transport: Transport, on c: ConnectionID?, token: String?, _ opening: StreamOpening, _ codec: CodecEntry,
@@ -77,26 +64,36 @@ struct Link: Sendable {
         rules = codec.rules
         watch = ServerWatch(ServerLimits(), isOpen: true, at: now)
         openedAt = now
-        lastHeard = now
-        lastSpoke = now
+        hearing = Hearing(heard: now, spoke: now)
     }
 
-    /// The chain's last message went out. Ids of chains that ended long before are forgotten.
-    mutating func end(_ recorded: Chain, at place: Script.ChainPlace) {
-        ended.append((recorded, Chain(ids.live(recorded), origin: recorded.origin), place))
-        guard ended.count >= Link.endedKept * 2 else { return }
-        for old in ended.prefix(Link.endedKept) {
-            if chains[old.live] == old.place { chains[old.live] = nil }
-            ids.unbind(old.recorded, from: old.live.id)
-        }
-        ended.removeFirst(Link.endedKept)
+    /// When the client was heard last.
+    struct Hearing: Sendable {
+        var heard: WireInstant
+        /// The same of what was neither a keepalive nor an acknowledgement.
+        var spoke: WireInstant
     }
 
-    /// A payload on its way to the kernel.
-    struct UnderWay: Sendable {
-        var ticket: UInt64
-        var steps: [Int]
-        var bytes: Int
+    /// How an answer is made of the session's messages.
+    enum Body: Sendable {
+        /// They go out as they come.
+        case stream
+        /// They are gathered: the head, and the body so far.
+        case whole(HTTPAnswer)
+        /// Each is a part of a multipart body.
+        case parts(MultipartAnswer)
+    }
+
+    /// The answer that is gathered, and goes out as a whole.
+    var gathered: HTTPAnswer? { if case .whole(let answer) = body { answer } else { nil } }
+
+    /// More of the answer that is gathered.
+    mutating func gather(_ piece: [UInt8]) {
+        guard case .whole(var answer) = body else { return }
+        // Taken out, so that the body is not copied.
+        body = .stream
+        answer.body += piece
+        body = .whole(answer)
     }
 
     /// An end that waits until the peer has what goes before it. Nothing else is sent meanwhile.
@@ -140,47 +137,4 @@ struct Link: Sendable {
     var hears: Bool { ending.map { $0.ending.silences == .toClient } ?? true }
 
     var isCut: Bool { if case .none = cut { false } else { true } }
-
-    /// Bytes on their way above which the session releases nothing more until the client has taken some: a client that
-    /// never reads must not make the tape pile up here.
-    static let mostOutstanding = 256 << 10
-
-    var isFull: Bool { outstanding >= Link.mostOutstanding }
-
-    mutating func gave(_ ticket: UInt64, _ steps: [Int], bytes: Int) {
-        given.append(UnderWay(ticket: ticket, steps: steps, bytes: bytes))
-        outstanding += bytes
-    }
-
-    /// Steps that the kernel has not wholly taken.
-    var stepsUnderWay: [Int] { given[firstUnderWay...].flatMap(\.steps) }
-
-    /// Whether the kernel has not wholly taken something, be it of the script or not.
-    var hasUnderWay: Bool { firstUnderWay < given.count }
-
-    /// The steps under way have other numbers, or none.
-    mutating func renumber(_ number: (Int) -> Int?) {
-        for i in given.indices { given[i].steps = given[i].steps.compactMap(number) }
-    }
-
-    /// The kernel has that payload and all before it.
-    mutating func handedOver(_ ticket: UInt64) {
-        while firstUnderWay < given.count, given[firstUnderWay].ticket <= ticket {
-            outstanding -= given[firstUnderWay].bytes
-            firstUnderWay += 1
-        }
-        if firstUnderWay == given.count {
-            handedOverAll()
-        } else if firstUnderWay > 1_024, firstUnderWay * 2 > given.count {
-            given.removeFirst(firstUnderWay)
-            firstUnderWay = 0
-        }
-    }
-
-    /// Whatever is on its way is as good as there.
-    mutating func handedOverAll() {
-        given.removeAll(keepingCapacity: true)
-        firstUnderWay = 0
-        outstanding = 0
-    }
 }

@@ -6,20 +6,18 @@ extension SessionRun {
     /// did not get comes now, and is not what the policies take away.
     func greetAgain(at now: WireInstant) {
         guard let steps = greeting?.steps, !steps.isEmpty else { return }
-        link?.greeting = steps
-        link?.greeted = Set(steps).intersection(cursor.sent.lazy.map(Int.init))
+        link?.repeats.greet(steps, greeted: Set(steps).intersection(cursor.sent.lazy.map(Int.init)))
         cursor.greet(steps, at: now)
         tally.greeted()
     }
 
     /// Once the protocol's opening is through: the greeting goes before all else, with its recorded gaps.
     func queueGreeting(_ options: ReplayOptions) {
-        guard let ready = link?.readyAt, let steps = link?.greeting else { return }
+        guard let ready = link?.readyAt, let steps = link?.repeats.takeGreeting() else { return }
         for step in steps {
             let gap = options.scaled(from: script.begun, to: script.steps[step].time)
-            link?.again.append((step, ready.advanced(by: gap)))
+            link?.repeats.add(step, due: ready.advanced(by: gap))
         }
-        link?.greeting = []
     }
 
     /// The replay cannot know what this protocol's server makes of a subscription that is asked for again.

@@ -22,7 +22,7 @@ extension SessionRun {
 
     /// Finds the counterpart of a message of the client, and takes it for that.
     func match(_ message: Message, at now: WireInstant, _ options: ReplayOptions) -> Match {
-        link?.lastHeard = now
+        link?.hearing.heard = now
         switch message.role {
         case .keepalive, .ack:
             if message.role == .keepalive { tally.ping() }
@@ -32,7 +32,7 @@ extension SessionRun {
                 cursor.settle(farewell, at: now, &tally)
             }
             return .aside
-        case .request, .send, .push, .part, .reply, .cancel, .handshake, .opaque: link?.lastSpoke = now
+        case .request, .send, .push, .part, .reply, .cancel, .handshake, .opaque: link?.hearing.spoke = now
         }
         guard options.match != .off else {
             guard let step = cursor.nearest(to: message, in: place(of: message)) else { return .extra }
@@ -118,7 +118,7 @@ extension SessionRun {
     /// The chain that a live message continues; nil for one that opens its own, or for an id that was never heard of.
     func place(of message: Message) -> Script.ChainPlace? {
         guard let chain = message.chain, let link, message.role != .handshake else { return nil }
-        return link.chains[chain] ?? Script.ChainPlace(group: -1, slot: 0)
+        return link.chains.place(of: chain) ?? Script.ChainPlace(group: -1, slot: 0)
     }
 
     // MARK: Ids
@@ -127,13 +127,11 @@ extension SessionRun {
     private func bind(_ message: Message, to step: Int) {
         guard let recorded = script.message(step), let place = script.steps[step].place else { return }
         if let from = recorded.chain, let to = message.chain, message.role == .request {
-            link?.ids.bind(from, to: to.id)
-            link?.chains[to] = place
+            link?.chains.bind(from, to: to, at: place)
         }
         guard let group = script.steps[step].group else { return }
         for (i, (from, to)) in zip(recorded.opens, message.opens).enumerated() {
-            link?.ids.bind(from, to: to.id)
-            link?.chains[to] = Script.ChainPlace(group: group, slot: i + 1)
+            link?.chains.bind(from, to: to, at: Script.ChainPlace(group: group, slot: i + 1))
         }
     }
 
@@ -141,12 +139,10 @@ extension SessionRun {
     private func release(_ message: Message, from step: Int) {
         guard let recorded = script.message(step) else { return }
         for (from, to) in zip([recorded.chain].compactMap(\.self), [message.chain].compactMap(\.self)) {
-            link?.chains[to] = nil
-            link?.ids.unbind(from, from: to.id)
+            link?.chains.unbind(from, from: to)
         }
         for (from, to) in zip(recorded.opens, message.opens) {
-            link?.chains[to] = nil
-            link?.ids.unbind(from, from: to.id)
+            link?.chains.unbind(from, from: to)
         }
     }
 
@@ -177,6 +173,6 @@ extension SessionRun {
 
     private func sayAgain(_ said: Int, after step: Int, at now: WireInstant, _ options: ReplayOptions) {
         let gap = options.scaled(from: script.steps[step].time, to: script.steps[said].time)
-        link?.again.append((said, now.advanced(by: gap)))
+        link?.repeats.add(said, due: now.advanced(by: gap))
     }
 }

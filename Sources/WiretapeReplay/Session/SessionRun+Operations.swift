@@ -13,7 +13,7 @@ extension SessionRun {
         if let cancel {
             cursor.settle(cancel, at: now, &tally)
             cursor.giveUp { _ in true }
-        } else if link?.stepsUnderWay.isEmpty == true, cursor.isSaid {
+        } else if link?.underWay.steps.isEmpty == true, cursor.isSaid {
             // Only the end of the body was still to come, and clients do not wait for that.
             let script = script
             cursor.giveUp { script.steps[$0].role == nil }

@@ -24,7 +24,7 @@ extension SessionRun {
         else { return nil }
         let own = clientsTime(options, elsewhere: elsewhere, from: openedAt)
         // A client that only keeps its connection alive asks for nothing: else an end might never come.
-        guard cursor.awaitsRepeats, let ready = link?.readyAt, let spoke = link?.lastSpoke else { return own }
+        guard cursor.awaitsRepeats, let ready = link?.readyAt, let spoke = link?.hearing.spoke else { return own }
         let quiet = max(spoke, ready).advanced(by: options.grace)
         if let own, own.at <= quiet { return own }
         return (quiet, .repeats)
@@ -55,7 +55,7 @@ extension SessionRun {
     /// that is held for that message. It is given the time that the recorded client took, which no speed makes shorter,
     /// and `grace`.
     private func grace(_ options: ReplayOptions, from start: WireInstant) -> (at: WireInstant, what: Expiry)? {
-        guard link?.readyAt != nil, let heard = link?.lastHeard, let push = cursor.heldPush else { return nil }
+        guard link?.readyAt != nil, let heard = link?.hearing.heard, let push = cursor.heldPush else { return nil }
         let holding = cursor.awaited(before: push)
         guard let first = holding.first, !holding.contains(where: { cursor.causes($0, push) }) else { return nil }
         // Something must be left to postpone: what other sessions hold back does not go out for it.

@@ -22,7 +22,7 @@ extension SessionRun {
             link.reassign(places)
             other.attach(link, at: link.openedAt, options)
             other.link?.readyAt = ready
-            other.link?.again = link.again
+            other.link?.repeats = link.repeats
             other.keepServerID(of: self)
         }
         other.negotiation.awaitsUpgrade = negotiation.awaitsUpgrade
@@ -36,9 +36,9 @@ extension SessionRun {
 
     /// The id that the client was greeted with stands for that of this session from here on.
     private func keepServerID(of earlier: SessionRun) {
-        guard let mine = greetingChain, let theirs = earlier.greetingChain, let live = earlier.link?.ids.live(theirs)
+        guard let mine = greetingChain, let theirs = earlier.greetingChain, let live = earlier.link?.chains.live(theirs)
         else { return }
-        link?.ids.bind(mine, to: live)
+        link?.chains.bind(mine, to: live, at: nil)
     }
 
     /// What has happened here, step by step, in the other script; nil when that does not begin with it.
@@ -64,7 +64,7 @@ extension SessionRun {
 extension Link {
     /// Its steps are those of another script.
     fileprivate mutating func reassign(_ places: [Int: Int]) {
-        again = again.compactMap { again in places[again.step].map { ($0, again.due) } }
-        renumber { places[$0] }
+        repeats.renumber { places[$0] }
+        underWay.renumber { places[$0] }
     }
 }

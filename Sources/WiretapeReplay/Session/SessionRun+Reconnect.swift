@@ -58,7 +58,7 @@ extension SessionRun {
             return
         }
         let gap = options.scaled(from: script.opened, to: script.steps[greeting].time)
-        link?.again.append((greeting, now.advanced(by: gap)))
+        link?.repeats.add(greeting, due: now.advanced(by: gap))
     }
 
     /// The connection is gone, or is being ended by us. Messages that the kernel has not wholly taken were never sent.
@@ -66,7 +66,7 @@ extension SessionRun {
         guard let link else { return }
         // What a rule let others pass was never sent; a protocol that remembers sends it again itself.
         let passed = link.memory == nil ? link.faults.passed.compactMap(\.step) : []
-        cursor.restore(link.stepsUnderWay + passed)
+        cursor.restore(link.underWay.steps + passed)
         connect(nil)
         speech.lost()
         faults.mutedUntil = nil
@@ -76,8 +76,8 @@ extension SessionRun {
 
     /// Our own end of the connection is behind what is still queued: until the kernel has that, it may yet be lost.
     func trail() {
-        if let link, link.transport != .lp, link.hasUnderWay { trailing = link }
-        link?.handedOverAll()
+        if let link, link.transport != .lp, !link.underWay.isEmpty { trailing = link }
+        link?.underWay.handedOverAll()
     }
 
     /// The connection is gone, or the client has turned away from it: what the kernel did not take was never sent. Where
@@ -86,8 +86,8 @@ extension SessionRun {
         guard let lost = trailing, parked?.link.memory == nil else { return }
         trailing = nil
         // What the protocol had sent again is nobody's step, and the end behind it is lost all the same.
-        if lost.hasUnderWay { cursor.restoreEnding() }
-        cursor.restore(lost.stepsUnderWay)
+        if !lost.underWay.isEmpty { cursor.restoreEnding() }
+        cursor.restore(lost.underWay.steps)
     }
 
     /// The client goes on over a new connection as if there had been no end of the old one. The time without a connection

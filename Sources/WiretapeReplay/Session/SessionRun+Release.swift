@@ -22,10 +22,8 @@ extension SessionRun {
     func next(at now: WireInstant, elsewhere: Int32 = .max, _ options: ReplayOptions) -> Next {
         // Not `let link`: a copy of it for every message.
         guard standing.failure == nil, !standing.isStalled, link?.isCut == false else { return .idle }
-        if link?.greeting.isEmpty == false { queueGreeting(options) }
-        if link?.again.isEmpty == false, let first = link?.again.min(by: { $0.due < $1.due }),
-            mayLeave(first.step, options)
-        {
+        if link?.repeats.greeting.isEmpty == false { queueGreeting(options) }
+        if link?.repeats.isEmpty == false, let first = link?.repeats.first, mayLeave(first.step, options) {
             return first.due <= now ? .send(first.step, due: first.due) : .wait(first.due)
         }
         guard let ready = link?.readyAt else { return .held }
@@ -48,10 +46,10 @@ extension SessionRun {
         // What a rule held back does not move what comes after it.
         let isHeld = link?.faults.heldUntil.map { due <= $0 } ?? false
         let moment = cursor.clockRanOn || isHeld || now.since(due) < 20_000_000 ? due : now
-        cursor.sent(step, at: moment, isRepeated: link?.greeted.contains(step) == true)
+        cursor.sent(step, at: moment, isRepeated: link?.repeats.greeted.contains(step) == true)
         tally.progressed(at: now)
         spend(step)
-        if link?.again.isEmpty == false { link?.again.removeAll { $0.step == step } }
+        if link?.repeats.isEmpty == false { link?.repeats.sent(step) }
         guard script.steps[step].role == .handshake, link?.readyAt == nil else { return }
         link?.readyAt = now
     }

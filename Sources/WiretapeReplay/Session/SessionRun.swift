@@ -76,7 +76,7 @@ final class SessionRun: CountsAttempts {
     /// The last end of the tape is on its way, and nothing of the script before it.
     var isEnding: Bool {
         guard cursor.isPlayed, let link, let end = link.ending else { return false }
-        return end.ending.hit == nil && link.stepsUnderWay.isEmpty
+        return end.ending.hit == nil && link.underWay.steps.isEmpty
     }
 
     /// Nothing more will happen in this session.
