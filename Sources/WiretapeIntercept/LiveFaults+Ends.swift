@@ -39,7 +39,7 @@ extension LiveFaults {
             session.speech.lost()
             session.ended(by: by, how: how, at: now, origin: origin)
         }
-        if let key = carrier.key, carriers[key] === carrier, carrier.codec?.memory == nil { carriers[key] = nil }
+        if let key = carrier.key, carrier.codec?.memory == nil { directory.unname(key, carrier) }
     }
 
     /// A poll, an operation or a farewell was answered: what it says about the session's end.
@@ -63,8 +63,8 @@ extension LiveFaults {
 
     /// RST before anything was asked. Whose attempt it was can only be told by the address.
     package func refused(_ c: UInt32, by rule: String, at now: WireInstant) {
-        guard let host = peers[c], !host.isEmpty else { return }
-        let lost = sessions.first { session in
+        guard let host = directory.host(of: c), !host.isEmpty else { return }
+        let lost = directory.sessions.first { session in
             !session.isConnected && session.attempts.last?.ended != nil && session.identity.hasPrefix(host + " ")
         }
         guard let lost, lost.beginAttempt(at: now, origin: origin) else { return }
@@ -93,9 +93,7 @@ extension LiveFaults {
     package func expire(_ exchange: LiveExchange, by rule: String) {
         guard let session = exchange.session else { return }
         let key = exchange.entry?.type.sessionKey(exchange.opening) ?? session.carrier?.key
-        if let key { forgotten[key] = rule }
-        for name in keys(of: session) { forgotten[name] = rule }
-        if forgotten.count > 4_096 { forgotten = [:] }
+        directory.forget(session, key, by: rule)
     }
 
     /// The server is away.

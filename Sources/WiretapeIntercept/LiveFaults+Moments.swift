@@ -5,32 +5,20 @@ package import WiretapeFaults
 extension LiveFaults {
     /// A connection's mark has come: moments are counted from it.
     func begin(_ mark: RuleFilters.Since.Mark, of carrier: LiveCarrier, at now: WireInstant) {
-        guard reach.hasTime else { return }
-        for (i, since) in times.enumerated() where since.mark == mark {
-            let due = now.advanced(by: since.gap)
-            moments.append(LiveMoment(rule: i, carrier: carrier, due: due))
-            nextMoment = min(nextMoment ?? due, due)
-        }
+        if reach.hasTime { moments.begin(mark, of: carrier, at: now) }
     }
 
     /// When a rule of the point `time` wants to be asked next.
     package var nextTime: WireInstant? {
-        guard reach.hasTime else { return nil }
-        var next = nextMoment
-        guard hasBegun else { return next }
-        for since in times where since.mark == .run && !passedRunTimes.contains(since) {
-            let due = origin.advanced(by: since.gap)
-            next = min(next ?? due, due)
-        }
-        return next
+        reach.hasTime ? moments.next(since: hasBegun ? origin : nil) : nil
     }
 
     /// The rules whose moment has come, each with the connection that it is about; nil: it is about all.
     package func times(at now: WireInstant) -> [(hit: FaultHit, connection: UInt32?)] {
         guard reach.hasTime, hasBegun else { return [] }
         var found: [(hit: FaultHit, connection: UInt32?)] = []
-        let due = takeMoments(at: now)
-        for (i, since) in times.enumerated() {
+        let due = moments.takeDue(at: now)
+        for (i, since) in moments.times.enumerated() {
             guard since.mark == .run else {
                 for moment in due where moment.rule == i {
                     let carrier = moment.carrier
@@ -39,19 +27,9 @@ extension LiveFaults {
                 }
                 continue
             }
-            guard !passedRunTimes.contains(since), origin.advanced(by: since.gap) <= now else { continue }
-            passedRunTimes.insert(since)
+            guard moments.comes(since, after: origin, at: now) else { continue }
             found += engine.time(since, moment(of: nil, nil, at: now)).map { ($0, nil) }
         }
         return found
-    }
-
-    /// Those of connections that are still there, in the order of their sessions.
-    private func takeMoments(at now: WireInstant) -> [LiveMoment] {
-        guard let nextMoment, nextMoment <= now else { return [] }
-        let there = moments.filter { $0.carrier.session.carrier === $0.carrier }
-        moments = there.filter { $0.due > now }
-        self.nextMoment = moments.map(\.due).min()
-        return there.filter { $0.due <= now }.sorted { $0.carrier.session.number < $1.carrier.session.number }
     }
 }

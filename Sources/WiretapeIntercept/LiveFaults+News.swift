@@ -1,6 +1,5 @@
 internal import WiretapeAttempts
 package import WiretapeBytes
-package import WiretapeFaults
 package import WiretapeReport
 internal import WiretapeWire
 
@@ -39,14 +38,13 @@ extension LiveFaults {
             session.isNoted = false
             tell(session, at: now, &found)
         }
-        for firing in firings[min(toldFirings, firings.count)...] {
+        for firing in firings.takeUntold() {
             let news = RunNews(
                 time: firing.time, session: firing.session, run: firing.run,
                 what: .fault(
                     attempt: firing.attempt, rule: firing.rule, action: firing.action, counted: firing.counted))
             found.append((firing.time, 2, news))
         }
-        toldFirings = firings.count
         return found.enumerated().sorted { a, b in
             (a.element.at, a.element.rank, a.offset) < (b.element.at, b.element.rank, b.offset)
         }.map(\.element.news)
@@ -89,30 +87,20 @@ extension LiveFaults {
 
     /// The sessions that have passed, and whether each was connected.
     package var begunSessions: [(session: Int, wasConnected: Bool)] {
-        sessions.map { session in (session.number, session.attempts.contains { $0.outcome == .connected }) }
+        directory.sessions.map { session in (session.number, session.attempts.contains { $0.outcome == .connected }) }
     }
 
     /// The session that a connection carries, or carried last.
     package func session(on connection: UInt32) -> Int? { carried[connection] }
 
     func carries(_ connection: UInt32, _ session: LiveSession) {
-        guard changes != nil else { return }
-        carried[connection] = session.number
-    }
-
-    /// The connection is gone; what it carried is told for a while.
-    func forgetCarried(_ connection: UInt32) {
-        guard changes != nil, carried[connection] != nil else { return }
-        carriedBefore.append(connection)
-        guard carriedBefore.count > 2_048 else { return }
-        for old in carriedBefore.prefix(1_024) { carried[old] = nil }
-        carriedBefore.removeFirst(1_024)
+        if changes != nil { carried.carries(connection, session.number) }
     }
 
     /// What is there of a connection's session: its number and over which transport.
     package func carrier(on connection: UInt32) -> (session: Int, transport: String)? {
-        guard let number = carried[connection], sessions.indices.contains(number - 1),
-            let carrier = sessions[number - 1].carrier, carrier.connection == connection
+        guard let number = carried[connection], directory.sessions.indices.contains(number - 1),
+            let carrier = directory.sessions[number - 1].carrier, carrier.connection == connection
         else { return nil }
         return (number, carrier.transport.rawValue)
     }
@@ -120,30 +108,5 @@ extension LiveFaults {
     // MARK: Rules
 
     /// How often each rule has fired, by its name, since the rules were replaced last.
-    package var firingCounts: [String: Int] { firedNames }
-
-    /// Other rules from now on, all at once.
-    /// - Parameter restarting: all counters begin at 0; else those of rules that stay as they were go on.
-    package func changeRules(_ plan: FaultPlan, restarting: Bool) {
-        let old = self.plan
-        let oldTimes = times
-        if restarting {
-            engine = FaultEngine(plan, seed: engine.seed)
-            fired = []
-            firedNames = [:]
-        } else {
-            engine.change(to: plan)
-            fired = Set(fired.compactMap { plan.rules.firstIndex(of: old.rules[$0]) })
-            firedNames = firedNames.filter { name, _ in plan.rules.contains { $0.name == name } }
-        }
-        self.plan = plan
-        reach = FaultReach(plan, codecs)
-        times = LiveFaults.times(of: engine)
-        moments = moments.compactMap { moment in
-            guard let place = times.firstIndex(of: oldTimes[moment.rule]) else { return nil }
-            return LiveMoment(rule: place, carrier: moment.carrier, due: moment.due)
-        }
-        nextMoment = moments.map(\.due).min()
-        passedRunTimes = passedRunTimes.intersection(times)
-    }
+    package var firingCounts: [String: Int] { firings.counts }
 }

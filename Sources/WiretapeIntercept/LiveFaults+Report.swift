@@ -12,7 +12,7 @@ extension LiveFaults {
         var report = ReplayReport.empty(seed: seed)
         report.isLive = true
         var numbers = AttemptNumbers()
-        report.sessions = sessions.map { session in
+        report.sessions = directory.sessions.map { session in
             numbers.add(session.attempts, of: session.number, run: 1)
             return ReplayReport.Session(
                 session: session.number, run: 1, client: session.identity, assigned: .identity,
@@ -24,13 +24,13 @@ extension LiveFaults {
                 repeated: session.speech.repeated,
                 traffic: .init(toServer: session.toServer, toClient: session.toClient))
         }
-        report.faults = firings.map { $0.renumbered(by: numbers) }
-        report.faultsLeftOut = firingsLeftOut
-        report.unfired = plan.rules.enumerated().filter { !fired.contains($0.offset) }.map { _, rule in
+        report.faults = firings.kept.map { $0.renumbered(by: numbers) }
+        report.faultsLeftOut = firings.leftOut
+        report.unfired = plan.rules.enumerated().filter { !firings.rules.contains($0.offset) }.map { _, rule in
             ReplayReport.Unfired(rule: rule.name, text: unfired(rule), optional: rule.optional)
         }
         report.expectations = Judge.judge(
-            sessions.map { session in
+            directory.sessions.map { session in
                 JudgedSession(
                     session: session.number, run: 1, attempts: session.attempts,
                     finished: LiveFaults.wasEnded(session.attempts), speech: session.speech,
@@ -48,7 +48,7 @@ extension LiveFaults {
 
     /// When rules made the session's connection go silent.
     private func silences(of session: Int) -> [JudgedSession.Silence] {
-        firings.filter {
+        firings.kept.filter {
             $0.session == session && ($0.action.hasPrefix("stall") || $0.action.hasPrefix("mute"))
         }.map { JudgedSession.Silence(time: $0.time, attempt: $0.attempt) }
     }
@@ -65,7 +65,7 @@ extension LiveFaults {
                     text += "; nearest '\(nearest)' (\(RuleNames.times(names[nearest] ?? 0)))"
                 }
             }
-        } else if sessions.isEmpty {
+        } else if directory.sessions.isEmpty {
             text += ": no session came"
         }
         return text + ". Exit 5; 'optional: true' allows it."

@@ -61,29 +61,25 @@ extension LiveFaults {
 
     func find(_ exchange: LiveExchange, _ entry: CodecEntry, on c: UInt32, at now: WireInstant) {
         let key = entry.type.sessionKey(exchange.opening)
-        if let key, let carrier = carriers[key] {
+        if let key, let carrier = directory.carrier(named: key) {
             exchange.session = carrier.session
             exchange.carrier = carrier
             return
         }
-        if let key, let session = owner(of: key) {
+        if let key, let session = directory.owner(of: key) {
             exchange.session = session
             return
         }
         let route = entry.type.route(exchange.head)
-        let identity = identity(exchange.head, c)
+        let identity = directory.identity(exchange.head, c)
         if let known = waiting(route, identity, at: now) { return exchange.session = known }
-        let session = LiveSession(number: sessions.count + 1, route: route, identity: identity, changes)
-        sessions.append(session)
-        clients[LiveClient(route: route, identity: identity), default: []].append(session)
-        routes.insert(route)
-        exchange.session = session
+        exchange.session = directory.begin(route, identity, changes)
     }
 
     /// The client's oldest session that has no connection, else one whose connection went silent by a rule: by asking anew
     /// the client shows that it has given that up.
     private func waiting(_ route: String, _ identity: String, at now: WireInstant) -> LiveSession? {
-        let mine = clients[LiveClient(route: route, identity: identity)] ?? []
+        let mine = directory.sessions(of: identity, on: route)
         if let known = mine.first(where: { !$0.isConnected }) { return known }
         guard let silent = mine.first(where: { $0.carrier?.silentUntil.map { $0 > now } ?? false }),
             let carrier = silent.carrier
@@ -92,22 +88,12 @@ extension LiveFaults {
         return silent
     }
 
-    /// Who asks: its name, else a number for its credential, else address and agent, as in replay.
-    private func identity(_ head: RequestHead, _ c: UInt32) -> String {
-        if let name = head.query.first(where: { $0.name == "wt" && !$0.value.isEmpty })?.value { return name }
-        if let credential = head.credential {
-            let number = credentials[credential] ?? credentials.count + 1
-            credentials[credential] = number
-            return "credential \(number)"
-        }
-        return "\(peers[c] ?? "unknown") \(head.headers.first("User-Agent") ?? "no agent")"
-    }
-
     /// The client asks for a connection while another one of its own on that route is open.
     private func noteOverlap(_ exchange: LiveExchange, _ entry: CodecEntry, at now: WireInstant) {
         guard exchange.kind == .upgrade || exchange.kind == .stream || exchange.kind == .poll else { return }
         let route = entry.type.route(exchange.head)
-        let mine = clients[LiveClient(route: route, identity: identity(exchange.head, exchange.connection))] ?? []
+        let identity = directory.identity(exchange.head, exchange.connection)
+        let mine = directory.sessions(of: identity, on: route)
         let rival = mine.first { session in
             guard let carrier = session.carrier, carrier.silentUntil.map({ $0 <= now }) ?? true,
                 carrier.entry?.type.kind(carrier.opening.request) != .operation
@@ -124,7 +110,7 @@ extension LiveFaults {
             return
         }
         guard let entry = exchange.entry else { return }
-        if let key = entry.type.sessionKey(exchange.opening), let rule = forgotten[key] {
+        if let key = entry.type.sessionKey(exchange.opening), let rule = directory.forgotten(key) {
             exchange.refusal = (entry.type.answer(.unknownID, to: exchange.head), rule)
         } else if let session = exchange.session, session.downgraded.contains(exchange.transport), opens(exchange) {
             exchange.refusal = (entry.type.answer(.notOffered, to: exchange.head), "downgrade")
@@ -167,7 +153,7 @@ extension LiveFaults {
     package func negotiated(_ exchange: LiveExchange, body: [UInt8], at now: WireInstant) -> [UInt8] {
         exchange.opening.responseBody = body
         guard let entry = exchange.entry, let session = exchange.session else { return body }
-        if let key = entry.type.sessionKey(exchange.opening) { own(key, session) }
+        if let key = entry.type.sessionKey(exchange.opening) { directory.own(key, session) }
         session.isRedirected = entry.type.redirection(exchange.opening) != nil
         guard !session.downgraded.isEmpty else { return body }
         return entry.type.negotiation(body, without: session.downgraded) ?? body
@@ -215,10 +201,7 @@ extension LiveFaults {
         } else if key != nil || entry.type.claim(exchange.opening) >= .likely {
             adopt(entry, carrier)
         }
-        if let key {
-            own(key, session)
-            carriers[key] = carrier
-        }
+        if let key { directory.name(key, carrier) }
         // What the protocol keeps goes on; the first connection follows none.
         if exchange.carrier?.codec?.memory != nil {
             session.speech.resumed()

@@ -10,7 +10,7 @@ extension LiveFaults {
             guard exchange.kind == .operation || exchange.kind == .stream,
                 exchange.carrier == nil
             else { return }
-            if let key = other.type.sessionKey(exchange.opening), owner(of: key) != nil { return }
+            if let key = other.type.sessionKey(exchange.opening), directory.owner(of: key) != nil { return }
         } else if exchange.kind != .other {
             return
         }

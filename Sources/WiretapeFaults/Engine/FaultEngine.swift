@@ -114,9 +114,13 @@ package struct FaultEngine: Sendable {
         }
     }
 
-    /// The moments at which rules of the point `time` want to be asked, as nanoseconds since each mark.
+    /// The moments at which rules of the point `time` want to be asked, each once, as nanoseconds since its mark.
     package var times: [RuleFilters.Since] {
-        plan.rules.compactMap { $0.selector.subject == .point(.time) ? $0.filters.since : nil }
+        var times: [RuleFilters.Since] = []
+        for rule in plan.rules where rule.selector.subject == .point(.time) {
+            if let since = rule.filters.since, !times.contains(since) { times.append(since) }
+        }
+        return times
     }
 
     /// The rules of the point `time` whose moment is exactly `since`.

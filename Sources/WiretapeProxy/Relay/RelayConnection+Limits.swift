@@ -71,7 +71,8 @@ extension RelayConnection: SeatedClient {
     func giveWay(_ phase: Seat.Phase, at now: WireInstant) {
         let reason = "another client needed its place"
         if phase == .head, client?.sentEnd == false {
-            recordPartialHead(held?.http.requests.partialHead ?? http?.requests.partialHead ?? [], reason, at: now)
+            recordPartialHead(
+                held?.http.request.scanner.partialHead ?? http?.requests.partialHead ?? [], reason, at: now)
             let x = (held?.http.lastX ?? http?.lastX ?? 0) + 1
             let words = OwnAnswer.noPlace
             node.tap?.record(.response, id, flags: RecordFlags.toClient | RecordFlags.proxy, x: x, at: now, words.span)

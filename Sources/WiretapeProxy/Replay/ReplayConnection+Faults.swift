@@ -17,12 +17,12 @@ extension ReplayConnection {
     /// What was said before leaves as it would; of the rest so many bytes.
     func limit(_ count: Int) {
         write()
-        budget = min(budget ?? .max, count)
+        ruled.budget = min(ruled.budget ?? .max, count)
     }
 
     func withinBudget(_ bytes: [UInt8]) -> [UInt8] {
-        guard let budget else { return bytes }
-        self.budget = budget - min(budget, bytes.count)
+        guard let budget = ruled.budget else { return bytes }
+        ruled.budget = budget - min(budget, bytes.count)
         return Array(bytes.prefix(budget))
     }
 
@@ -40,15 +40,15 @@ extension ReplayConnection {
 
     /// Half-open, or as before.
     func stall(reads: Bool, writes: Bool) {
-        guard !isGone else { return }
+        guard !ends.isGone else { return }
         write()
         pacer.isStopped = writes
-        isDeaf = reads
-        if reads, !sawFIN {
+        ruled.isDeaf = reads
+        if reads, !ends.sawFIN {
             stream.isReading = false
-            nextPeek = server.loop.now.advanced(by: Self.peekInterval)
+            ruled.nextPeek = server.loop.now.advanced(by: Self.peekInterval)
         } else {
-            nextPeek = nil
+            ruled.nextPeek = nil
         }
         server.touch(self)
     }
@@ -57,16 +57,16 @@ extension ReplayConnection {
 
     /// A client that is not read may have ended: its FIN is noticed here, its RST by the loop.
     func peek() {
-        guard let due = nextPeek, due <= server.loop.now else { return }
-        guard isDeaf, !sawFIN else {
-            nextPeek = nil
+        guard let due = ruled.nextPeek, due <= server.loop.now else { return }
+        guard ruled.isDeaf, !ends.sawFIN else {
+            ruled.nextPeek = nil
             return
         }
         guard stream.peerHasEnded else {
-            nextPeek = server.loop.now.advanced(by: Self.peekInterval)
+            ruled.nextPeek = server.loop.now.advanced(by: Self.peekInterval)
             return
         }
-        nextPeek = nil
+        ruled.nextPeek = nil
         noticeEnd()
     }
 }

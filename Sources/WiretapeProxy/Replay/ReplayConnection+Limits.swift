@@ -6,11 +6,11 @@ internal import WiretapeWire
 
 /// What is awaited from the client, and what becomes of one that keeps us waiting.
 extension ReplayConnection: SeatedClient {
-    var isAwaited: Bool { !isDeaf && stream.queued == 0 && stream.unacknowledged == 0 }
+    var isAwaited: Bool { !ruled.isDeaf && stream.queued == 0 && stream.unacknowledged == 0 }
 
     /// What a rule keeps from leaving, and the end of a connection, have times of their own.
     var phase: Seat.Phase {
-        guard !isGone, !isLeaving, pacer.count == 0 else { return .busy }
+        guard !ends.isGone, !isLeaving, pacer.count == 0 else { return .busy }
         return switch endpoint.awaited {
         case .nothing: .busy
         case .request: exchange == 0 ? .silent : .idle
@@ -20,7 +20,7 @@ extension ReplayConnection: SeatedClient {
     }
 
     func timedOut(_ phase: Seat.Phase, at now: WireInstant) {
-        let reason = server.limits.reason(phase)
+        let reason = server.entrance.limits.reason(phase)
         switch phase {
         case .silent, .idle: disconnect()
         case .head, .body:
@@ -33,7 +33,7 @@ extension ReplayConnection: SeatedClient {
     }
 
     func giveWay(_ phase: Seat.Phase, at now: WireInstant) {
-        firstToEnd = firstToEnd ?? .server
+        ends.begin(.server)
         if phase == .head {
             noteOwnAnswer(503)
             let words = OwnAnswer.noPlace

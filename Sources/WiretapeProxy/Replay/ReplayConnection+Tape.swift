@@ -35,10 +35,10 @@ extension ReplayConnection {
 
     /// The transport ended: by a rule, or by whoever was first.
     func noteGone(_ how: TapeEvent.How, _ why: String?) {
-        if let end = accounts.end, firstToEnd != .client {
+        if let end = accounts.end, ends.first != .client {
             note(.gone(by: .proxy, how: how, why: FaultNote.account + end.rule))
         } else {
-            note(.gone(by: firstToEnd ?? .client, how: how, why: why))
+            note(.gone(by: ends.first ?? .client, how: how, why: why))
         }
     }
 

@@ -21,13 +21,10 @@ final class ReplayConnection: StreamHandler {
     /// Nil where nobody is limited.
     var seat: Seat?
     var endpoint = ServerEndpoint()
-    private var ledger = SendLedger()
-    /// What rules make of the bytes that leave, how many more of them may, and whether the client is not read.
+    private var watch = DeliveryWatch()
+    /// What rules make of the bytes that leave.
     var pacer = WritePacer()
-    var budget: Int?
-    var isDeaf = false
-    /// When to look for the end of a client that is not read.
-    var nextPeek: WireInstant?
+    var ruled = RuledTraffic()
     /// The request that is owed an answer, and the way to the upstream once it was given there.
     var asked: (head: RequestHead, body: [UInt8])?
     private var passage: ReplayPassage?
@@ -38,22 +35,39 @@ final class ReplayConnection: StreamHandler {
     var exchange: UInt32 = 0
     /// Input waits until what was said is written.
     private var isHeldBack = false
-    private var wantsFIN = false
-    private var sentFIN = false
-    private(set) var sawFIN = false
-    private(set) var isGone = false
-    /// Whose end came first, for the actual tape.
-    var firstToEnd: TapeEvent.Party?
-    /// The next question to the stream, and how long the one after it waits.
-    private var nextLook: WireInstant?
-    private var lookEvery: UInt64 = 0
-    private var progressUntil = WireInstant.zero
+    var ends = Ends()
     /// Acknowledged; the client is given a moment to read it.
     private var settling: [(ticket: UInt64, until: WireInstant)] = []
-    /// When to stop waiting for the client's close frame or FIN.
-    private var endBy: WireInstant?
-    private var queuedAtLastEnd = Int.max
     private var hold: MemoryHold?
+
+    /// What rules want of a connection beyond the pace of its bytes.
+    struct RuledTraffic {
+        /// Bytes that may still leave; nil: all.
+        var budget: Int?
+        /// The client is not read.
+        var isDeaf = false
+        /// When to look for the end of a client that is not read.
+        var nextPeek: WireInstant?
+    }
+
+    /// The ends of a connection: ours, the client's, and how long they are waited for.
+    struct Ends {
+        var wantsFIN = false
+        var sentFIN = false
+        var sawFIN = false
+        var isGone = false
+        /// Whose end came first, for the actual tape.
+        private(set) var first: TapeEvent.Party?
+        /// When to stop waiting for the client's close frame or FIN.
+        var by: WireInstant?
+        /// What was queued for the client when that was asked last.
+        var queuedAtLast = Int.max
+
+        /// Ours or the client's is on its way.
+        var isLeaving: Bool { wantsFIN || sentFIN || sawFIN || by != nil }
+
+        mutating func begin(_ party: TapeEvent.Party) { first = first ?? party }
+    }
 
     init(_ server: ReplayServer, _ id: ConnectionID, _ stream: any ByteStream) {
         self.server = server
@@ -81,21 +95,21 @@ final class ReplayConnection: StreamHandler {
     }
 
     func receivedEnd() {
-        sawFIN = true
-        firstToEnd = firstToEnd ?? .client
+        ends.sawFIN = true
+        ends.begin(.client)
         if let passage { return passage.clientEnded() }
         endpoint.receivedEnd()
-        if endBy == nil { setEnd() }
+        if ends.by == nil { setEnd() }
         server.touch(self)
         server.pump()
     }
 
     /// The client's end is known though what it said before is not read.
     func noticeEnd() {
-        sawFIN = true
-        firstToEnd = firstToEnd ?? .client
+        ends.sawFIN = true
+        ends.begin(.client)
         endpoint.receivedEnd()
-        if endBy == nil { setEnd() }
+        if ends.by == nil { setEnd() }
         server.touch(self)
     }
 
@@ -107,7 +121,7 @@ final class ReplayConnection: StreamHandler {
     }
 
     func ended(_ how: StreamEnd) {
-        isGone = true
+        ends.isGone = true
         passage?.abandon()
         passage = nil
         timer?.close()
@@ -117,7 +131,7 @@ final class ReplayConnection: StreamHandler {
         endpoint.lost(end)
         for (ticket, _) in settling { server.tell(self, .acknowledged(ticket, complete: true)) }
         settling = []
-        for ticket in ledger.takeWaits() { server.tell(self, .acknowledged(ticket, complete: false)) }
+        for (ticket, _) in watch.giveUp() { server.tell(self, .acknowledged(ticket, complete: false)) }
         asked = nil
         _ = pacer.takeAll()
         hold?.set(0)
@@ -141,7 +155,7 @@ final class ReplayConnection: StreamHandler {
     /// Answers a request that is not let in, and ends the connection.
     /// - Returns: why it was not; nil when it is let in.
     func refuse(_ head: RequestHead) -> String? {
-        guard let refusal = server.access.refusal(head, judgesOrigin: true) else { return nil }
+        guard let refusal = server.entrance.access.refusal(head, judgesOrigin: true) else { return nil }
         let body = Array("wiretape: \(refusal.reason)\n".utf8)
         let fields = [HeaderField("Content-Type", "text/plain; charset=utf-8")]
         respond(HTTPAnswer(status: 403, headers: fields, body: body), thenClose: true, nil)
@@ -149,7 +163,7 @@ final class ReplayConnection: StreamHandler {
     }
 
     private func restricted(_ answer: HTTPAnswer) -> HTTPAnswer {
-        asked.map { server.access.restricted(answer, to: $0.head) } ?? answer
+        asked.map { server.entrance.access.restricted(answer, to: $0.head) } ?? answer
     }
 
     // MARK: What the driver says
@@ -221,16 +235,14 @@ final class ReplayConnection: StreamHandler {
     func reset() {
         // What was said before goes as far as the kernel takes it now.
         write()
-        guard !isGone else { return }
+        guard !ends.isGone else { return }
         tellHandedOver()
-        firstToEnd = firstToEnd ?? .server
+        ends.begin(.server)
         stream.reset()
     }
 
     func awaitAcknowledged(_ ticket: UInt64) {
-        ledger.await(ticket, unwritten: unwritten)
-        progressUntil = server.loop.now.advanced(by: Self.patience)
-        lookEvery = 50_000
+        watch.await(ticket, unwritten: unwritten, at: server.loop.now)
         server.touch(self)
     }
 
@@ -244,7 +256,7 @@ final class ReplayConnection: StreamHandler {
     }
 
     func abort() {
-        if !isGone { stream.reset() }
+        if !ends.isGone { stream.reset() }
     }
 
     // MARK: The upstream
@@ -252,7 +264,7 @@ final class ReplayConnection: StreamHandler {
     /// Gives the request that is owed an answer, and the connection with it, to the upstream.
     func passThrough() {
         guard endpoint.owesAnswer, let asked else { return }
-        guard let dialer = server.dialer else {
+        guard let dialer = server.passage.dialer else {
             return respond(
                 HTTPAnswer(status: 502, body: Array("wiretape: no upstream is named\n".utf8)), thenClose: true, nil)
         }
@@ -260,33 +272,33 @@ final class ReplayConnection: StreamHandler {
         let passage = ReplayPassage(self, dialer, server.loop, asked.head, asked.body, early: endpoint.handOn())
         self.passage = passage
         self.asked = nil
-        endBy = nil
+        ends.by = nil
         seat?.move(to: .busy, at: server.loop.now)
-        if sawFIN { passage.clientEnded() }
+        if ends.sawFIN { passage.clientEnded() }
         passage.begin()
         passageMoved()
     }
 
     /// - Returns: false when no more is wanted for now.
     func fromUpstream(_ bytes: Span<UInt8>) -> Bool {
-        guard !isGone else { return true }
+        guard !ends.isGone else { return true }
         stream.write(bytes)
         return stream.queued <= Self.mostQueued
     }
 
     func upstreamEnded() {
-        guard !isGone, !sentFIN else { return }
-        sentFIN = true
-        firstToEnd = firstToEnd ?? .server
+        guard !ends.isGone, !ends.sentFIN else { return }
+        ends.sentFIN = true
+        ends.begin(.server)
         stream.halfClose()
         // Its FIN is still to come.
-        if !sawFIN { stream.isReading = true }
+        if !ends.sawFIN { stream.isReading = true }
         setEnd()
         arm()
     }
 
     func upstreamFailed(_ why: String) {
-        guard !isGone else { return }
+        guard !ends.isGone else { return }
         noteOwnAnswer(502)
         stream.write(OwnAnswer.bytes(502, why).span)
         upstreamEnded()
@@ -294,7 +306,7 @@ final class ReplayConnection: StreamHandler {
 
     /// The client is read as fast as the upstream takes it.
     func passageMoved() {
-        guard let passage, !isGone, !sawFIN else { return }
+        guard let passage, !ends.isGone, !ends.sawFIN else { return }
         if stream.isReading != passage.wantsMore { stream.isReading = passage.wantsMore }
     }
 
@@ -303,11 +315,11 @@ final class ReplayConnection: StreamHandler {
     /// The next thing that the client said, for the driver.
     func next() -> ServerEvent? {
         // Answers to one piece of many small requests must not pile up: they are written first.
-        isHeldBack = !isGone && endpoint.outputCount + pacer.count + stream.queued > queueLimit
+        isHeldBack = !ends.isGone && endpoint.outputCount + pacer.count + stream.queued > queueLimit
         guard !isHeldBack else { return nil }
         let event = endpoint.next()
         if let event { hear(event) }
-        if event == .finish { wantsFIN = true }
+        if event == .finish { ends.wantsFIN = true }
         return event
     }
 
@@ -320,7 +332,7 @@ final class ReplayConnection: StreamHandler {
 
     /// Says what is held of the client's, and for it.
     private func account() {
-        guard !isGone else { return }
+        guard !ends.isGone else { return }
         // What was asked is wanted until it is answered.
         if !endpoint.owesAnswer { asked?.body = [] }
         hold?.set(endpoint.heldCount + pacer.count + stream.queued + (asked?.body.count ?? 0))
@@ -328,7 +340,7 @@ final class ReplayConnection: StreamHandler {
 
     /// It holds more than any other, and all of them too much.
     private func refuseForMemory() {
-        guard !isGone else { return }
+        guard !ends.isGone else { return }
         // A client that does not read what is queued for it would not read a refusal either.
         guard stream.queued + pacer.count <= endpoint.heldCount + (asked?.body.count ?? 0) else {
             return stream.reset()
@@ -348,11 +360,11 @@ final class ReplayConnection: StreamHandler {
     /// Writes what has gathered, and tells what has become of it.
     func flush() {
         defer { account() }
-        guard !isGone, passage == nil else { return }
+        guard !ends.isGone, passage == nil else { return }
         write()
-        if wantsFIN, !sentFIN, pacer.count == 0, !pacer.isStopped {
-            sentFIN = true
-            firstToEnd = firstToEnd ?? .server
+        if ends.wantsFIN, !ends.sentFIN, pacer.count == 0, !pacer.isStopped {
+            ends.sentFIN = true
+            ends.begin(.server)
             stream.halfClose()
             setEnd()
         }
@@ -360,8 +372,8 @@ final class ReplayConnection: StreamHandler {
         // Else `drained` goes on.
         let isFull = stream.queued + pacer.count > queueLimit
         if isHeldBack, !isFull { server.touch(self) }
-        let reads = endpoint.pendingCount <= Self.mostQueued && !isFull && !isDeaf
-        if !sawFIN, stream.isReading != reads {
+        let reads = endpoint.pendingCount <= Self.mostQueued && !isFull && !ruled.isDeaf
+        if !ends.sawFIN, stream.isReading != reads {
             stream.isReading = reads
             if reads { seat?.restart(phase, at: server.loop.now) }
         }
@@ -370,7 +382,7 @@ final class ReplayConnection: StreamHandler {
     }
 
     func write() {
-        guard !isGone, !sentFIN else { return }
+        guard !ends.isGone, !ends.sentFIN else { return }
         if endpoint.outputCount > 0 {
             let bytes = withinBudget(endpoint.takeOutput())
             if pacer.isIdle { return emit(bytes) }
@@ -382,47 +394,33 @@ final class ReplayConnection: StreamHandler {
 
     private func emit(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
-        ledger.wrote(bytes.count)
+        watch.wrote(bytes.count)
         stream.write(bytes.span)
     }
 
     /// Bytes that were made and not written.
-    private var unwritten: Int { pacer.count + min(endpoint.outputCount, budget ?? .max) }
+    private var unwritten: Int { pacer.count + min(endpoint.outputCount, ruled.budget ?? .max) }
 
     /// `handedOver` follows when the kernel has everything so far; never when a rule keeps some of it.
     func expectWritten(_ ticket: UInt64) {
-        guard endpoint.outputCount <= budget ?? .max else { return }
-        ledger.add(ticket, unwritten: unwritten)
+        guard endpoint.outputCount <= ruled.budget ?? .max else { return }
+        watch.add(ticket, unwritten: unwritten)
     }
 
     // MARK: Time
 
     /// Asks the stream what is still on its way.
     private func look() {
-        tellHandedOver()
-        if ledger.hasWaits {
-            let unacknowledged = stream.unacknowledged
-            let done = ledger.takeAcknowledged(queued: stream.queued, unacknowledged: unacknowledged)
-            for ticket in done { acknowledged(ticket) }
-            let isPaced = pacer.count > 0 && !pacer.isStopped
-            if ledger.hasProgressed(queued: stream.queued, unacknowledged: unacknowledged) || isPaced {
-                progressUntil = server.loop.now.advanced(by: Self.patience)
-            } else if progressUntil <= server.loop.now {
-                for ticket in ledger.takeWaits() { server.tell(self, .acknowledged(ticket, complete: false)) }
-            }
+        let isPaced = pacer.count > 0 && !pacer.isStopped
+        let found = watch.look(stream, isPaced: isPaced, at: server.loop.now)
+        if let last = found.handedOver { server.tell(self, .handedOver(last)) }
+        for (ticket, isThere) in found.acknowledged {
+            if isThere { acknowledged(ticket) } else { server.tell(self, .acknowledged(ticket, complete: false)) }
         }
         while let first = settling.first, first.until <= server.loop.now {
             settling.removeFirst()
             server.tell(self, .acknowledged(first.ticket, complete: true))
         }
-        guard ledger.hasSends || ledger.hasWaits else {
-            nextLook = settling.first?.until
-            lookEvery = 0
-            return
-        }
-        // Often at first, as loopback answers at once, and then every 10 ms.
-        lookEvery = min(max(lookEvery * 2, 100_000), 10_000_000)
-        nextLook = server.loop.now.advanced(by: lookEvery)
     }
 
     /// The peer's kernel has all of it. With a clock that stands still the settle time cannot be the driver's.
@@ -432,20 +430,21 @@ final class ReplayConnection: StreamHandler {
     }
 
     private func tellHandedOver() {
-        // What is true of the last is true of all before it.
-        if let last = ledger.takeHandedOver(queued: stream.queued) { server.tell(self, .handedOver(last)) }
+        if let last = watch.takeHandedOver(queued: stream.queued) { server.tell(self, .handedOver(last)) }
     }
 
     /// Our end or the client's is on its way.
-    var isLeaving: Bool { wantsFIN || sentFIN || sawFIN || endBy != nil }
+    var isLeaving: Bool { ends.isLeaving }
 
     func setEnd() {
-        endBy = server.loop.now.advanced(by: Self.patience)
-        queuedAtLastEnd = .max
+        ends.by = server.loop.now.advanced(by: Self.patience)
+        ends.queuedAtLast = .max
     }
 
     private func arm() {
-        let next = [nextLook, endBy, nextPeek, pacer.nextTake(after: server.loop.now)].compactMap(\.self).min()
+        let next = [
+            watch.nextLook, settling.first?.until, ends.by, ruled.nextPeek, pacer.nextTake(after: server.loop.now),
+        ].compactMap(\.self).min()
         guard let next else {
             timer?.cancel()
             return
@@ -456,8 +455,8 @@ final class ReplayConnection: StreamHandler {
     }
 
     private func timerFired() {
-        if let end = endBy, end <= server.loop.now { waitedLong() }
-        if !isGone { peek() }
+        if let end = ends.by, end <= server.loop.now { waitedLong() }
+        if !ends.isGone { peek() }
         server.touch(self)
         server.pump()
     }
@@ -466,11 +465,11 @@ final class ReplayConnection: StreamHandler {
     /// still takes what is queued for it.
     private func waitedLong() {
         let queued = stream.queued + pacer.count
-        if queued > 0, queued < queuedAtLastEnd, !pacer.isStopped {
+        if queued > 0, queued < ends.queuedAtLast, !pacer.isStopped {
             setEnd()
-            queuedAtLastEnd = queued
-        } else if sentFIN || pacer.isStopped || isDeaf {
-            endBy = nil
+            ends.queuedAtLast = queued
+        } else if ends.sentFIN || pacer.isStopped || ruled.isDeaf {
+            ends.by = nil
             stream.reset()
         } else {
             disconnect()

@@ -132,7 +132,7 @@ final class ReplayPassage: StreamHandler {
         let address = addresses.removeFirst()
         // Lifetime: `stopTimer()` closes it when the passage is connected, gives up or is abandoned.
         if timer == nil { timer = loop.timer { [unowned self] in timedOut() } }
-        timer?.arm(at: loop.now.advanced(by: connection.server.connectTimeout))
+        timer?.arm(at: loop.now.advanced(by: connection.server.passage.connectTimeout))
         stream = dialer.open(address, self)
     }
 
@@ -258,7 +258,7 @@ final class ReplayPassage: StreamHandler {
             if case .failed(let why) = how {
                 failures.append(why)
             } else {
-                failures.append("no answer within \(DurationText.spoken(connection.server.connectTimeout))")
+                failures.append("no answer within \(DurationText.spoken(connection.server.passage.connectTimeout))")
             }
             return dialNext()
         }

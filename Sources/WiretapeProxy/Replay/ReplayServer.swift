@@ -24,16 +24,11 @@ package final class ReplayServer {
     /// What the clients' connections may hold.
     let memory: MemoryBudget
     /// Who is let in.
-    let access: AccessPolicy
+    let entrance: Entrance
+    /// Why clients were not, each reason once.
     private var refusals: Set<String> = []
     /// The way of requests that the driver passes on.
-    let dialer: UpstreamDialer?
-    /// Nanoseconds to wait for each of its addresses.
-    let connectTimeout: UInt64
-    /// How long clients may keep us waiting, in their time.
-    let limits: ClientLimits
-    private let places: ClientPlaces
-    private let admission: Admission
+    let passage: Passage
     package private(set) var clock: ReplayClock
     private var driver: any ReplayDriver
     private let started: WireInstant
@@ -43,15 +38,37 @@ package final class ReplayServer {
     private var listeners: [any Listener] = []
     private var connections: [ConnectionID: ReplayConnection] = [:]
     private var nextID: ConnectionID = 1
-    private var inbox: [(ConnectionID, ReplayInput)] = []
     private var actions: [ReplayAction] = []
-    /// Connections with something to write or to tell at the end of this wake-up.
-    private var touched: [ReplayConnection] = []
-    /// A client's end that was read in one piece with what it said before.
-    private var lastWord: (ConnectionID, ServerEvent)?
-    private var isPumping = false
+    private var wakeup = WakeUp()
     private var toldEnd = false
     private var whenEmpty: (() -> Void)?
+
+    /// Who is let in, and for how long.
+    struct Entrance {
+        let access: AccessPolicy
+        /// How long clients may keep us waiting, in their time.
+        let limits: ClientLimits
+        let places: ClientPlaces
+        let admission: Admission
+    }
+
+    /// The way to the upstream.
+    struct Passage {
+        /// Nil where none is named.
+        let dialer: UpstreamDialer?
+        /// Nanoseconds to wait for each of its addresses.
+        let connectTimeout: UInt64
+    }
+
+    /// What is still to be told or written at the end of this wake-up.
+    private struct WakeUp {
+        var inbox: [(ConnectionID, ReplayInput)] = []
+        /// Connections with something to write or to tell.
+        var touched: [ReplayConnection] = []
+        /// A client's end that was read in one piece with what it said before.
+        var lastWord: (ConnectionID, ServerEvent)?
+        var isPumping = false
+    }
 
     /// - Parameters:
     ///   - timeScale: how many times faster than ours the clock of the clients runs. The driver lives by that clock.
@@ -72,15 +89,14 @@ package final class ReplayServer {
         self.loop = loop
         self.driver = driver
         self.date = date
-        self.access = access
         self.memory = memory
-        dialer = upstream.map { UpstreamDialer(loop, $0.0, connect: $0.connect) }
-        self.connectTimeout = connectTimeout
+        passage = Passage(
+            dialer: upstream.map { UpstreamDialer(loop, $0.0, connect: $0.connect) }, connectTimeout: connectTimeout)
         let clock = ReplayClock(at: loop.now, scale: timeScale, isManual: hasManualClock)
         self.clock = clock
-        self.limits = limits
-        self.places = places
-        admission = Admission(loop, limits: limits.converted(clock.loopDuration), places: places)
+        entrance = Entrance(
+            access: access, limits: limits, places: places,
+            admission: Admission(loop, limits: limits.converted(clock.loopDuration), places: places))
         started = loop.now
         // Lifetime: the server is kept until it has stopped, and closes its timer then.
         timer = loop.timer { [unowned self] in timerFired() }
@@ -95,7 +111,8 @@ package final class ReplayServer {
     package func listen(
         on address: Address, name: String? = nil, upstream: String? = nil, door: TLSDoor? = nil
     ) throws(NetError) -> Address {
-        let listener = try loop.listen(on: address, reusePort: false, door: door, admission: admission) { [weak self] in
+        let listener = try loop.listen(on: address, reusePort: false, door: door, admission: entrance.admission) {
+            [weak self] in
             guard let self, !listeners.isEmpty else { return nil }
             return accept($0, $1, name: name, upstream: upstream)
         }
@@ -118,7 +135,8 @@ package final class ReplayServer {
     ) throws(NetError) -> Address {
         // Lifetime: the server closes its listeners before it goes, and its connections have ended by then.
         let proxy = ForwardDoor(
-            loop, scope: scope, inner: inner, admission: admission, unseen: unseen, connectTimeout: connectTimeout,
+            loop, scope: scope, inner: inner, admission: entrance.admission, unseen: unseen,
+            connectTimeout: passage.connectTimeout,
             page: page, say: { [unowned self] in tellRefused($0) }
         ) { [unowned self] stream, seat, target, isTLS in
             accept(stream, seat, name: nil, upstream: target.name(isTLS: isTLS))
@@ -206,7 +224,7 @@ package final class ReplayServer {
         var report = driver.finish(at: now, clientsAreGone: clientsAreGone)
         tellNews()
         // Whoever was sent away may have been a client that the run is about.
-        if report.failure == nil, let summary = places.summary {
+        if report.failure == nil, let summary = entrance.places.summary {
             report.failure = ReplayReport.Failure(exitCode: 1, reason: summary)
         }
         return report
@@ -264,34 +282,34 @@ package final class ReplayServer {
     // MARK: The way of an input
 
     func tell(_ connection: ReplayConnection, _ input: ReplayInput) {
-        inbox.append((connection.id, input))
+        wakeup.inbox.append((connection.id, input))
     }
 
     /// `connection` has something to write or to tell.
     func touch(_ connection: ReplayConnection) {
         if !connection.isTouched {
             connection.isTouched = true
-            touched.append(connection)
+            wakeup.touched.append(connection)
         }
     }
 
     /// Tells the driver what has come, one thing at a time, and does what it says before the next; then writes what has
     /// gathered: several messages of one wake-up leave in one write.
     func pump() {
-        guard !isPumping else { return }
-        isPumping = true
+        guard !wakeup.isPumping else { return }
+        wakeup.isPumping = true
         while true {
             if !actions.isEmpty {
                 let batch = actions
                 actions = []
                 for action in batch { perform(action) }
-            } else if !inbox.isEmpty {
-                let (id, input) = inbox.removeFirst()
+            } else if !wakeup.inbox.isEmpty {
+                let (id, input) = wakeup.inbox.removeFirst()
                 feed(id, input)
-            } else if let (id, event) = lastWord {
-                lastWord = nil
+            } else if let (id, event) = wakeup.lastWord {
+                wakeup.lastWord = nil
                 feed(id, event)
-            } else if let connection = touched.first {
+            } else if let connection = wakeup.touched.first {
                 if let event = connection.next() {
                     guard case .ended = event else {
                         feed(connection.id, event)
@@ -299,9 +317,9 @@ package final class ReplayServer {
                     }
                     // The answers to what it said before are the kernel's first: they count as sent.
                     connection.flush()
-                    lastWord = (connection.id, event)
+                    wakeup.lastWord = (connection.id, event)
                 } else {
-                    touched.removeFirst()
+                    wakeup.touched.removeFirst()
                     connection.isTouched = false
                     connection.flush()
                 }
@@ -309,7 +327,7 @@ package final class ReplayServer {
                 break
             }
         }
-        isPumping = false
+        wakeup.isPumping = false
         tellNews()
         arm()
     }
@@ -371,7 +389,7 @@ package final class ReplayServer {
             if let connection = connections[c] {
                 connection.awaitAcknowledged(ticket)
             } else {
-                inbox.append((c, .acknowledged(ticket, complete: false)))
+                wakeup.inbox.append((c, .acknowledged(ticket, complete: false)))
             }
         case .note(let c, let what): tell(c, what)
         case .log(let line): log(line)
@@ -386,7 +404,7 @@ package final class ReplayServer {
             guard connections.isEmpty else { return }
             timer?.close()
             timer = nil
-            admission.close()
+            entrance.admission.close()
             let done = whenEmpty
             whenEmpty = nil
             done?()

@@ -60,17 +60,11 @@ struct RunFaults {
     init(_ plan: FaultPlan, seed: UInt64) {
         self.plan = plan
         engine = FaultEngine(plan, seed: seed, hasServer: false)
-        times = RunFaults.times(of: engine)
+        times = engine.times
     }
 
     /// Nothing is to be asked of anybody.
     var isEmpty: Bool { plan.rules.isEmpty }
-
-    private static func times(of engine: FaultEngine) -> [RuleFilters.Since] {
-        var times: [RuleFilters.Since] = []
-        for time in engine.times where !times.contains(time) { times.append(time) }
-        return times
-    }
 
     // MARK: Other rules
 
@@ -79,7 +73,7 @@ struct RunFaults {
         self.plan = plan
         firingsBefore = firings.count
         engine = FaultEngine(plan, seed: seed, hasServer: false)
-        times = RunFaults.times(of: engine)
+        times = engine.times
         runMarks = []
     }
 
@@ -88,7 +82,7 @@ struct RunFaults {
         self.plan = plan
         engine.change(to: plan)
         let before = times
-        times = RunFaults.times(of: engine)
+        times = engine.times
         runMarks = Set(times.indices.filter { i in runMarks.contains { before[$0] == times[i] } })
     }
 

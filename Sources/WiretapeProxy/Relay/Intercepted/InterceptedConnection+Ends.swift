@@ -28,13 +28,13 @@ extension InterceptedConnection {
             connection.client?.halfClose()
         }
         // What the client sent ahead goes before its end, each request when the answer before it is there.
-        endsToServer = !isOver && !endsToClient && !http.early.isEmpty
-        if !endsToServer { endToServer(at: now) }
+        ends.toServer = !isOver && !ends.toClient && !http.early.isEmpty
+        if !ends.toServer { endToServer(at: now) }
     }
 
     /// The server gets the client's end, and nothing behind it.
     func endToServer(at now: WireInstant) {
-        endsToServer = false
+        ends.toServer = false
         guard connection.server != nil else {
             writeGathered()
             connection.client?.halfClose()
@@ -48,13 +48,13 @@ extension InterceptedConnection {
         passRest(.toClient, at: now)
         connection.record(gone: .server, .fin, at: now)
         if let live = http.live, socket == nil, !isTunnel {
-            let end = http.responses.finish()
+            let end = http.response.scanner.finish()
             passAnswer(cutBy: end, at: now)
-            if http.responseHead != nil, end == .endOfBody {
+            if http.response.head != nil, end == .endOfBody {
                 node.tap?.record(
                     .bodyEnd, connection.id, flags: RecordFlags.toClient, x: http.lastX, at: now, Span())
                 endOfBody(at: now)
-            } else if http.responseHead == nil {
+            } else if http.response.head == nil {
                 faults.failed(live, by: "server", how: "fin", at: now)
             }
         }
@@ -64,28 +64,28 @@ extension InterceptedConnection {
             return
         }
         closed(.server, "fin", at: now)
-        endsToClient = true
+        ends.toClient = true
         // Nobody answers what was sent ahead.
-        if endsToServer { http.early = [] }
+        if ends.toServer { http.early = [] }
         mark(.fin, .toClient, at: now)
         connection.client?.unblock(.pipeline)
     }
 
     /// What carried the session's messages is over.
     func closed(_ party: TapeEvent.Party, _ how: String, at now: WireInstant) {
-        if let pendingEnd {
+        if let pending = ends.pending {
             // A server that leaves before it does not change what the client sees.
             guard party == .client else { return }
             // The fault comes too late: what it followed may have been lost.
-            self.pendingEnd = nil
-            record(pendingEnd.end, on: pendingEnd.exchange, cut: true, isTold: isEndTold, at: now)
+            ends.pending = nil
+            record(pending.end, on: pending.exchange, cut: true, isTold: ends.isTold, at: now)
         }
         let by = party == .client ? "client" : "server"
         if let live = socket?.live {
             faults.ended(live, by: by, how: how, at: now)
         } else if let live = http.live, live.framing != nil {
             faults.ended(live, by: by, how: how, at: now)
-        } else if let live = http.live, http.responseHead == nil {
+        } else if let live = http.live, http.response.head == nil {
             faults.failed(live, by: by, how: how, at: now)
         }
     }
@@ -122,10 +122,10 @@ extension InterceptedConnection {
         isOfMessage: Bool = false, at now: WireInstant
     ) {
         if isOfMessage { carried(by: end, direction) }
-        isEndTold = false
+        ends.isTold = false
         mark(.end(end, live), direction, delay: gap, at: now)
         guard end.cutsConnections else { return }
-        pendingEnd = (end, live)
+        ends.pending = (end, live)
         update(direction) { $0.queue.seal() }
     }
 
@@ -133,19 +133,19 @@ extension InterceptedConnection {
 
     /// What a rule does before its end has begun: that is when it fires.
     func tellEnd(of rule: String, at now: WireInstant) {
-        guard let pendingEnd, !isEndTold, pendingEnd.end.hit.name == rule else { return }
-        faults.record(pendingEnd.end.hit, on: pendingEnd.exchange, at: now)
-        isEndTold = true
+        guard let pending = ends.pending, !ends.isTold, pending.end.hit.name == rule else { return }
+        faults.record(pending.end.hit, on: pending.exchange, at: now)
+        ends.isTold = true
     }
 
     private func perform(_ end: MessageFate.End, _ live: LiveExchange?, cut: Bool, at now: WireInstant) {
         guard !isOver else { return }
         // Else it was told when the client left before it.
-        if pendingEnd != nil || !end.cutsConnections {
-            record(end, on: live, cut: cut, isTold: isEndTold, at: now)
+        if ends.pending != nil || !end.cutsConnections {
+            record(end, on: live, cut: cut, isTold: ends.isTold, at: now)
         }
-        let wasPending = pendingEnd != nil
-        pendingEnd = nil
+        let wasPending = ends.pending != nil
+        ends.pending = nil
         let by = "fault:\(end.hit.name)"
         switch end.verdict {
         case .respond, .redirectLoop, .malformed:
@@ -173,7 +173,7 @@ extension InterceptedConnection {
             control.begin(outage, by: end.hit.name)
             // A poll whose answer is lost carries nothing any more, and its client waits.
             if wasPending, !isOver, let how = outage.cut.verdict { return self.cut(how, by: end.hit.name, live) }
-            guard !isOver, let live, http.state == .answer, http.responseHead == nil else { return }
+            guard !isOver, let live, http.state == .answer, http.response.head == nil else { return }
             if let status = outage.answer {
                 answer(HTTPAnswer(status: status), live, by: by, at: now)
             } else {
@@ -211,10 +211,10 @@ extension InterceptedConnection {
     func refused(_ why: String, at now: WireInstant) {
         writeGathered()
         toServer.queue.clear()
-        let isRequest = http.state == .request && http.requestKind == .collect && socket == nil && !isTunnel
+        let isRequest = http.state == .request && http.request.kind == .collect && socket == nil && !isTunnel
         http.early = []
-        http.requestBody = []
-        http.responseBody = []
+        http.request.body = []
+        http.response.body = []
         if let live = socket?.live {
             close(1009, why, live, "memory", at: now)
             _ = socket?.takeRest(.toServer)
@@ -243,8 +243,8 @@ extension InterceptedConnection {
         isOver = true
         if let stream = http.stream {
             let last = stream.codec.closing(stream.transport)
-            var bytes = http.isChunked ? InterceptedStream.chunk(last) : last
-            if http.isChunked { bytes += InterceptedStream.lastChunk([]) }
+            var bytes = http.response.isChunked ? InterceptedStream.chunk(last) : last
+            if http.response.isChunked { bytes += InterceptedStream.lastChunk([]) }
             if !bytes.isEmpty { connection.client?.stream?.write(bytes.span) }
         } else if let live, let codec = faults.codec(of: live), live.kind == .poll {
             var bytes: [UInt8] = []
@@ -317,7 +317,7 @@ extension InterceptedConnection {
         }
         apply(fate.effectsBefore + fate.effectsAfter, nil, nil, rule: fate.hits[0].name, at: now)
         if let end = fate.end ?? fate.endAfter {
-            pendingEnd = (end, nil)
+            ends.pending = (end, nil)
             mark(.end(end, nil), .toClient, delay: fate.delay + fate.lingering, at: now)
         }
         pump()

@@ -6,12 +6,12 @@ internal import WiretapeWire
 extension InterceptedConnection {
     /// What is awaited from the client. What a rule keeps waiting, or ends, has times of its own.
     var phase: Seat.Phase {
-        guard !isOver, socket == nil, !isTunnel, !http.isRefused, pendingEnd == nil else { return .busy }
+        guard !isOver, socket == nil, !isTunnel, !http.isRefused, ends.pending == nil else { return .busy }
         switch http.state {
         case .idle:
             guard toClient.queue.count == 0, toServer.queue.count == 0 else { return .busy }
-            return http.requestSince == nil ? .idle : .head
-        case .request: return http.responseHead == nil ? .body : .busy
+            return http.request.since == nil ? .idle : .head
+        case .request: return http.response.head == nil ? .body : .busy
         case .answer: return .busy
         }
     }
@@ -19,7 +19,7 @@ extension InterceptedConnection {
     func timedOut(_ phase: Seat.Phase, _ reason: String, at now: WireInstant) {
         switch phase {
         case .head:
-            connection.recordPartialHead(http.requests.partialHead, reason, at: now)
+            connection.recordPartialHead(http.request.scanner.partialHead, reason, at: now)
             say(OwnAnswer.bytes(408, reason), x: http.lastX + 1, at: now)
         case .body:
             say(OwnAnswer.bytes(408, reason), x: http.lastX, at: now)

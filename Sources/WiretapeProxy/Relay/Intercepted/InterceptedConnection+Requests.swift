@@ -14,10 +14,10 @@ extension InterceptedConnection {
         // Bytes of a passing body from here on have been looked at and not been forwarded.
         var start = 0
         while true {
-            if http.state == .idle, http.requestSince == nil, at < bytes.count { http.requestSince = now }
-            switch http.requests.scan(bytes, from: at) {
+            if http.state == .idle, http.request.since == nil, at < bytes.count { http.request.since = now }
+            switch http.request.scanner.scan(bytes, from: at) {
             case .more:
-                if http.state == .request, http.requestKind == .pass {
+                if http.state == .request, http.request.kind == .pass {
                     add(copy(bytes.extracting(start..<bytes.count)), .toServer, at: now)
                 }
                 return
@@ -26,7 +26,7 @@ extension InterceptedConnection {
                     http.lastX += 1
                     http.isRefused = true
                     node.tap?.record(
-                        .request, connection.id, x: http.lastX, at: http.requestSince ?? now, info.raw.span)
+                        .request, connection.id, x: http.lastX, at: http.request.since ?? now, info.raw.span)
                     say(OwnAnswer.bytes(403, reason), x: http.lastX, at: now)
                     return leave(at: now)
                 }
@@ -36,21 +36,21 @@ extension InterceptedConnection {
             case .body(let range, let next):
                 let piece = bytes.extracting(range)
                 node.tap?.record(.body, connection.id, x: http.lastX, at: now, piece)
-                if http.requestKind == .collect {
+                if http.request.kind == .collect {
                     collect(piece, at: now)
-                } else if http.requestKind == .reframe {
+                } else if http.request.kind == .reframe {
                     sendBody(copy(piece), at: now)
                 }
                 at = next
             case .end(let trailers, let next):
                 node.tap?.record(
                     .bodyEnd, connection.id, x: http.lastX, at: now, TrailerRecord.encode(trailers).span)
-                if http.requestKind == .pass { add(copy(bytes.extracting(start..<next)), .toServer, at: now) }
-                if http.requestKind == .reframe, http.requestInfo?.framing == .chunked {
+                if http.request.kind == .pass { add(copy(bytes.extracting(start..<next)), .toServer, at: now) }
+                if http.request.kind == .reframe, http.request.info?.framing == .chunked {
                     add(InterceptedStream.lastChunk(trailers), .toServer, at: now)
                 }
                 http.state = .answer
-                http.requestTrailers = trailers
+                http.request.trailers = trailers
                 requestEnded(at: now)
                 if next < bytes.count, !isOver { fromClient(bytes.extracting(next..<bytes.count), at: now) }
                 return
@@ -75,25 +75,25 @@ extension InterceptedConnection {
         http.lastX += 1
         http.state = .request
         http.isConnect = head.method == "CONNECT"
-        http.responses = HTTPScanner(.toClient)
-        http.responses.expect(method: head.method)
-        http.requestInfo = info
+        http.response.scanner = HTTPScanner(.toClient)
+        http.response.scanner.expect(method: head.method)
+        http.request.info = info
         node.tap?.record(
-            .request, connection.id, x: http.lastX, at: http.requestSince ?? now, info.raw.span)
-        http.requestSince = nil
+            .request, connection.id, x: http.lastX, at: http.request.since ?? now, info.raw.span)
+        http.request.since = nil
         let live = faults.request(head, on: connection.id, at: now)
         http.live = live
         if let fate = live.fate { record(fate.hits, of: fate.end ?? fate.endAfter, live, at: now) }
         if live.refusal != nil || live.fate?.endInstead != nil || live.awaited?.end != nil {
-            http.requestKind = .skip
+            http.request.kind = .skip
         } else if live.carriesMessages {
-            http.requestKind = .collect
+            http.request.kind = .collect
             if info.expectsContinue {
                 http.swallowsContinue = true
                 add(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), .toClient, at: now)
             }
         } else {
-            http.requestKind = .pass
+            http.request.kind = .pass
             if let awaited = live.awaited { apply(awaited.effects, live, .toClient, rule: awaited.rule, at: now) }
             forward(head, info.raw, live, at: now)
         }
@@ -125,32 +125,33 @@ extension InterceptedConnection {
     }
 
     private func collect(_ piece: Span<UInt8>, at now: WireInstant) {
-        http.requestBody.append(copying: piece)
-        guard http.requestBody.count > InterceptedExchange.bodyLimit, let live = http.live, let info = http.requestInfo
+        http.request.body.append(copying: piece)
+        guard http.request.body.count > InterceptedExchange.bodyLimit, let live = http.live,
+            let info = http.request.info
         else {
             return
         }
         // Too long to be looked at: the rest goes on as it comes, in chunks of ours where it is chunked.
-        http.requestKind = .reframe
+        http.request.kind = .reframe
         forward(live.head, info.raw, live, at: now)
-        sendBody(http.requestBody, at: now)
-        http.requestBody = []
+        sendBody(http.request.body, at: now)
+        http.request.body = []
     }
 
     /// The client has ended in a body that was wanted whole: the server gets what came of it.
     func passRequest(at now: WireInstant) {
-        guard !isOver, http.state == .request, http.requestKind == .collect, let live = http.live,
-            let info = http.requestInfo
+        guard !isOver, http.state == .request, http.request.kind == .collect, let live = http.live,
+            let info = http.request.info
         else { return }
-        http.requestKind = .reframe
+        http.request.kind = .reframe
         forward(live.head, info.raw, live, at: now)
-        let body = http.requestBody
-        http.requestBody = []
+        let body = http.request.body
+        http.request.body = []
         if !body.isEmpty { sendBody(body, at: now) }
     }
 
     private func sendBody(_ bytes: [UInt8], at now: WireInstant) {
-        let isChunked = http.requestInfo?.framing == .chunked
+        let isChunked = http.request.info?.framing == .chunked
         add(isChunked ? InterceptedStream.chunk(bytes) : bytes, .toServer, at: now)
     }
 
@@ -167,22 +168,22 @@ extension InterceptedConnection {
         if let fate = live.fate, let end = fate.endInstead {
             if !fate.effectsBefore.isEmpty { apply(fate.effectsBefore, live, nil, rule: fate.hits[0].name, at: now) }
             // It waits in the client's queue, so that it keeps its place behind earlier answers.
-            pendingEnd = (end, live)
-            isEndTold = false
+            ends.pending = (end, live)
+            ends.isTold = false
             if !fate.effectsBefore.isEmpty { tellEnd(of: end.hit.name, at: now) }
             return mark(.end(end, live), .toClient, delay: fate.delay + fate.lingering, at: now)
         }
         if let awaited = live.awaited, let end = awaited.end {
             apply(awaited.effects, live, .toClient, rule: awaited.rule, at: now)
-            pendingEnd = (end, live)
-            isEndTold = false
+            ends.pending = (end, live)
+            ends.isTold = false
             if !awaited.effects.isEmpty { tellEnd(of: end.hit.name, at: now) }
             return mark(.end(end, live), .toClient, delay: awaited.lingering, at: now)
         }
-        guard http.requestKind == .collect else { return }
+        guard http.request.kind == .collect else { return }
         do throws(ContentDecoder.Fault) {
-            http.decoding = try WholeBody(
-                http.requestBody, live.head.headers.contentCodings, limit: InterceptedExchange.bodyLimit)
+            http.request.decoding = try WholeBody(
+                http.request.body, live.head.headers.contentCodings, limit: InterceptedExchange.bodyLimit)
             decodeBody(at: now)
         } catch {
             sendMessages(nil, live, at: now)
@@ -191,14 +192,14 @@ extension InterceptedConnection {
 
     /// Decodes a slice of the request's body, and sends its messages on when it is whole.
     func decodeBody(at now: WireInstant) {
-        guard let live = http.live else { return http.decoding = nil }
+        guard let live = http.live else { return http.request.decoding = nil }
         do throws(ContentDecoder.Fault) {
             spend(InterceptedFrames.sliceLimit >> 7)
-            guard let plain = try http.decoding?.next(InterceptedFrames.sliceLimit) else { return }
-            http.decoding = nil
+            guard let plain = try http.request.decoding?.next(InterceptedFrames.sliceLimit) else { return }
+            http.request.decoding = nil
             sendMessages(plain, live, at: now)
         } catch {
-            http.decoding = nil
+            http.request.decoding = nil
             sendMessages(nil, live, at: now)
         }
     }
@@ -206,8 +207,8 @@ extension InterceptedConnection {
     /// A whole request that carries messages.
     /// - Parameter plain: its body as it is meant; nil: what cannot be decoded cannot be judged.
     private func sendMessages(_ plain: [UInt8]?, _ live: LiveExchange, at now: WireInstant) {
-        guard let info = http.requestInfo else { return }
-        let opening = StreamOpening(request: live.head, requestBody: plain ?? http.requestBody)
+        guard let info = http.request.info else { return }
+        let opening = StreamOpening(request: live.head, requestBody: plain ?? http.request.body)
         let codec = faults.codec(of: live)
         faults.carries(opening.requestBody, live)
         let payload = plain == nil ? [] : codec?.payload(of: opening) ?? []
@@ -217,10 +218,10 @@ extension InterceptedConnection {
         guard let codec, judged.contains(where: { $0.fate != nil }) else {
             forward(live.head, info.raw, live, at: now)
             if info.framing == .chunked {
-                let last = InterceptedStream.lastChunk(http.requestTrailers)
-                add(InterceptedStream.chunk(http.requestBody) + last, .toServer, at: now)
+                let last = InterceptedStream.lastChunk(http.request.trailers)
+                add(InterceptedStream.chunk(http.request.body) + last, .toServer, at: now)
             } else {
-                add(http.requestBody, .toServer, at: now)
+                add(http.request.body, .toServer, at: now)
             }
             return
         }
@@ -246,7 +247,7 @@ extension InterceptedConnection {
                 return carrier.endSession(end, live, after: body.wait + body.lingering, at: now)
             }
             if let end = body.end {
-                pendingEnd = (end, live)
+                ends.pending = (end, live)
                 return mark(.end(end, live), .toClient, delay: body.wait, at: now)
             }
             // A lost operation is never answered.

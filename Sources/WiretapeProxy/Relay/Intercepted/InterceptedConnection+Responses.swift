@@ -15,21 +15,21 @@ extension InterceptedConnection {
         // Bytes of a passing body from here on have been looked at and not been forwarded.
         var start = 0
         while http.live != nil, http.state != .idle {
-            if http.responseHead == nil, http.responseSince == nil, at < bytes.count { http.responseSince = now }
-            switch http.responses.scan(bytes, from: at) {
+            if http.response.head == nil, http.response.since == nil, at < bytes.count { http.response.since = now }
+            switch http.response.scanner.scan(bytes, from: at) {
             case .more:
-                if http.responseHead == nil {
-                    http.partialResponse.append(copying: bytes.extracting(at..<bytes.count))
-                } else if http.responseKind == .pass {
+                if http.response.head == nil {
+                    http.response.partial.append(copying: bytes.extracting(at..<bytes.count))
+                } else if http.response.kind == .pass {
                     sendAnswer(copy(bytes.extracting(start..<bytes.count)), at: now)
                 }
                 return
             case .response(let head, let info, let next):
                 node.tap?.record(
-                    .response, connection.id, flags: toClientFlags, x: http.lastX, at: http.responseSince ?? now,
+                    .response, connection.id, flags: toClientFlags, x: http.lastX, at: http.response.since ?? now,
                     info.raw.span)
-                http.responseSince = nil
-                http.partialResponse = []
+                http.response.since = nil
+                http.response.partial = []
                 start = next
                 at = next
                 if !info.isInterim || head.status == 101 { node.answered() }
@@ -50,7 +50,7 @@ extension InterceptedConnection {
                 node.tap?.record(
                     .bodyEnd, connection.id, flags: toClientFlags, x: http.lastX, at: now,
                     TrailerRecord.encode(trailers).span)
-                if http.responseKind == .pass { sendAnswer(copy(bytes.extracting(start..<next)), at: now) }
+                if http.response.kind == .pass { sendAnswer(copy(bytes.extracting(start..<next)), at: now) }
                 start = next
                 at = next
                 answerEnded(trailers, at: now)
@@ -59,13 +59,13 @@ extension InterceptedConnection {
                 node.tap?.record(
                     .malformed, connection.id, flags: toClientFlags, at: now,
                     MalformedRecord.encode(fault.reason, bytes.extracting(at..<min(bytes.count, at + 65536))).span)
-                if http.responseHead != nil, http.responseKind != .pass { return answerBroke(at: now) }
+                if http.response.head != nil, http.response.kind != .pass { return answerBroke(at: now) }
                 node.tap?.record(.raw, connection.id, at: now, Span())
                 passRequest(at: now)
                 isTunnel = true
-                let early = http.partialResponse
-                http.partialResponse = []
-                let rest = bytes.extracting((http.responseHead == nil ? at : start)..<bytes.count)
+                let early = http.response.partial
+                http.response.partial = []
+                let rest = bytes.extracting((http.response.head == nil ? at : start)..<bytes.count)
                 add(early + copy(rest), .toClient, at: now)
                 return sendAhead(at: now)
             case .request: return
@@ -95,17 +95,17 @@ extension InterceptedConnection {
 
     private func began(_ head: ResponseHead, _ info: HTTPHeadInfo, at now: WireInstant) {
         guard let live = http.live else { return }
-        http.responseHead = head
-        http.responseInfo = info
+        http.response.head = head
+        http.response.info = info
         faults.answered(live, head, at: now)
-        http.truncateLeft = live.fate?.truncated
-        if live.framing != nil, http.truncateLeft == nil, beginStream(live, head, info, at: now) {
+        http.response.left = live.fate?.truncated
+        if live.framing != nil, http.response.left == nil, beginStream(live, head, info, at: now) {
             // A stream has been answered with its head.
             follow(live, at: now)
-        } else if live.wantsAnswer, head.status < 300, http.truncateLeft == nil {
-            http.responseKind = .collect
+        } else if live.wantsAnswer, head.status < 300, http.response.left == nil {
+            http.response.kind = .collect
         } else {
-            http.responseKind = .pass
+            http.response.kind = .pass
             sendAnswer(info.raw, at: now)
         }
     }
@@ -125,10 +125,10 @@ extension InterceptedConnection {
                 guard live.head.version == "1.1" else { return false }
                 raw = HTTPHeadWriter.replacing("Content-Length", with: nil, in: raw)
                 raw = HTTPHeadWriter.setting("Transfer-Encoding", to: "chunked", in: raw)
-                http.isRechunked = true
+                http.response.isRechunked = true
             }
         }
-        http.responseKind = .payloads
+        http.response.kind = .payloads
         let carrier = live.kind == .operation ? framing.carrier : live.transport
         http.stream = InterceptedStream(framing, codec, carrier, decoder)
         sendAnswer(raw, at: now)
@@ -137,29 +137,31 @@ extension InterceptedConnection {
 
     /// Bytes of the answer on their way to the client, as many as a rule lets out.
     func sendAnswer(_ bytes: [UInt8], at now: WireInstant) {
-        guard let left = http.truncateLeft else { return add(bytes, .toClient, at: now) }
+        guard let left = http.response.left else { return add(bytes, .toClient, at: now) }
         add(Array(bytes.prefix(left)), .toClient, at: now)
-        http.truncateLeft = left - min(left, bytes.count)
-        if http.truncateLeft == 0, left > 0, let live = http.live, let end = live.fate?.endBehind {
+        http.response.left = left - min(left, bytes.count)
+        if http.response.left == 0, left > 0, let live = http.live, let end = live.fate?.endBehind {
             finish(with: end, live, .toClient, after: 0, at: now)
         }
     }
 
     private func sendPiece(_ bytes: [UInt8], at now: WireInstant) {
-        add(http.isChunked ? InterceptedStream.chunk(bytes) : bytes, .toClient, at: now)
+        add(http.response.isChunked ? InterceptedStream.chunk(bytes) : bytes, .toClient, at: now)
     }
 
     private func body(_ piece: Span<UInt8>, at now: WireInstant) {
-        switch http.responseKind {
+        switch http.response.kind {
         case .pass, .skip: break
         case .reframe: sendPiece(copy(piece), at: now)
         case .collect:
-            http.responseBody.append(copying: piece)
-            guard http.responseBody.count > InterceptedExchange.bodyLimit, let info = http.responseInfo else { return }
-            http.responseKind = .reframe
+            http.response.body.append(copying: piece)
+            guard http.response.body.count > InterceptedExchange.bodyLimit, let info = http.response.info else {
+                return
+            }
+            http.response.kind = .reframe
             add(info.raw, .toClient, at: now)
-            sendPiece(http.responseBody, at: now)
-            http.responseBody = []
+            sendPiece(http.response.body, at: now)
+            http.response.body = []
         case .payloads:
             guard let live = http.live, var stream = http.stream else { return }
             let (units, loose) = stream.feed(copy(piece))
@@ -201,7 +203,7 @@ extension InterceptedConnection {
                 parked.park(bytes, opcode, window: window, until: now.advanced(by: patience))
             case .damaged(let bytes, _, let damage):
                 var piece = stream.frame(bytes)
-                if damage == .length, http.isChunked {
+                if damage == .length, http.response.isChunked {
                     piece = InterceptedStream.lengthened(piece)
                 } else {
                     piece = chunked(piece)
@@ -239,20 +241,22 @@ extension InterceptedConnection {
         for one in parked.takeReleased(at: now) { sendPiece(stream.frame(one.bytes), at: now) }
     }
 
-    private func chunked(_ bytes: [UInt8]) -> [UInt8] { http.isChunked ? InterceptedStream.chunk(bytes) : bytes }
+    private func chunked(_ bytes: [UInt8]) -> [UInt8] {
+        http.response.isChunked ? InterceptedStream.chunk(bytes) : bytes
+    }
 
     /// The server has ended in an answer: the client gets what came of it, in a body that is cut as it was.
     func passAnswer(cutBy end: HTTPFinish, at now: WireInstant) {
         guard !isOver, end == .cutBody || end == .cutHead else { return }
-        guard http.responseHead != nil else { return sendAnswer(http.partialResponse, at: now) }
-        switch http.responseKind {
+        guard http.response.head != nil else { return sendAnswer(http.response.partial, at: now) }
+        switch http.response.kind {
         case .pass, .skip, .reframe: break
         case .collect:
-            guard let info = http.responseInfo else { return }
-            http.responseKind = .reframe
+            guard let info = http.response.info else { return }
+            http.response.kind = .reframe
             add(info.raw, .toClient, at: now)
-            if !http.responseBody.isEmpty { sendPiece(http.responseBody, at: now) }
-            http.responseBody = []
+            if !http.response.body.isEmpty { sendPiece(http.response.body, at: now) }
+            http.response.body = []
         case .payloads:
             for one in parked.takeAll() {
                 if let stream = http.stream { sendPiece(stream.frame(one.bytes), at: now) }
@@ -266,8 +270,8 @@ extension InterceptedConnection {
 
     /// The answer is whole.
     private func answerEnded(_ trailers: [HeaderField], at now: WireInstant) {
-        guard let live = http.live, http.responseHead != nil else { return }
-        switch http.responseKind {
+        guard let live = http.live, http.response.head != nil else { return }
+        switch http.response.kind {
         case .pass, .skip: break
         case .collect: collected(live, trailers, at: now)
         case .payloads, .reframe:
@@ -279,13 +283,13 @@ extension InterceptedConnection {
                 if let stream = http.stream { sendPiece(stream.frame(one.bytes), at: now) }
             }
             if let rest = http.stream?.takeRest(), !rest.isEmpty { sendPiece(rest, at: now) }
-            if http.isChunked {
+            if http.response.isChunked {
                 add(InterceptedStream.lastChunk(trailers), .toClient, at: now)
             }
-            if http.responseKind == .payloads { closed(.server, "close 1000", at: now) }
+            if http.response.kind == .payloads { closed(.server, "close 1000", at: now) }
         }
         // An end that a rule wants is on its way: the session's end is that one.
-        if pendingEnd == nil { faults.settled(live, at: now) }
+        if ends.pending == nil { faults.settled(live, at: now) }
         exchangeEnded(live, at: now)
     }
 
@@ -307,21 +311,23 @@ extension InterceptedConnection {
         if !fate.effectsAfter.isEmpty {
             mark(.effects(fate.effectsAfter, live, nil, rule: fate.hits[0].name), .toClient, at: now)
         }
-        if let end = fate.endBehind, pendingEnd == nil {
+        if let end = fate.endBehind, ends.pending == nil {
             finish(with: end, live, .toClient, after: fate.lingering, at: now)
         }
     }
 
     /// A whole answer that was wanted: of a negotiation, or of a poll.
     private func collected(_ live: LiveExchange, _ trailers: [HeaderField], at now: WireInstant) {
-        guard let info = http.responseInfo, let head = http.responseHead else { return }
-        var (raw, payload) = (info.raw, http.responseBody)
-        let plain = InterceptedBody.plain(http.responseBody, head.headers)
+        guard let info = http.response.info, let head = http.response.head else { return }
+        var (raw, payload) = (info.raw, http.response.body)
+        let plain = InterceptedBody.plain(http.response.body, head.headers)
         if live.kind == .negotiate {
             let told = faults.negotiated(live, body: plain ?? payload, at: now)
             if told != plain ?? payload {
                 raw = HTTPHeadWriter.replacing("Content-Encoding", with: nil, in: raw)
-                if !http.isChunked { raw = HTTPHeadWriter.setting("Content-Length", to: "\(told.count)", in: raw) }
+                if !http.response.isChunked {
+                    raw = HTTPHeadWriter.setting("Content-Length", to: "\(told.count)", in: raw)
+                }
                 payload = told
             }
         } else if let plain {
@@ -337,8 +343,8 @@ extension InterceptedConnection {
                 || carries && parked.next != nil
         else {
             add(raw, .toClient, at: now)
-            sendPiece(live.kind == .negotiate ? payload : http.responseBody, at: now)
-            if http.isChunked { add(InterceptedStream.lastChunk(trailers), .toClient, at: now) }
+            sendPiece(live.kind == .negotiate ? payload : http.response.body, at: now)
+            if http.response.isChunked { add(InterceptedStream.lastChunk(trailers), .toClient, at: now) }
             return
         }
         let course = DeliveryPlan(
@@ -392,7 +398,7 @@ extension InterceptedConnection {
 
     func say(_ bytes: [UInt8], x: UInt32, at now: WireInstant) {
         // Behind an end nothing can be said, and nothing is on the tape that was not.
-        guard !endsToClient, connection.client?.sentEnd == false else { return }
+        guard !ends.toClient, connection.client?.sentEnd == false else { return }
         node.tap?.record(
             .response, connection.id, flags: toClientFlags | RecordFlags.proxy, x: x, at: now, bytes.span)
         add(bytes, .toClient, at: now)

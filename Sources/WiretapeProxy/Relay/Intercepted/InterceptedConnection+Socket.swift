@@ -11,7 +11,7 @@ extension InterceptedConnection {
         guard let live = http.live else { return }
         let isWebSocket = live.head.headers.hasToken("websocket", in: "Upgrade") && head.status == 101
         faults.answered(live, head, at: now)
-        http.truncateLeft = live.fate?.truncated
+        http.response.left = live.fate?.truncated
         var raw = info.raw
         if let fate = live.fate {
             if fate.hasWrongAccept {
@@ -39,7 +39,7 @@ extension InterceptedConnection {
             if !fate.effectsAfter.isEmpty {
                 mark(.effects(fate.effectsAfter, live, nil, rule: fate.hits[0].name), .toClient, at: now)
             }
-            if let end = fate.endBehind, pendingEnd == nil {
+            if let end = fate.endBehind, ends.pending == nil {
                 finish(with: end, live, .toClient, after: fate.lingering, at: now)
             }
         }

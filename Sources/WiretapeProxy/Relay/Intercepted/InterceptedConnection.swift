@@ -33,11 +33,8 @@ final class InterceptedConnection {
     /// Bytes of an upgrade to something that is no WebSocket pass.
     var isTunnel = false
     var isOver = false
-    /// What happens when what stands before it has been written.
-    private var marks: [Int: QueueMark] = [:]
-    private var nextMark = 1
-    /// Acknowledged; the peer is given a moment to read it.
-    private var settling: [(mark: QueueMark, isThere: Bool, until: WireInstant)] = []
+    /// What happens when what stands before it has been written, or read by the peer.
+    private var marks = QueueMarks()
     /// What stops by itself.
     private var restores: [(until: WireInstant, action: FaultRestore)] = []
     private var timer: (any LoopTimer)?
@@ -51,26 +48,10 @@ final class InterceptedConnection {
     private var nextPeek: WireInstant?
     /// The poll that was answered last, while none waits.
     var lastPoll: LiveExchange?
-    /// The end that is on its way.
-    var pendingEnd: (end: MessageFate.End, exchange: LiveExchange?)?
-    /// Its rule has been told already: what lasts before the end has begun.
-    var isEndTold = false
-    /// The server has ended, and so does what the client gets.
-    var endsToClient = false
-    /// The client has ended, and so does what the server gets when it has what the client sent ahead.
-    var endsToServer = false
-    /// Read and not looked at: the connection has had its share of this turn of the loop.
-    private var late: [Direction: [UInt8]] = [:]
-    /// What the connection has had of its share.
-    private var spent = 0
-    private var restedAt = WireInstant.zero
-    /// Messages, or what costs as much, that a connection may bring in one turn of the loop, so that a peer that floods does
-    /// not delay others by more than milliseconds; and the bytes after which that is asked.
-    private static let share = 128
+    var ends = InterceptedEnds()
+    private var turn = TurnShare()
+    /// Bytes after which it is asked whether the connection has had its share.
     private static let slice = 4096
-    /// Until the next share, in nanoseconds, about what one takes: a loop that never waits keeps its peers, and others that
-    /// share its processor, from running (the kernel lets a thread run for milliseconds before it gives way).
-    private static let rest: UInt64 = 250_000
     private var hold: MemoryHold?
 
     /// Messages of the exchange's session that let others pass.
@@ -105,18 +86,15 @@ final class InterceptedConnection {
     }
 
     /// Whether a request was passed on whose answer has not begun.
-    var awaitsAnswer: Bool { http.live != nil && http.responseHead == nil && socket == nil && !isTunnel && !isOver }
+    var awaitsAnswer: Bool { http.live != nil && http.response.head == nil && socket == nil && !isTunnel && !isOver }
 
     // MARK: What the streams tell
 
     func received(_ bytes: Span<UInt8>, from side: RelaySide, at now: WireInstant) {
         if isDeaf, side.direction == .toServer { return }
         if isOver { return lookForGoodbye(bytes, side.direction) }
-        if late[side.direction] != nil {
-            late[side.direction]?.append(copying: bytes)
-            return
-        }
-        spent = 0
+        if turn.waits(side.direction) { return turn.wait(bytes, side.direction) }
+        turn.begin()
         take(bytes, side.direction, at: now)
         pump()
     }
@@ -128,26 +106,25 @@ final class InterceptedConnection {
             let next = min(bytes.count, at + Self.slice)
             at += look(bytes.extracting(at..<next), direction, at: now)
             // What stood behind the answer to an upgrade may wait already.
-            let waits = late[direction] != nil
-            guard waits || hasHadItsShare && (at < bytes.count || owes(direction)), !isOver else {
+            guard turn.waits(direction) || turn.isOver && (at < bytes.count || owes(direction)), !isOver else {
                 continue
             }
-            late[direction, default: []].append(copying: bytes.extracting(at..<bytes.count))
+            turn.wait(bytes.extracting(at..<bytes.count), direction)
             side(direction.reversed)?.block(.turn)
             // What is decoded of a body is kept until it is whole: that does not wait.
-            restedAt = socket == nil ? now : now.advanced(by: Self.rest)
+            turn.rest(isLong: socket != nil, at: now)
             return
         }
     }
 
     /// What was taken is not wholly looked at: a message or a body is being inflated.
     private func owes(_ direction: Direction) -> Bool {
-        socket?.owes(direction) ?? (direction == .toServer && http.decoding != nil)
+        socket?.owes(direction) ?? (direction == .toServer && http.request.decoding != nil)
     }
 
     /// - Returns: how many of the bytes were looked at; not all when the connection has had its share.
     private func look(_ bytes: Span<UInt8>, _ direction: Direction, at now: WireInstant) -> Int {
-        if direction == .toServer, http.decoding != nil { decodeBody(at: now) }
+        if direction == .toServer, http.request.decoding != nil { decodeBody(at: now) }
         if socket != nil { return heard(bytes, direction, at: now) }
         if isTunnel {
             tunnel(bytes, direction, at: now)
@@ -166,20 +143,20 @@ final class InterceptedConnection {
     }
 
     /// Something was looked at that costs as much as so many messages.
-    func spend(_ cost: Int) { spent += cost }
+    func spend(_ cost: Int) { turn.spend(cost) }
 
-    var hasHadItsShare: Bool { spent >= Self.share }
+    var hasHadItsShare: Bool { turn.isOver }
 
     /// A new turn: what waited for it is looked at.
     private func takeTurn(at now: WireInstant) {
-        guard !late.isEmpty, restedAt <= now else { return }
-        spent = 0
+        guard turn.isNext(at: now) else { return }
+        turn.begin()
         for direction in Direction.allCases {
             // Of the side that sends that way.
-            guard let bytes = late.removeValue(forKey: direction), let side = side(direction.reversed) else { continue }
+            guard let bytes = turn.take(direction), let side = side(direction.reversed) else { continue }
             if isDeaf, direction == .toServer { continue }
             if isOver { lookForGoodbye(bytes.span, direction) } else { take(bytes.span, direction, at: now) }
-            if late[direction] == nil { side.unblock(.turn) }
+            if !turn.waits(direction) { side.unblock(.turn) }
         }
     }
 
@@ -241,9 +218,7 @@ final class InterceptedConnection {
     }
 
     func mark(_ mark: QueueMark, _ direction: Direction, delay: UInt64 = 0, at now: WireInstant) {
-        let ticket = nextMark
-        nextMark += 1
-        marks[ticket] = mark
+        let ticket = marks.add(mark)
         update(direction) { $0.queue.mark(ticket, delay: delay, at: now) }
     }
 
@@ -255,7 +230,7 @@ final class InterceptedConnection {
         restore(at: now)
         peek(at: now)
         release(at: now)
-        if endsToServer, http.early.isEmpty, late[.toServer] == nil {
+        if ends.toServer, http.early.isEmpty, !turn.waits(.toServer) {
             passRequest(at: now)
             endToServer(at: now)
         }
@@ -278,15 +253,14 @@ final class InterceptedConnection {
         guard connection.client != nil || connection.server != nil else { return }
         let queues = toClient.queue.count + toServer.queue.count
         let streams = (connection.client?.stream?.queued ?? 0) + (connection.server?.stream?.queued ?? 0)
-        let waiting = late.values.reduce(0) { $0 + $1.count }
-        hold?.set(queues + streams + waiting + http.heldCount + (socket?.heldCount ?? 0))
+        hold?.set(queues + streams + turn.waitingCount + http.heldCount + (socket?.heldCount ?? 0))
     }
 
     /// It holds more than any other, and all of them too much.
     private func refuseForMemory() {
         guard !isOver else { return }
         refused(MemoryBudget.reason, at: now)
-        late = [:]
+        turn.forget()
         pump()
     }
 
@@ -301,7 +275,7 @@ final class InterceptedConnection {
                 update(direction) { $0.wrote(piece.count) }
             }
         case .mark(let ticket):
-            if let mark = marks.removeValue(forKey: ticket) { reached(mark, direction, at: now) }
+            if let mark = marks.take(ticket) { reached(mark, direction, at: now) }
         }
         return true
     }
@@ -309,9 +283,7 @@ final class InterceptedConnection {
     /// The peer's kernel must have what was written before `mark` happens.
     func awaitAcknowledged(_ mark: QueueMark, _ direction: Direction, at now: WireInstant) {
         writeGathered()
-        let ticket = nextMark
-        nextMark += 1
-        marks[ticket] = mark
+        let ticket = marks.add(mark)
         update(direction) { $0.await(ticket, at: now) }
     }
 
@@ -324,12 +296,9 @@ final class InterceptedConnection {
             }
         }
         for (ticket, isThere) in told {
-            guard let mark = marks.removeValue(forKey: ticket) else { continue }
-            settling.append((mark, isThere, isThere ? now.advanced(by: InterceptedConnection.settleTime) : now))
+            marks.acknowledged(ticket, isThere: isThere, until: isThere ? now.advanced(by: Self.settleTime) : now)
         }
-        let due = settling.filter { $0.until <= now }
-        settling.removeAll { $0.until <= now }
-        for one in due { acknowledged(one.mark, isThere: one.isThere, at: now) }
+        for one in marks.takeSettled(by: now) { acknowledged(one.mark, isThere: one.isThere, at: now) }
     }
 
     private func relievePressure() {
@@ -386,13 +355,13 @@ final class InterceptedConnection {
         if isOpen(.toServer) { consider(toServer.queue.nextWake(after: now)) }
         consider(toClient.nextLook)
         consider(toServer.nextLook)
-        for one in settling { consider(one.until) }
+        consider(marks.next)
         for one in restores { consider(one.until) }
         consider(socket?.nextParked)
         consider(http.stream == nil ? nil : parked.next)
         consider(goodbyeBy)
         consider(nextPeek)
-        if !late.isEmpty { consider(restedAt) }
+        consider(turn.next)
         guard let next else {
             timer?.cancel()
             return

@@ -29,34 +29,15 @@ struct InterceptedExchange: ~Copyable {
     static let bodyLimit = 1 << 20
 
     var state = State.idle
-    var requests = HTTPScanner(.toServer)
-    var responses = HTTPScanner(.toClient)
+    var request = Request()
+    var response = Response()
     /// Sent by the client behind the request that is not answered yet.
     var early: [UInt8] = []
     var lastX: UInt32 = 0
-    /// When the first byte of a head that is not complete yet arrived.
-    var requestSince: WireInstant?
-    var responseSince: WireInstant?
-
     /// The exchange that is under way.
     var live: LiveExchange?
-    var requestInfo: HTTPHeadInfo?
-    var requestKind = Body.pass
-    var requestBody: [UInt8] = []
-    /// What stood behind the last chunk of a request that is whole.
-    var requestTrailers: [HeaderField] = []
-    /// The body of a request that is whole and is being decoded, a slice a turn of the loop.
-    var decoding: WholeBody?
     /// The server's 100 is ours already.
     var swallowsContinue = false
-    var responseHead: ResponseHead?
-    /// The bytes of an answer's head that is not complete yet, and of empty lines before it.
-    var partialResponse: [UInt8] = []
-    var responseInfo: HTTPHeadInfo?
-    var responseKind = Body.pass
-    var responseBody: [UInt8] = []
-    /// Bytes of the answer that may still go out; nil: all.
-    var truncateLeft: Int?
     var stream: InterceptedStream?
     /// What stands behind the answer has been seen to.
     var isFollowed = false
@@ -64,36 +45,74 @@ struct InterceptedExchange: ~Copyable {
     /// A request was not let in: nothing more is read.
     var isRefused = false
 
-    /// The answer had a length, and goes on in chunks of ours.
-    var isRechunked = false
+    /// What is read of requests, and the one that is under way.
+    struct Request: ~Copyable {
+        var scanner = HTTPScanner(.toServer)
+        /// When the first byte of a head that is not complete yet arrived.
+        var since: WireInstant?
+        var info: HTTPHeadInfo?
+        var kind = Body.pass
+        var body: [UInt8] = []
+        /// What stood behind the last chunk of a request that is whole.
+        var trailers: [HeaderField] = []
+        /// The body of a request that is whole and is being decoded, a slice a turn of the loop.
+        var decoding: WholeBody?
 
-    /// Whether the answer's body is sent in chunks.
-    var isChunked: Bool { isRechunked || responseInfo?.framing == .chunked }
+        /// It is answered.
+        mutating func finish() {
+            info = nil
+            body = []
+            trailers = []
+            decoding = nil
+            kind = .pass
+        }
+    }
+
+    /// What is read of answers, and the one that is under way.
+    struct Response: ~Copyable {
+        var scanner = HTTPScanner(.toClient)
+        /// When the first byte of a head that is not complete yet arrived.
+        var since: WireInstant?
+        var head: ResponseHead?
+        /// The bytes of a head that is not complete yet, and of empty lines before it.
+        var partial: [UInt8] = []
+        var info: HTTPHeadInfo?
+        var kind = Body.pass
+        var body: [UInt8] = []
+        /// Bytes of it that may still go out; nil: all.
+        var left: Int?
+        /// It had a length, and goes on in chunks of ours.
+        var isRechunked = false
+
+        /// Whether its body is sent in chunks.
+        var isChunked: Bool { isRechunked || info?.framing == .chunked }
+
+        /// It is over.
+        mutating func finish() {
+            head = nil
+            partial = []
+            info = nil
+            body = []
+            kind = .pass
+            since = nil
+            left = nil
+            isRechunked = false
+        }
+    }
 
     /// Bytes of bodies and messages that are put together, and of what was sent ahead.
     var heldCount: Int {
-        early.count + requestBody.count + responseBody.count + (stream?.heldCount ?? 0) + (live?.heldCount ?? 0)
-            + (decoding?.heldCount ?? 0)
+        early.count + request.body.count + response.body.count + (stream?.heldCount ?? 0) + (live?.heldCount ?? 0)
+            + (request.decoding?.heldCount ?? 0)
     }
 
     /// The exchange is over.
     mutating func finish() {
         state = .idle
         live = nil
-        requestInfo = nil
-        requestBody = []
-        requestTrailers = []
-        decoding = nil
-        requestKind = .pass
-        responseHead = nil
-        partialResponse = []
-        responseInfo = nil
-        responseBody = []
-        responseKind = .pass
-        responseSince = nil
+        request.finish()
+        response.finish()
         swallowsContinue = false
-        truncateLeft = nil
-        isRechunked = false
         stream = nil
         isFollowed = false
         isConnect = false

@@ -1,0 +1,41 @@
+internal import WiretapeBytes
+
+/// What happens when the bytes that stand before it have been written, or are known to have been read by the peer.
+struct QueueMarks {
+    private var waiting: [Int: QueueMark] = [:]
+    private var nextTicket = 1
+    /// Acknowledged; the peer is given a moment to read it.
+    private var settling: [Settled] = []
+
+    struct Settled {
+        var mark: QueueMark
+        /// The peer's kernel has all that stood before.
+        var isThere: Bool
+        var until: WireInstant
+    }
+
+    /// - Returns: what names the mark.
+    mutating func add(_ mark: QueueMark) -> Int {
+        defer { nextTicket += 1 }
+        waiting[nextTicket] = mark
+        return nextTicket
+    }
+
+    mutating func take(_ ticket: Int) -> QueueMark? { waiting.removeValue(forKey: ticket) }
+
+    /// - Parameter until: when the peer has had its moment.
+    mutating func acknowledged(_ ticket: Int, isThere: Bool, until: WireInstant) {
+        guard let mark = take(ticket) else { return }
+        settling.append(Settled(mark: mark, isThere: isThere, until: until))
+    }
+
+    /// Those whose peers have had their moment.
+    mutating func takeSettled(by now: WireInstant) -> [Settled] {
+        let due = settling.filter { $0.until <= now }
+        if !due.isEmpty { settling.removeAll { $0.until <= now } }
+        return due
+    }
+
+    /// When the next of them has.
+    var next: WireInstant? { settling.lazy.map(\.until).min() }
+}
