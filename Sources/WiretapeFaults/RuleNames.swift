@@ -60,8 +60,8 @@ extension FaultRule {
         guard case .label(let label) = selector.subject else { return RuleNames(label: nil, onTape: []) }
         var counts: [String: Int] = [:]
         for session in sessions {
-            if let script = session.compiled { script.count(into: &counts) }
-            for (name, count) in session.names { counts[name, default: 0] += count }
+            if let script = session.digested.script { script.count(into: &counts) }
+            for (name, count) in session.digested.names { counts[name, default: 0] += count }
             for case .message(let message) in session.entries.lazy.map(\.what) {
                 MessageNames.count(message.role, message.type, message.label, message.channel, into: &counts)
             }

@@ -24,9 +24,9 @@ package struct ColdPart: Sendable {
         _ session: RecordedSession, from source: any PayloadSource, names: [String: Int]
     ) -> RecordedSession {
         var session = session
-        session.cold = ColdEntries(part: self, source: source)
-        session.openingFingerprint = openingFingerprint
-        session.names = names
+        session.digested.cold = ColdEntries(part: self, source: source)
+        session.digested.openingFingerprint = openingFingerprint
+        session.digested.names = names
         session.writer = session.writer.anew()
         return session
     }

@@ -22,25 +22,15 @@ package struct RecordedSession: Sendable {
     /// Refused openings say nothing about other transports: a client that opens another one after the same negotiation
     /// is not the one that was refused. Nor do they take the negotiation's token away: a later session with the same
     /// negotiation and ids is the client that tried again with it.
-    package var refusal: ResponseHead?
-    package var refusalBody: [UInt8] = []
+    package var refusal: Refusal?
     package var serverIDs: ServerIDs?
-    /// Which messages its server compressed.
-    package var deflateHabit = DeflateHabit()
-    /// How its server answered close frames of the client.
-    package var closings = ClosingHandshakes()
+    package var habits = Habits()
     /// The tape's connections that carried it, in order.
     package var connections: [UInt32]
     /// Empty when the session has been compiled.
     package var entries: [Entry]
-    /// The script, made while the tape was read.
-    package var compiled: Script?
-    /// Where the entries can be read again.
-    package var cold: ColdEntries?
-    /// How its client begins, when that was found while the tape was read.
-    package var openingFingerprint: OpeningFingerprint?
-    /// Names of messages on the tape that are counted in no script.
-    package var names: [String: Int] = [:]
+    /// What was worked out while the tape was read.
+    package var digested = Digested()
     /// It is one exchange: one message of the client and what the server answers to that.
     package var isOperation = false
     /// Of an operation with a multipart answer: how its server writes one. Nil before the first part.
@@ -54,8 +44,40 @@ package struct RecordedSession: Sendable {
     /// When the stream opened (the time of the 101, of the event stream's head, of the first poll's answer), on the
     /// tape's clock; nil when the tape does not tell.
     package var opened: UInt64?
-    /// What its server put up with of the client.
-    package var conduct = ClientConduct()
+
+    /// An answer that ended an attempt.
+    package struct Refusal: Sendable {
+        package var head: ResponseHead
+        package var body: [UInt8]
+
+        package init(_ head: ResponseHead, body: [UInt8] = []) {
+            self.head = head
+            self.body = body
+        }
+
+        package var status: Int { head.status }
+    }
+
+    /// What its server did as a matter of habit.
+    package struct Habits: Sendable {
+        /// Which messages it compressed.
+        package var deflate = DeflateHabit()
+        /// How it answered close frames of the client.
+        package var closings = ClosingHandshakes()
+        /// What it put up with of the client.
+        package var conduct = ClientConduct()
+    }
+
+    /// What is known of the entries of a session without reading them again.
+    package struct Digested: Sendable {
+        package var script: Script?
+        /// Where the entries can be read again.
+        package var cold: ColdEntries?
+        /// How its client begins.
+        package var openingFingerprint: OpeningFingerprint?
+        /// Names of messages on the tape that are counted in no script.
+        package var names: [String: Int] = [:]
+    }
 
     package init(
         number: Int, codec: CodecEntry, writer: any FrameCodec, transport: Transport, route: String,
@@ -87,17 +109,17 @@ package struct RecordedSession: Sendable {
     package var bare: RecordedSession {
         var bare = self
         bare.entries = []
-        bare.compiled = nil
-        bare.cold = nil
+        bare.digested.script = nil
+        bare.digested.cold = nil
         return bare
     }
 
     /// The same with its entries, read again if need be.
     package var whole: RecordedSession {
-        guard let cold else { return self }
+        guard let cold = digested.cold else { return self }
         var whole = self
         whole.entries = cold.read(self)
-        whole.cold = nil
+        whole.digested.cold = nil
         return whole
     }
 

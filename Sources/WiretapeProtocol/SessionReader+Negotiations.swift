@@ -124,7 +124,7 @@ extension SessionReader {
     ) {
         guard let response = opening.response else { return }
         let index = begin(entry, transport, opening, prospect, at: place)
-        building[index].session.refusal = response
-        building[index].session.refusalBody = Array(opening.responseBody.prefix(SessionReader.bodyLimit))
+        building[index].session.refusal = .init(
+            response, body: Array(opening.responseBody.prefix(SessionReader.bodyLimit)))
     }
 }

@@ -68,8 +68,9 @@ extension SessionReader {
 
     private mutating func refuse(_ exchange: Exchange, _ index: Int) {
         building[index].session.entries = []
-        building[index].session.refusal = exchange.opening.response
-        building[index].session.refusalBody = Array(exchange.opening.responseBody.prefix(SessionReader.bodyLimit))
+        building[index].session.refusal = exchange.opening.response.map {
+            .init($0, body: Array(exchange.opening.responseBody.prefix(SessionReader.bodyLimit)))
+        }
     }
 
     /// What the end of the exchange means; nothing, when the server has ended the chain already: the codec knows.

@@ -10,7 +10,7 @@ extension SessionReader {
         guard let index = session(for: place, first: payload, direction) else { return }
         if direction == .toServer { judge(opcode, payload, at: place) }
         let payload = place.isUnframed ? building[index].session.codec.type.framed(payload) : payload
-        if direction == .toClient, place.isDeflated { building[index].session.deflateHabit.compressed(payload.count) }
+        if direction == .toClient, place.isDeflated { building[index].session.habits.deflate.compressed(payload.count) }
         building[index].frames += 1
         var messages: [Message] = []
         building[index].codec.decode(payload.span, opcode, direction, into: &messages)
@@ -67,7 +67,7 @@ extension SessionReader {
     private func isDeflated(_ count: Int, _ direction: Direction, at place: Place) -> Bool {
         guard direction == .toClient, let index = connections[place.connection]?.stream?.session, index >= forgotten
         else { return false }
-        return building[index - forgotten].session.deflateHabit.compresses(count)
+        return building[index - forgotten].session.habits.deflate.compresses(count)
     }
 
     private func isOpen(_ direction: Direction, at place: Place) -> Bool {
@@ -171,7 +171,7 @@ extension SessionReader {
             return
         }
         if case .close = ending {} else if connections[place.connection]?.clientGone != false { return }
-        building[index - forgotten].session.closings.add(ClosingHandshake(asked: closing, answer: ending))
+        building[index - forgotten].session.habits.closings.add(ClosingHandshake(asked: closing, answer: ending))
     }
 
     /// The stream of a connection. On a tape that does not tell how it opened, one is made up; nil when it is over.

@@ -157,7 +157,7 @@ package struct SessionReader: Sendable {
         var sessions = building.map { one in
             var session = one.session
             session.writer = one.codec
-            session.conduct = one.conduct
+            session.habits.conduct = one.conduct
             if let doubtful = one.doubtfulEnding, doubtful < session.entries.count {
                 session.entries.removeSubrange((doubtful + 1)...)
             }

@@ -21,7 +21,7 @@ extension ReplayEngine {
     private mutating func release(_ r: Int, into out: inout [ReplayAction]) {
         var batch = Batch()
         sending: while true {
-            if runs[r].link?.readyAt != nil, runs[r].link?.strangers.isEmpty == false {
+            if runs[r].link?.readyAt != nil, runs[r].link?.hearing.strangers.isEmpty == false {
                 flush(&batch, of: r, into: &out)
                 refuseStrangers(of: r, into: &out)
             }

@@ -32,7 +32,7 @@ extension ReplayEngine {
         let line = elsewhere(than: r)
         let whose = library.sessions.first { session in
             session.entries.contains { $0.line == Int(line) }
-                || session.compiled?.steps.contains { $0.line == line } ?? false
+                || session.digested.script?.steps.contains { $0.line == line } ?? false
         }
         let what = "client message of session \(whose?.number ?? 0) (\(tapeName):\(line))"
         let text =
@@ -47,7 +47,7 @@ extension ReplayEngine {
 extension RecordedSession {
     /// Of one that nobody has claimed.
     func firstGateLine(behind line: Int32) -> Int32 {
-        if let step = compiled?.steps.first(where: { $0.isGate && $0.line > line }) { return step.line }
+        if let step = digested.script?.steps.first(where: { $0.isGate && $0.line > line }) { return step.line }
         for entry in entries {
             guard entry.line > Int(line), case .message(let message) = entry.what, message.direction == .toServer else {
                 continue

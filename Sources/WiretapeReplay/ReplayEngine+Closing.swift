@@ -114,7 +114,7 @@ extension ReplayEngine {
     /// this client has said that, too; else what servers of the protocol answer.
     private func closingAnswer(to frame: ClosingHandshake.Frame, of r: Int) -> RecordedSession.Ending {
         let run = runs[r]
-        if let recorded = run.session.closings.answer(to: frame) { return recorded }
+        if let recorded = run.session.habits.closings.answer(to: frame) { return recorded }
         if let farewell = run.script.farewell, run.cursor.state[farewell] == .done {
             for step in run.script.farewellAnswers where run.cursor.state[step] == .waiting {
                 if let ending = run.script.ending(step) { return ending }

@@ -28,7 +28,7 @@ extension ReplayEngine {
     /// Whether the recorded server compressed the message that carries those steps; for one that carries none, whether it
     /// did so with messages of that length.
     func isDeflated(_ steps: [Int], count: Int, of r: Int) -> Bool {
-        let habit = runs[r].session.deflateHabit
+        let habit = runs[r].session.habits.deflate
         guard let step = steps.first, runs[r].script.steps.indices.contains(step) else {
             return habit.compresses(count)
         }

@@ -62,20 +62,20 @@ extension ReplayEngine {
 
     /// Refuses what came before the protocol was open.
     mutating func refuseStrangers(of r: Int, into out: inout [ReplayAction]) {
-        guard runs[r].link?.readyAt != nil, let strangers = runs[r].link?.strangers else { return }
-        runs[r].link?.strangers = []
+        guard runs[r].link?.readyAt != nil, let strangers = runs[r].link?.hearing.strangers else { return }
+        runs[r].link?.hearing.strangers = []
         for message in strangers { refuse(message, of: r, into: &out) }
     }
 
     /// The protocol's own error to a request that the tape does not answer.
     mutating func refuse(_ message: Message, of r: Int, into out: inout [ReplayAction]) {
-        guard options.onDivergence != .stall, let waiting = runs[r].link?.strangers.count else { return }
+        guard options.onDivergence != .stall, let waiting = runs[r].link?.hearing.strangers.count else { return }
         if message.role == .handshake {
             // Nobody waits for the answer to a second one.
             guard runs[r].link?.readyAt == nil, runs[r].cursor.awaitsHandshake else { return }
         } else if runs[r].link?.readyAt == nil {
             // Before the protocol's opening a client would take it for that.
-            if waiting < Link.mostStrangers { runs[r].link?.strangers.append(message) }
+            if waiting < Link.Hearing.mostStrangers { runs[r].link?.hearing.strangers.append(message) }
             return
         }
         let reason = "wiretape: diverged at \(message.title): not on \(tapeName)"

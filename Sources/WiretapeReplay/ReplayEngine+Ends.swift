@@ -9,7 +9,7 @@ extension ReplayEngine {
     /// How long a client may take to read what its kernel has, before what would destroy it follows: 20 ms of our time. A
     /// clock that is moved by hand has none; the server waits instead.
     var settleTime: UInt64 {
-        options.hasManualClock ? 0 : UInt64(min(20_000_000 * options.timeScale, 1e15))
+        options.clock.isManual ? 0 : UInt64(min(20_000_000 * options.clock.scale, 1e15))
     }
 
     /// An ending of the tape, kept as it was.

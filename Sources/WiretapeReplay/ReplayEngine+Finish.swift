@@ -50,7 +50,7 @@ extension ReplayEngine {
 
     /// What to say of a run that played nothing: no session was claimed, or, on a tape that has none, no request answered.
     private var nobody: String? {
-        guard !options.allowsUnplayed, runs.isEmpty, !library.sessions.isEmpty || exchanges.played == 0 else {
+        guard !options.ending.allowsUnplayed, runs.isEmpty, !library.sessions.isEmpty || exchanges.played == 0 else {
             return nil
         }
         let what = library.sessions.isEmpty ? "no request was answered" : "no session was claimed"
@@ -60,7 +60,7 @@ extension ReplayEngine {
 
     /// Whether what the session's client got depended on the moment at which it came back.
     private func isTimed(_ r: Int) -> Bool {
-        options.onReconnect == .live && !options.hasManualClock && runs[r].generation > 1
+        options.onReconnect == .live && !options.clock.isManual && runs[r].generation > 1
     }
 
     /// What the digest leaves out since it hangs on real time.

@@ -27,7 +27,7 @@ extension ReplayEngine {
     }
 
     /// Whether the clients' clock is moved by hand from now on.
-    package mutating func setClock(isManual: Bool) { options.hasManualClock = isManual }
+    package mutating func setClock(isManual: Bool) { options.clock.isManual = isManual }
 
     /// Holds what clients have done so far to a policy, and the report at the end of the run, too.
     /// - Returns: one verdict for each session; empty when the policy needs to be known before the first client comes.

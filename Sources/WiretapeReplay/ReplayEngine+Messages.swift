@@ -106,7 +106,7 @@ extension ReplayEngine {
     /// How the connection ends behind the client's farewell where the script does not say: as the recorded server ended it
     /// when the client had closed it at once, else as servers of the protocol do.
     private func farewellEnd(of r: Int) -> FaultEffect {
-        switch runs[r].session.closings.all.first?.answer {
+        switch runs[r].session.habits.closings.all.first?.answer {
         case .close(let code, let reason): return .close(code: code, reason: reason)
         case .disconnect, .reset: return .disconnect
         case nil:

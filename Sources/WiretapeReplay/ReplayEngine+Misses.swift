@@ -25,7 +25,7 @@ extension ReplayEngine {
     private mutating func miss(
         _ c: ConnectionID, _ head: RequestHead, _ text: String, into out: inout [ReplayAction]
     ) {
-        switch options.onMiss {
+        switch options.routing.onMiss {
         case .passthrough: out.append(.passThrough(c))
         case .status(let status):
             let answer = status == 204 || status == 304 ? HTTPAnswer(status: status) : plain(status, text)

@@ -50,7 +50,7 @@ extension ReplayEngine {
             return (codec.type.refuseNegotiate(head, reason: reason) ?? plain(404, reason), "replay", .unplayable)
         }
         let offered = served.filter { !runs[r].faults.blocked.contains($0) }
-        let minted = ids.mint(for: session, codec, isFresh: options.freshIDs)
+        let minted = ids.mint(for: session, codec, isFresh: options.ids.areFresh)
         guard
             let answer = codec.type.negotiate(head, recorded: session.negotiate, ids: minted, transports: offered)
         else { return (plain(404, "\(codec.id) has no negotiation"), "replay", nil) }
@@ -107,14 +107,17 @@ extension ReplayEngine {
     /// The recorded answer that ended the attempt, when it was one to this kind of request.
     func recordedRefusal(of r: Int, at kind: ExchangeKind) -> HTTPAnswer? {
         let session = runs[r].session
-        guard let head = session.refusal, session.codec.type.kind(session.opening.request) == kind else { return nil }
+        guard let refusal = session.refusal, session.codec.type.kind(session.opening.request) == kind else {
+            return nil
+        }
+        let head = refusal.head
         let answer = HTTPAnswer(
             status: head.status, reason: head.reason,
             headers: head.headers.filter { field in
                 !ReplayEngine.unstable.contains { equalIgnoringCase($0, field.name) }
                     && !field.name.lowercased().hasPrefix("access-control-")
             },
-            body: session.refusalBody)
+            body: refusal.body)
         return withCookies(of: head, answer)
     }
 

@@ -172,7 +172,7 @@ extension ReplayEngine {
 
     /// Every connection but the first gets an id of its own in the server's greeting, with `--fresh-ids` the first one too.
     private mutating func varyGreeting(of r: Int) {
-        guard options.freshIDs || runs[r].generation > 1, let chain = runs[r].greetingChain else { return }
+        guard options.ids.areFresh || runs[r].generation > 1, let chain = runs[r].greetingChain else { return }
         let id = ids.vary(chain.id, runs[r].session.codec)
         runs[r].link?.chains.bind(chain, to: Chain(id, origin: chain.origin), at: nil)
     }

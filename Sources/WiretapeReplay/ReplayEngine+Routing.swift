@@ -65,7 +65,7 @@ extension ReplayEngine {
 
     /// `--route` applied to a path: the longest rule that is the path or a folder above it.
     func mapped(_ path: String) -> String {
-        let rules = options.routes.filter { $0.covers(path) }
+        let rules = options.routing.routes.filter { $0.covers(path) }
         return rules.max { $0.from.utf8.count < $1.from.utf8.count }?.applied(to: path) ?? path
     }
 

@@ -41,7 +41,7 @@ extension ReplayEngine {
         }
         // An id that another upstream knows stays that one's.
         let own = key.flatMap { ids[$0] == nil || token($0, on: c) != nil ? $0 : nil }
-        let id = own ?? ids.mint(for: runs[r].session, codec, isFresh: options.freshIDs).token
+        let id = own ?? ids.mint(for: runs[r].session, codec, isFresh: options.ids.areFresh).token
         ids.issue(id, to: r)
         var link = link(transport, c, head, id, of: r)
         link.polls.since = now

@@ -152,7 +152,7 @@ package struct ReplayEngine {
             if let due = rules.nextWake { next = min(next ?? due, due) }
             for answer in exchanges.underWay { next = min(next ?? answer.due, answer.due) }
             if let moment = rules.nextMark(since: clock.origin) { next = min(next ?? moment, moment) }
-            guard options.until != .signal, clock.lastActivity > .zero else { return next }
+            guard options.ending.until != .signal, clock.lastActivity > .zero else { return next }
             let quiet = clock.lastActivity.advanced(by: quietTime)
             return quiet > now ? min(next ?? quiet, quiet) : next
         }
@@ -174,7 +174,7 @@ package struct ReplayEngine {
 
     /// Whether the run is over by `--until`.
     package var shouldEnd: Bool {
-        switch options.until {
+        switch options.ending.until {
         case .signal: false
         case .finished: isFinished
         case .idle(let quiet): clock.lastActivity > .zero && now.since(clock.lastActivity) >= quiet
@@ -184,7 +184,7 @@ package struct ReplayEngine {
     static let idleTime: UInt64 = 250_000_000
 
     private var quietTime: UInt64 {
-        if case .idle(let quiet) = options.until { quiet } else { ReplayEngine.idleTime }
+        if case .idle(let quiet) = options.ending.until { quiet } else { ReplayEngine.idleTime }
     }
 
     mutating func ticket() -> UInt64 {

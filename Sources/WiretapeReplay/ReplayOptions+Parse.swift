@@ -165,10 +165,10 @@ extension ReplayOptions {
 
     /// What does not go together.
     package func check(hasUpstream: Bool) throws(OptionError) {
-        if onMiss == .passthrough, !hasUpstream {
+        if routing.onMiss == .passthrough, !hasUpstream {
             throw OptionError("--on-miss passthrough needs --upstream URL: where to pass requests to")
         }
-        if onMiss != .passthrough, hasUpstream {
+        if routing.onMiss != .passthrough, hasUpstream {
             throw OptionError("--upstream is for --on-miss passthrough; without it a replay asks no server")
         }
         if onReconnect == .live, speed == .instant {

@@ -19,40 +19,59 @@ package struct ReplayOptions: Hashable, Sendable {
     package var keepalive = Keepalive.auto
     package var serverLimits = ServerLimitsOption.protocol
     package var whenExhausted = WhenExhausted.refuse
-    package var onMiss = OnMiss.fail
     /// Runs of the whole tape, one per client identity.
     package var clients = 1
-    /// Names of sessions for this listener (`--session alice,bob`); empty: order of arrival.
-    package var names: [String] = []
     /// What negotiations offer at most; the protocol and the session narrow it further.
     package var transports = Transport.allCases
-    /// How many times faster the client's clock runs than ours. Every duration but recorded gaps is in the client's time.
-    package var timeScale: Double = 1
-    /// The longest recorded gap that is played, nil: any.
-    package var idleCap: UInt64?
-    /// Server ids are made anew also where the recorded ones could be kept.
-    package var freshIDs = false
-    /// Secrets of applications by their public key.
-    package var secrets: [String: String] = [:]
+    package var clock = Clock()
+    package var ids = IDs()
     package var causality = Causality.session
     package var deflate = Deflate.tape
-    /// The clock is handed in and moves only when it is told to: what depends on time is the same in every run.
-    package var hasManualClock = false
-    package var until = Until.signal
-    package var routes: [Route] = []
+    package var routing = Routing()
+    package var ending = Ending()
     package var expectations: [Expectation] = []
     /// What the policies name as subscriptions.
     package var subscribers: Subscribers { Subscribers(expectations) }
-    /// A run in which nobody plays anything may pass.
-    package var allowsUnplayed = false
-
     package init() {}
+
+    /// The clients' time.
+    package struct Clock: Hashable, Sendable {
+        /// How many times faster it runs than ours. Every duration but recorded gaps is in it.
+        package var scale: Double = 1
+        /// It is handed in and moves only when it is told to: what depends on time is the same in every run.
+        package var isManual = false
+        /// The longest recorded gap that is played, nil: any.
+        package var idleCap: UInt64?
+    }
+
+    /// What the server makes up.
+    package struct IDs: Hashable, Sendable {
+        /// Server ids are made anew also where the recorded ones could be kept.
+        package var areFresh = false
+        /// Secrets of applications by their public key.
+        package var secrets: [String: String] = [:]
+    }
+
+    /// When a run is over, and what it must have seen.
+    package struct Ending: Hashable, Sendable {
+        package var until = Until.signal
+        /// A run in which nobody plays anything may pass.
+        package var allowsUnplayed = false
+    }
+
+    /// Which requests get what.
+    package struct Routing: Hashable, Sendable {
+        package var routes: [Route] = []
+        /// Names of sessions for this listener (`--session alice,bob`); empty: order of arrival.
+        package var names: [String] = []
+        package var onMiss = OnMiss.fail
+    }
 
     /// What codecs are told of it.
     var codecSettings: CodecSettings {
         var settings = CodecSettings()
         if case .every(let every) = keepalive { settings.keepalive = every }
-        settings.secrets = secrets
+        settings.secrets = ids.secrets
         return settings
     }
 

@@ -9,6 +9,12 @@ package struct KeptTexts: Hashable, Sendable {
 
     package init() {}
 
+    /// - Parameter beyond: how many more there were.
+    package init(_ texts: [String], beyond: Int) {
+        self.texts = texts
+        self.beyond = beyond
+    }
+
     package var isFull: Bool { texts.count >= KeptTexts.most }
     package var count: Int { texts.count + beyond }
 

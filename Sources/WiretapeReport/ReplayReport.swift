@@ -112,9 +112,11 @@ package struct ReplayReport: Hashable, Sendable {
         package var matched: Int
         /// Recorded ones that the client left out, and the one at which it stopped.
         package var missing: [String]
-        package var unexpected: [String]
+        /// Messages without a counterpart.
+        package var unexpected: [String] { strangers.texts }
         /// How many more there were than are kept.
-        package var unexpectedBeyond = 0
+        package var unexpectedBeyond: Int { strangers.beyond }
+        private var strangers: KeptTexts
         package var late: [String]
         package var reordered: Int
         /// Server messages that were never sent because their request was not repeated after a reconnect.
@@ -123,18 +125,28 @@ package struct ReplayReport: Hashable, Sendable {
         package var unreached: Int = 0
         /// Acknowledged messages of the client that it said again after a reconnect.
         package var repeated: Int = 0
-        /// Of a chain of the session that was served by itself: the how manyth request it is.
-        package var operation: Int? = nil
         /// Of live traffic: the messages that passed, keepalives left aside.
         package var traffic: Traffic? = nil
-        /// Further recorded sessions that were served as one with it.
-        package var others: [Int] = []
-        /// The upstream that it was recorded at, of a tape with several.
-        package var upstream: String? = nil
+        /// Where on the tape it stands.
+        package var source: Source
         /// What new connections heard again; nil: nothing.
         package var greeting: Greeting? = nil
         /// What else people should know.
         package var notes: [String] = []
+
+        /// Of what on the tape a session was made.
+        package struct Source: Hashable, Sendable {
+            /// Of a chain of the session that was served by itself: the how many-th request it is.
+            package var operation: Int?
+            /// Further recorded sessions that were served as one with it.
+            package var others: [Int]
+            /// The upstream that it was recorded at, of a tape with several.
+            package var upstream: String?
+        }
+
+        package var operation: Int? { source.operation }
+        package var others: [Int] { source.others }
+        package var upstream: String? { source.upstream }
 
         package init(
             session: Int, run: Int, client: String, assigned: Assigned, protocolID: String, transports: [Transport],
@@ -153,17 +165,14 @@ package struct ReplayReport: Hashable, Sendable {
             self.attempts = attempts
             self.matched = matched
             self.missing = missing
-            self.unexpected = unexpected
-            self.unexpectedBeyond = unexpectedBeyond
+            strangers = KeptTexts(unexpected, beyond: unexpectedBeyond)
             self.late = late
             self.reordered = reordered
             self.abandoned = abandoned
             self.unreached = unreached
             self.repeated = repeated
-            self.operation = operation
             self.traffic = traffic
-            self.others = others
-            self.upstream = upstream
+            source = Source(operation: operation, others: others, upstream: upstream)
             self.greeting = greeting
             self.notes = notes
         }

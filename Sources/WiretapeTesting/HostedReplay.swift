@@ -70,7 +70,7 @@ final class HostedReplay {
         self.loop = loop
         latest = loop.now
         server = WiretapeProxy.ReplayServer(
-            loop, driver: engine, timeScale: options.timeScale, hasManualClock: options.hasManualClock)
+            loop, driver: engine, timeScale: options.clock.scale, hasManualClock: options.clock.isManual)
         bell = loop.timer { [weak self] in self?.lookAround() }
         server.observe = { [weak self] in self?.passed($0) }
         server.news = { [weak self] in self?.happened($0) }
@@ -180,7 +180,7 @@ final class HostedReplay {
         if hasEnded { return true }
         let isPlayed = server.consult { engine, now, out in
             engine.wake(at: now, into: &out)
-            return engine.isFinished ? true : engine.options.hasManualClock && engine.isPlayed ? false : nil
+            return engine.isFinished ? true : engine.options.clock.isManual && engine.isPlayed ? false : nil
         }
         guard let isPlayed = isPlayed ?? nil else { return false }
         let quiet = latest.advanced(by: Self.quietTime)

@@ -156,8 +156,8 @@ public struct Options: Sendable {
     /// The same as the engine wants it.
     func replay() throws(TapeFailure) -> ReplayOptions {
         var options = ReplayOptions()
-        options.until = .finished
-        options.hasManualClock = clock == .manual
+        options.ending.until = .finished
+        options.clock.isManual = clock == .manual
         switch speed {
         case .recorded: break
         case .factor(let factor):
@@ -169,7 +169,7 @@ public struct Options: Sendable {
         case .step: options.speed = .step
         }
         guard timeScale > 0, timeScale.isFinite else { throw TapeFailure("timeScale is more than 0, not \(timeScale)") }
-        options.timeScale = timeScale
+        options.clock.scale = timeScale
         switch match {
         case .relaxed: options.match = .relaxed
         case .strict: options.match = .strict
@@ -198,11 +198,11 @@ public struct Options: Sendable {
         guard clients > 0 else { throw TapeFailure("clients is at least 1, not \(clients)") }
         options.clients = clients
         options.patience = patience.asNanoseconds
-        options.idleCap = idleCap.map(\.asNanoseconds)
-        options.allowsUnplayed = allowsUnplayed
+        options.clock.idleCap = idleCap.map(\.asNanoseconds)
+        options.ending.allowsUnplayed = allowsUnplayed
         do {
             for text in ignore { options.ignore.append(try IgnoreRule(parsing: text)) }
-            for text in routes { options.routes.append(try ReplayOptions.Route(parsing: text)) }
+            for text in routes { options.routing.routes.append(try ReplayOptions.Route(parsing: text)) }
             if !transports.isEmpty {
                 options.transports = try ReplayOptions.transports(parsing: transports.joined(separator: ","))
             }

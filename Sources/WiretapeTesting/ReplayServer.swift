@@ -160,7 +160,7 @@ public final class ReplayServer: Sendable {
         endpoint = "http" + scheme + rest
         webSocketEndpoint = "ws" + scheme + rest
         urls = Dictionary(listeners.map { ($0.name, "http" + scheme + $0.address) }) { first, _ in first }
-        clock = ClientClock(scale: options.timeScale, isManual: options.hasManualClock)
+        clock = ClientClock(scale: options.clock.scale, isManual: options.clock.isManual)
         clock.attach { [thread, number] nanoseconds in
             try await thread.run { loop in
                 SharedLoop.Tenants.on(loop).replays[number]?.server.advance(by: nanoseconds)

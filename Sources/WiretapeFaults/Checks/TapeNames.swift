@@ -17,11 +17,11 @@ package struct TapeNames {
     package init(_ sessions: [RecordedSession]) {
         self.sessions = sessions
         for session in sessions {
-            if session.cold != nil || !session.names.isEmpty { isFolded = true }
-            for (name, count) in session.names { counts[name, default: 0] += count }
+            if session.digested.cold != nil || !session.digested.names.isEmpty { isFolded = true }
+            for (name, count) in session.digested.names { counts[name, default: 0] += count }
             var toClient: [String: Int] = [:]
-            for (index, step) in (session.compiled?.steps ?? []).enumerated() {
-                guard let role = step.role, let name = session.compiled?.name(index) else { continue }
+            for (index, step) in (session.digested.script?.steps ?? []).enumerated() {
+                guard let role = step.role, let name = session.digested.script?.name(index) else { continue }
                 add(step.direction, role, name, &toClient)
             }
             for case .message(let one) in session.entries.lazy.map(\.what) {
@@ -64,7 +64,7 @@ package struct TapeNames {
 
     /// Whether no recorded message meets a condition; nil when the messages are not at hand.
     package func lacks(_ condition: Condition) -> Bool? {
-        guard !isFolded, sessions.allSatisfy({ $0.compiled == nil }) else { return nil }
+        guard !isFolded, sessions.allSatisfy({ $0.digested.script == nil }) else { return nil }
         return !sessions.contains { session in
             session.entries.contains { entry in
                 guard case .message(let message) = entry.what else { return false }

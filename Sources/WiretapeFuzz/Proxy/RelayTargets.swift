@@ -105,7 +105,7 @@ enum RelayTargets {
     }
 
     /// Whether the bytes are those that were sent in other chunks: what rules hold of a streamed body that will never be whole
-    /// goes on as one chunk. Ends of lines are left out of both, and lines that can be sizes of chunks may be: a body can have
+    /// goes on as one chunk, and its trailers are written anew. Ends of lines and blanks are left out of both, and lines that can be sizes of chunks may be: a body can have
     /// such lines, too, so each of them is tried both ways.
     private static func isRechunked(_ got: [UInt8], _ sent: [UInt8]) -> Bool {
         let gotEnds = sizeLineEnds(got)
@@ -116,9 +116,9 @@ enum RelayTargets {
             while true {
                 if let end = gotEnds[at] { open.append((end, from)) }
                 if let end = sentEnds[from] { open.append((at, end)) }
-                if at < got.count, isLineEnd(got[at]) {
+                if at < got.count, isLeftOut(got[at]) {
                     at += 1
-                } else if from < sent.count, isLineEnd(sent[from]) {
+                } else if from < sent.count, isLeftOut(sent[from]) {
                     from += 1
                 } else if at == got.count {
                     return true
@@ -141,6 +141,8 @@ enum RelayTargets {
         }
         return ends
     }
+
+    private static func isLeftOut(_ byte: UInt8) -> Bool { isLineEnd(byte) || byte == 0x20 || byte == 0x09 }
 
     private static func isLineEnd(_ byte: UInt8) -> Bool { byte == 0x0a || byte == 0x0d }
 

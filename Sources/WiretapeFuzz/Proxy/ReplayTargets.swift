@@ -43,7 +43,7 @@ enum ReplayTargets {
         guard sessions.count == 1 else { return "the tape has \(sessions.count) sessions" }
         let loop = SimulatedLoop(seed: UInt64(input.choices), conditions: input.chooses(0) ? .rough : .calm)
         var options = ReplayOptions()
-        options.until = input.chooses(1) ? .finished : options.until
+        options.ending.until = input.chooses(1) ? .finished : options.ending.until
         let engine = ReplayEngine(
             sessions: sessions, tapeName: "fuzz.tape", options: options, faults: FaultPlan(), seed: 1)
         let server = ReplayServer(loop, driver: engine)

@@ -13,7 +13,7 @@ package struct OpeningFingerprint: Hashable, Sendable {
     package init() {}
 
     package init(_ session: RecordedSession, ignore: [IgnoreRule]) {
-        if let known = session.openingFingerprint {
+        if let known = session.digested.openingFingerprint {
             self = known
             return
         }
@@ -45,7 +45,7 @@ extension RecordedSession {
             guard case .message(let message) = entry.what, message.direction == .toServer else { return nil }
             return message
         }
-        let script = compiled
+        let script = digested.script
         let steps = (script?.steps.indices ?? 0..<0).lazy.filter { script?.steps[$0].direction == .toServer }
         return [AnySequence(steps.lazy.compactMap { script?.message($0) }), AnySequence(kept)].lazy.joined()
     }

@@ -87,7 +87,7 @@ package struct ScriptBuilder: Sendable {
         script.complete(build, messages)
         var session = session
         session.writer = session.writer.anew()
-        session.compiled = script
+        session.digested.script = script
         return session
     }
 

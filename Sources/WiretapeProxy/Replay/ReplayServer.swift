@@ -31,17 +31,29 @@ package final class ReplayServer {
     let passage: Passage
     package private(set) var clock: ReplayClock
     private var driver: any ReplayDriver
-    private let started: WireInstant
-    /// Events that the actual tape has.
-    private var noted: UInt64 = 0
+    private var actual: ActualTape
     private var timer: (any LoopTimer)?
     private var listeners: [any Listener] = []
     private var connections: [ConnectionID: ReplayConnection] = [:]
     private var nextID: ConnectionID = 1
     private var actions: [ReplayAction] = []
     private var wakeup = WakeUp()
-    private var toldEnd = false
-    private var whenEmpty: (() -> Void)?
+    private var stopping = Stopping()
+
+    /// The tape of what really passed.
+    private struct ActualTape {
+        let started: WireInstant
+        /// Events that it has.
+        var events: UInt64 = 0
+    }
+
+    /// How far the end of the run is.
+    private struct Stopping {
+        /// The owner was told that the run is over.
+        var isTold = false
+        /// Called when no connection is left; nil: nobody has asked the server to stop.
+        var whenEmpty: (() -> Void)?
+    }
 
     /// Who is let in, and for how long.
     struct Entrance {
@@ -97,7 +109,7 @@ package final class ReplayServer {
         entrance = Entrance(
             access: access, limits: limits, places: places,
             admission: Admission(loop, limits: limits.converted(clock.loopDuration), places: places))
-        started = loop.now
+        actual = ActualTape(started: loop.now)
         // Lifetime: the server is kept until it has stopped, and closes its timer then.
         timer = loop.timer { [unowned self] in timerFired() }
     }
@@ -161,7 +173,7 @@ package final class ReplayServer {
     package var count: Int { connections.count }
 
     /// Nanoseconds of the clients' time since the server was made.
-    package var elapsed: UInt64 { now.since(started) }
+    package var elapsed: UInt64 { now.since(actual.started) }
 
     /// The time of the clients.
     package var now: WireInstant { clock.time(at: loop.now) }
@@ -213,8 +225,8 @@ package final class ReplayServer {
 
     /// Has ``ended`` called when the run is over by `--until` the next time, also when it was before.
     package func awaitEnd() {
-        guard whenEmpty == nil else { return }
-        toldEnd = false
+        guard stopping.whenEmpty == nil else { return }
+        stopping.isTold = false
         arm()
     }
 
@@ -238,8 +250,8 @@ package final class ReplayServer {
     package func stop(grace: UInt64 = 500_000_000, _ done: @escaping () -> Void) {
         for listener in listeners { listener.close() }
         listeners = []
-        toldEnd = true
-        whenEmpty = done
+        stopping.isTold = true
+        stopping.whenEmpty = done
         for id in connections.keys.sorted() { connections[id]?.goAway() }
         pump()
         timer?.arm(at: connections.isEmpty ? loop.now : loop.now.advanced(by: grace))
@@ -276,7 +288,7 @@ package final class ReplayServer {
 
     func remove(_ connection: ReplayConnection) {
         connections[connection.id] = nil
-        if connections.isEmpty, whenEmpty != nil { timer?.arm(at: loop.now) }
+        if connections.isEmpty, stopping.whenEmpty != nil { timer?.arm(at: loop.now) }
     }
 
     // MARK: The way of an input
@@ -399,19 +411,19 @@ package final class ReplayServer {
     // MARK: Time
 
     private func timerFired() {
-        if whenEmpty != nil {
+        if stopping.whenEmpty != nil {
             for id in connections.keys.sorted() { connections[id]?.abort() }
             guard connections.isEmpty else { return }
             timer?.close()
             timer = nil
             entrance.admission.close()
-            let done = whenEmpty
-            whenEmpty = nil
+            let done = stopping.whenEmpty
+            stopping.whenEmpty = nil
             done?()
             return
         }
-        if driver.shouldEnd, !toldEnd {
-            toldEnd = true
+        if driver.shouldEnd, !stopping.isTold {
+            stopping.isTold = true
             ended?()
             return
         }
@@ -420,8 +432,8 @@ package final class ReplayServer {
     }
 
     private func arm() {
-        guard whenEmpty == nil else { return }
-        if driver.shouldEnd, !toldEnd {
+        guard stopping.whenEmpty == nil else { return }
+        if driver.shouldEnd, !stopping.isTold {
             timer?.arm(at: loop.now)
         } else if let next = driver.nextWake, let at = clock.loopTime(of: next, now: loop.now) {
             timer?.arm(at: at)
@@ -436,9 +448,9 @@ package final class ReplayServer {
     @discardableResult
     func note(_ c: ConnectionID, _ kind: @autoclosure () -> TapeEvent.Kind) -> UInt64? {
         guard let observe else { return nil }
-        observe(TapeEvent(time: now.since(started), connection: c, kind()))
-        noted += 1
-        return noted
+        observe(TapeEvent(time: now.since(actual.started), connection: c, kind()))
+        actual.events += 1
+        return actual.events
     }
 
     private func tell(_ c: ConnectionID, _ what: TapeNote) {

@@ -15,7 +15,7 @@ extension ReplayEngine {
         if limits.pong != nil, case .every(let every) = options.keepalive { limits.silence = every }
         var stretch = 1.0
         if case .factor(let factor) = options.speed { stretch = 1 / factor }
-        limits = limits.atLeast(run.session.conduct, stretch: stretch)
+        limits = limits.atLeast(run.session.habits.conduct, stretch: stretch)
         if case .numbers(let numbers) = options.serverLimits { numbers.apply(to: &limits) }
         if !run.session.codec.type.hasHandshake(on: transport) || run.script.clientHandshake == nil {
             limits.handshake = nil

@@ -11,7 +11,7 @@ struct SessionView: Sendable {
 extension RecordedSession {
     /// All entries, read again or taken from the script if need be.
     private var all: [Entry] {
-        guard let compiled else { return whole.entries }
+        guard let compiled = digested.script else { return whole.entries }
         return compiled.steps.indices.compactMap { i in
             let step = compiled.steps[i]
             let what = compiled.message(i).map(What.message) ?? compiled.ending(i).map(What.ending)
@@ -56,7 +56,7 @@ extension RecordedSession {
         part.negotiate = nil
         part.redirects = []
         part.serverIDs = nil
-        part.openingFingerprint = nil
+        part.digested.openingFingerprint = nil
         part.opened = entry.time
         part.entries = [entry]
         return part

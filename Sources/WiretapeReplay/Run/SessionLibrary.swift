@@ -46,7 +46,7 @@ struct SessionLibrary {
     mutating func script(of session: Int) -> (script: Script, isNew: Bool) {
         if let known = scripts[session] { return (known, false) }
         let recorded = self[session]
-        let script = recorded.compiled ?? Script(recorded.whole, ignore: ignore)
+        let script = recorded.digested.script ?? Script(recorded.whole, ignore: ignore)
         scripts[session] = script
         return (script, true)
     }

@@ -30,9 +30,6 @@ struct Link: Sendable {
     var chains = LiveChains()
     /// The protocol's handshake is served, or there is none.
     var readyAt: WireInstant?
-    /// Requests that are not on the tape and came before that: they are refused then.
-    var strangers: [Message] = []
-    static let mostStrangers = 4_096
     /// What is said out of turn.
     var repeats = Repetitions()
     /// What the kernel has not wholly taken.
@@ -72,6 +69,10 @@ struct Link: Sendable {
         var heard: WireInstant
         /// The same of what was neither a keepalive nor an acknowledgement.
         var spoke: WireInstant
+        /// Requests that are not on the tape and came before the protocol's opening was through: they are refused then.
+        var strangers: [Message] = []
+
+        static let mostStrangers = 4_096
     }
 
     /// How an answer is made of the session's messages.

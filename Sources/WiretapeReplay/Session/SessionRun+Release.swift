@@ -59,7 +59,7 @@ extension ReplayOptions {
     /// A recorded gap as it is played: at most `--idle-cap`, divided by the speed, in nanoseconds of the client's time.
     func scaled(from earlier: UInt64, to later: UInt64) -> UInt64 {
         guard later > earlier, case .factor(let factor) = speed else { return 0 }
-        let gap = Double(min(later - earlier, idleCap ?? .max)) * timeScale / factor
+        let gap = Double(min(later - earlier, clock.idleCap ?? .max)) * clock.scale / factor
         return gap < 9e18 ? UInt64(gap) : 9_000_000_000_000_000_000
     }
 }

@@ -148,7 +148,7 @@ package struct EngineRun: Sendable {
     private static func timing(_ scenario: EngineScenario) -> Referee.Timing? {
         guard scenario.kind == .calm, scenario.habits.allSatisfy({ $0.transport != .lp }) else { return nil }
         if case .factor(let speed) = scenario.options.speed {
-            return Referee.Timing(speed: speed, idleCap: scenario.options.idleCap)
+            return Referee.Timing(speed: speed, idleCap: scenario.options.clock.idleCap)
         }
         return Referee.Timing(speed: 0)
     }

@@ -54,8 +54,8 @@ package struct EngineScenario: Sendable {
         options.speed = [.instant, .factor(1), .factor(1), .factor(10), .factor(0.5)][random.below(5)]
         // A client that thinks is none that does not answer.
         options.grace = 20_000_000_000
-        if random.below(4) == 0 { options.idleCap = 10_000_000 }
-        options.freshIDs = random.below(4) == 0
+        if random.below(4) == 0 { options.clock.idleCap = 10_000_000 }
+        options.ids.areFresh = random.below(4) == 0
         // Several clients may play the whole tape, each for itself.
         let runs = [.faults, .mischief, .stateful].contains(kind) || random.below(6) > 0 ? 1 : 2
         options.clients = runs == 1 ? 1 : runs * tape.clients.count

@@ -12,9 +12,8 @@ package struct TapeFields {
     package var n: UInt64?
     var opcode: Opcode?
     package var payload: [UInt8]?
-    /// The payload came as `json` or as `b64`.
-    var isJSON = false
-    var isBase64 = false
+    /// How the payload came; nil: as text.
+    var encoding: Encoding?
     package var after: String?
     package var strings: [(key: TapeKey, value: String)] = []
     package var numbers: [(key: TapeKey, value: UInt64)] = []
@@ -26,6 +25,8 @@ package struct TapeFields {
     package var isInterim = false
     package var isDeflated = false
     var isLast = false
+
+    enum Encoding { case json, base64 }
 
     package init(parsing b: Span<UInt8>) throws(TapeLineFault) {
         var at = 0
@@ -73,12 +74,12 @@ package struct TapeFields {
             guard opcode != nil else { throw TapeLineFault("\"op\" is neither \"text\" nor \"binary\"", at: start) }
         case .text: payload = try LineScan.bytes(b, &at)
         case .b64:
-            isBase64 = true
+            encoding = .base64
             let text = try LineScan.bytes(b, &at)
             payload = Base64.decode(text.span)
             guard payload != nil else { throw TapeLineFault("\"b64\" is not base64", at: start) }
         case .json:
-            isJSON = true
+            encoding = .json
             payload = try json(b, &at)
         case .headers: headers = try TapeFields.fields(b, &at, key)
         case .trailers: trailers = try TapeFields.fields(b, &at, key)

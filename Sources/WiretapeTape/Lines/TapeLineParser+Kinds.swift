@@ -16,7 +16,7 @@ extension TapeLineParser {
         }
         func x() throws(TapeLineFault) -> UInt32 { UInt32(truncatingIfNeeded: try need(f.x, .x)) }
         func opcode() throws(TapeLineFault) -> Opcode {
-            if isSparse, f.opcode == nil { return f.isBase64 ? .binary : .text }
+            if isSparse, f.opcode == nil { return f.encoding == .base64 ? .binary : .text }
             return try need(f.opcode, .op)
         }
 

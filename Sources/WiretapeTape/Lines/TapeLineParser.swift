@@ -21,7 +21,7 @@ package struct TapeLineParser {
         let time = try time(fields)
         let event = TapeEvent(time: time, connection: connection, try Self.kind(kind, fields, isSparse: isSparse))
         if case .take = event.kind { lastTime = 0 } else { lastTime = time }
-        return (event, fields.isJSON)
+        return (event, fields.encoding == .json)
     }
 
     private func time(_ fields: TapeFields) throws(TapeLineFault) -> UInt64 {

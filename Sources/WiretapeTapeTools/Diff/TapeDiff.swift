@@ -60,7 +60,9 @@ package enum TapeDiff {
         var differences: [TapeDifference] = []
         let pairing = pair(a, b)
         for (left, right) in pairing.pairs {
-            if left.refusal?.status != right.refusal?.status || left.refusalBody.isEmpty != right.refusalBody.isEmpty {
+            if left.refusal?.status != right.refusal?.status
+                || left.refusal?.body.isEmpty != right.refusal?.body.isEmpty
+            {
                 differences.append(
                     TapeDifference(
                         kind: .changed, what: "answer to its opening", place: name(left), first: side(left),

@@ -108,7 +108,7 @@ package struct ReplayCommand: Command {
         // What is asked of the whole tape has to be known before anybody connects.
         let doors = try TLSDoors(arguments, listens: listeners.origins, isForward: forward != nil)
             .open(listeners.origins, hosts: LoadedTape.hosts(path: path), isForward: forward != nil, log)
-        let isWhole = try !options.names.isEmpty || options.causality == .tape || LoadedTape.isShort(path: path)
+        let isWhole = try !options.routing.names.isEmpty || options.causality == .tape || LoadedTape.isShort(path: path)
         let tape =
             isWhole
             ? try LoadedTape(path: path, ignore: options.ignore, memory: arguments.memory, log: log) : nil
@@ -119,7 +119,7 @@ package struct ReplayCommand: Command {
             return try engine(tape, upstreams, tellsTape: target?.actualTape != nil || events != nil)
         }
         let waiting = WaitingDriver(
-            seed: seed, tapeName: LoadedTape.name(path), allowsUnplayed: options.allowsUnplayed)
+            seed: seed, tapeName: LoadedTape.name(path), allowsUnplayed: options.ending.allowsUnplayed)
         let driver: any ReplayDriver = if let tape { try make(tape) } else { waiting }
         let first = try tape.map { listeners.first($0.sessions, upstreams) } ?? LoadedTape.firstSession(path: path)
         try target?.prepare()
@@ -238,7 +238,7 @@ package struct ReplayCommand: Command {
     ) throws -> ReplayServer {
         let connector = try UpstreamConnector(upstream.map { [$0] } ?? []).connect(on: loop)
         let server = ReplayServer(
-            loop, driver: driver, timeScale: options.timeScale,
+            loop, driver: driver, timeScale: options.clock.scale,
             upstream: upstream.map { upstream in (upstream, { connector(upstream, $0, $1) }) },
             connectTimeout: arguments.duration("connect-timeout") ?? RelayOptions.connectTimeout, access: access,
             limits: ClientLimits(arguments), places: places, memory: memory)
@@ -260,7 +260,7 @@ package struct ReplayCommand: Command {
     func listeners(_ upstreams: Upstreams) throws(UsageError) -> ReplayListeners {
         do throws(OptionError) {
             let listeners = try ReplayListeners(
-                arguments.all("listen"), names: options.names, upstreams: upstreams,
+                arguments.all("listen"), names: options.routing.names, upstreams: upstreams,
                 scheme: arguments.has("tls") ? "https" : "http")
             try CommandWords.check(arguments.tail, names: listeners.titles)
             guard upstream == nil || upstreams.names.isEmpty else {

@@ -125,7 +125,9 @@ import WiretapeWire
         #expect(sessions.map(\.number) == [1, 2, 3])
         #expect(sessions.map(\.refusal?.status) == [503, 200, nil])
         #expect(
-            sessions.map { String(decoding: $0.refusalBody, as: UTF8.self) } == ["busy", #"{"error":"not now"}"#, ""])
+            sessions.map { String(decoding: $0.refusal?.body ?? [], as: UTF8.self) } == [
+                "busy", #"{"error":"not now"}"#, "",
+            ])
         #expect(sessions.map(\.codec.id) == ["signalr", "signalr", "signalr"])
         #expect(sessions.map(\.route) == ["/chat", "/chat", "/hub"])
         #expect(sessions.map(\.entries.count) == [0, 0, 1])

@@ -40,7 +40,7 @@ import WiretapeWire
         let close = #"{"t":5,"c":1,"e":"close","d":">","code":1000}"#
         #expect(try said([one, close, two, echo, refused]) == ["> one"])
         #expect(try said([close, two, refused]) == [])
-        #expect(try session([close, two, refused]).closings.all.count == 1)
+        #expect(try session([close, two, refused]).habits.closings.all.count == 1)
     }
 
     /// The server's ending is its answer to that, and no part of the script: it would come before a client has done anything.

@@ -15,7 +15,7 @@ import WiretapeProtocol
         let sessions = try Reading(tape: ([opening] + lines).joined(separator: "\n")).sessions
         let session = try #require(sessions.first)
         #expect(sessions.count == 1 && session.entries.count == 1, "the handshake is no part of the script")
-        return session.closings.all
+        return session.habits.closings.all
     }
 
     private let asked = #"{"t":5,"c":1,"e":"close","d":">","code":1000,"reason":"done"}"#

@@ -54,7 +54,7 @@ final class Stage: Sendable {
                 sessions: sessions, tapeName: "chat.tape.gz", options: options, faults: plan, seed: 7)
             engine.tellsTape = true
             let server = ReplayServer(
-                loop, driver: engine, timeScale: options.timeScale, hasManualClock: options.hasManualClock)
+                loop, driver: engine, timeScale: options.clock.scale, hasManualClock: options.clock.isManual)
             let journal = RunJournal(codecs: Codecs.all, keeping: keeping)
             let address = try server.listen(on: Address(host: "127.0.0.1", port: 0))
             let url = "http://\(address)"
@@ -88,7 +88,7 @@ final class Stage: Sendable {
     static func options(_ change: (inout ReplayOptions) -> Void = { _ in }) -> ReplayOptions {
         var options = ReplayOptions()
         options.speed = .instant
-        options.allowsUnplayed = true
+        options.ending.allowsUnplayed = true
         change(&options)
         return options
     }

@@ -20,7 +20,7 @@ import WiretapeRuntime
         var plan = FaultPlan()
         for rule in rules { plan.append(try FaultRule(parsing: rule, from: RuleSource(file: "--fault"))) }
         var options = ReplayOptions()
-        options.until = .signal
+        options.ending.until = .signal
         options.speed = .instant
         let engine = ReplayEngine(
             sessions: [FaultStage.session(ticks: ticks, every: 1, text: text)], tapeName: "t.tape", options: options,

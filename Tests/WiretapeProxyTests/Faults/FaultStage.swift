@@ -22,7 +22,7 @@ final class FaultStage {
         for rule in rules { plan.append(try FaultRule(parsing: rule, from: RuleSource(file: "--fault"))) }
         var options = ReplayOptions()
         options.keepalive = keepalive == "off" ? .off : .auto
-        options.until = .signal
+        options.ending.until = .signal
         let engine = ReplayEngine(
             sessions: [FaultStage.session(ticks: ticks, every: every, text: text)], tapeName: "t.tape",
             options: options, faults: plan, seed: 1)

@@ -22,13 +22,15 @@ import WiretapeWire
         var refused = TestTape.session("", number: 1, transport: .http)
         refused.opening = StreamOpening(request: RequestHead(method: "POST", target: "/chat/negotiate"))
         refused.negotiate = nil
-        refused.refusal = ResponseHead(
-            status: 503, reason: "Busy",
-            headers: [
-                HeaderField("Retry-After", "1"), HeaderField("Date", "yesterday"), HeaderField("Content-Length", "99"),
-                HeaderField("Transfer-Encoding", "chunked"), HeaderField("Access-Control-Allow-Origin", "https://x"),
-            ])
-        refused.refusalBody = Array("busy".utf8)
+        refused.refusal = .init(
+            ResponseHead(
+                status: 503, reason: "Busy",
+                headers: [
+                    HeaderField("Retry-After", "1"), HeaderField("Date", "yesterday"),
+                    HeaderField("Content-Length", "99"),
+                    HeaderField("Transfer-Encoding", "chunked"),
+                    HeaderField("Access-Control-Allow-Origin", "https://x"),
+                ]), body: Array("busy".utf8))
         let play = try Playbook([refused, TestTape.session(TestTape.handshake, number: 2)])
         let c = play.request("POST", "/chat/negotiate?negotiateVersion=1", [HeaderField("Origin", "http://a")])
         play.expect(c, "503 busy")

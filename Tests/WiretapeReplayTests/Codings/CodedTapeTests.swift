@@ -49,7 +49,7 @@ import WiretapeWire
         for (a, b) in zip(plain.sessions, coded.sessions) {
             #expect(a.said == b.said && a.transport == b.transport && a.codec.id == b.codec.id)
             #expect(a.serverIDs == b.serverIDs && a.obstacle == nil && b.obstacle == nil)
-            #expect(a.refusal?.status == b.refusal?.status && a.refusalBody == b.refusalBody)
+            #expect(a.refusal?.status == b.refusal?.status && a.refusal?.body == b.refusal?.body)
             #expect(a.negotiate?.responseBody == b.negotiate?.responseBody)
         }
         #expect(coded.exchanges.map(\.responseBody) == plain.exchanges.map(\.responseBody))

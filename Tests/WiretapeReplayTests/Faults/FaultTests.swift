@@ -192,7 +192,7 @@ import WiretapeWire
         plan.append(try FaultRule(parsing: "reset after RecieveMessage[3]", from: source, name: "cut"))
         plan.append(try FaultRule(parsing: "reset after Nothing", from: source, optional: true))
         var options = ReplayOptions()
-        options.allowsUnplayed = true
+        options.ending.allowsUnplayed = true
         var engine = ReplayEngine(sessions: [tape], tapeName: "chat.tape", options: options, faults: plan, seed: 1)
         let report = engine.finish(at: .zero)
         #expect(report.exitCode == 5 && report.verdict == .failed)

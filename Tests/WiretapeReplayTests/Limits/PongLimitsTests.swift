@@ -90,7 +90,7 @@ import WiretapeWire
         var session = EventflitTape.session(Self.script)
         let hello = Array(EventflitTape.text("hello 1.2", .toClient).utf8)
         let order = Array(EventflitTape.text(#"order room {"id":1}"#, .toClient).utf8)
-        session.conduct = conduct("/app/KEY?protocol=7", [(0, .toClient, hello), (400, .toClient, order)])
+        session.habits.conduct = conduct("/app/KEY?protocol=7", [(0, .toClient, hello), (400, .toClient, order)])
         let play = try Playbook([session])
         let c = start(play)
         play.pass(ms: 499_000)

@@ -23,5 +23,5 @@ func conduct(
     var reader = SessionReader(codecs: Codecs.all)
     var out: [DecodedMessage] = []
     for (i, event) in events.enumerated() { reader.read(event, number: UInt64(i + 1), into: &out) }
-    return reader.finish().first?.conduct ?? ClientConduct()
+    return reader.finish().first?.habits.conduct ?? ClientConduct()
 }

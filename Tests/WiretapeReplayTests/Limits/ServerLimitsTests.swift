@@ -156,7 +156,7 @@ import WiretapeWire
         var tape = Self.quiet
         // The client of the tape shook hands after 20 s, said 50,000 bytes at once, pinged, and was quiet for 40 s.
         let long = #"{"type":1,"target":"A","arguments":["\#(String(repeating: "x", count: 50_000))"]}"#
-        tape.conduct = conduct(
+        tape.habits.conduct = conduct(
             "/chat",
             [
                 (20, .toServer, TestTape.bytes(#"{"protocol":"json","version":1}"#)),

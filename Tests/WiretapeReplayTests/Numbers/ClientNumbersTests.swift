@@ -110,7 +110,7 @@ import WiretapeWire
         for number in LimitNumbers.all {
             for type in [8, 9] {
                 for before in ["0", number] {
-                    let client = try NumbersPlay(reading) { $0.freshIDs = true }
+                    let client = try NumbersPlay(reading) { $0.ids.areFresh = true }
                     let c = client.connect(session)
                     client.say(session, on: c)
                     for value in [before, number, "5", number] {

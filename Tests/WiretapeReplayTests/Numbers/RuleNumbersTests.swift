@@ -111,20 +111,20 @@ import WiretapeWire
         var changes: [(inout ReplayOptions) -> Void] = []
         for text in factors {
             let factor = try #require(Double(text))
-            changes.append { $0.timeScale = factor }
+            changes.append { $0.clock.scale = factor }
             changes.append { $0.speed = .factor(factor) }
             changes.append {
                 $0.speed = .factor(factor)
-                $0.timeScale = 1 / factor
-                if !$0.timeScale.isFinite { $0.timeScale = .greatestFiniteMagnitude }
+                $0.clock.scale = 1 / factor
+                if !$0.clock.scale.isFinite { $0.clock.scale = .greatestFiniteMagnitude }
             }
         }
         for time in times {
             changes.append { $0.patience = time }
             changes.append { $0.grace = time }
-            changes.append { $0.idleCap = time }
+            changes.append { $0.clock.idleCap = time }
             if time > 0 { changes.append { $0.keepalive = .every(time) } }
-            if time > 0 { changes.append { $0.until = .idle(time) } }
+            if time > 0 { changes.append { $0.ending.until = .idle(time) } }
         }
         for text in [
             "silence=2555555h", "handshake=1ns", "pong=2555555h, silence=2555555h", "message=8796093022207MiB",

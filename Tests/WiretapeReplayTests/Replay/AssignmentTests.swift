@@ -195,7 +195,7 @@ import WiretapeWire
 
     @Test func freshIDsDifferFromTheRecordedOnes() throws {
         let play = try Playbook([Self.join("alice", 1)]) {
-            $0.freshIDs = true
+            $0.ids.areFresh = true
             $0.clients = 2
         }
         let tokens = (0..<2).compactMap { _ in play.negotiate() }

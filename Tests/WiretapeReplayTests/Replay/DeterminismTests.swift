@@ -154,7 +154,7 @@ import WiretapeWire
     @Test func finishedMeansOutMatchedAndQuiet() throws {
         let play = try Playbook(
             [TestTape.session(TestTape.handshake + #"50 < {"type":1,"target":"A","arguments":[]}"#)]
-        ) { $0.until = .finished }
+        ) { $0.ending.until = .finished }
         #expect(!play.engine.isFinished)
         let c = try play.start()
         play.pass(ms: 40)

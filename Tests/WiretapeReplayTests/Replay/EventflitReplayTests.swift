@@ -288,8 +288,8 @@ import WiretapeWire
     /// The application's signatures are made anew for the new id, and checked.
     @Test func freshIds() throws {
         let play = try Playbook([EventflitTape.session(Self.presence)], exchanges: Self.auth, speed: .instant) {
-            $0.freshIDs = true
-            $0.secrets = ["KEY": "replay-secret"]
+            $0.ids.areFresh = true
+            $0.ids.secrets = ["KEY": "replay-secret"]
         }
         let c = open(play)
         play.expect(c, "101", hello("2.2"))
@@ -312,7 +312,7 @@ import WiretapeWire
 
     @Test func wrongSignatures() throws {
         let play = try Playbook([EventflitTape.session(Self.presence)], speed: .instant) {
-            $0.secrets = ["KEY": "replay-secret"]
+            $0.ids.secrets = ["KEY": "replay-secret"]
         }
         let c = open(play)
         say(play, c, #"subscribe presence-a KEY:00 {"user_id":"1.2"}"#)

@@ -113,7 +113,7 @@ import WiretapeWire
         play.expect(c, "200 ok")
         play.pass(ms: 250)
         #expect(play.engine.isFinished)
-        let capped = try Playbook(slow) { $0.idleCap = 100_000_000 }
+        let capped = try Playbook(slow) { $0.clock.idleCap = 100_000_000 }
         let d = ask(capped, "GET", "/slow")
         capped.pass(ms: 100)
         capped.expect(d, "200 ok")

@@ -98,7 +98,7 @@ import WiretapeWire
                 TestTape.handshake + (1...4).map { "\($0 * 1_000) < \(push("Tick", "\($0)"))\n" }.joined())
             let play = try Playbook([tape]) {
                 $0.onReconnect = .live
-                $0.hasManualClock = true
+                $0.clock.isManual = true
             }
             let c = try play.start()
             play.pass(ms: 1_500)

@@ -13,8 +13,7 @@ import WiretapeWire
             session.opening.request = RequestHead(method: "POST", target: "/chat/negotiate?negotiateVersion=1")
             session.negotiate = nil
         }
-        session.refusal = ResponseHead(status: 503)
-        session.refusalBody = Array("busy".utf8)
+        session.refusal = .init(ResponseHead(status: 503), body: Array("busy".utf8))
         return session
     }
 

@@ -13,7 +13,7 @@ import WiretapeWire
 
     @Test func whatIsBelowARouteIsMappedWithIt() throws {
         let play = try Playbook([TestTape.session(TestTape.handshake, route: "/api/v1/chat")]) {
-            $0.routes = [
+            $0.routing.routes = [
                 ReplayOptions.Route(from: "/", to: "/api/v1"), ReplayOptions.Route(from: "/old", to: "/api/v1/"),
             ]
         }
@@ -49,17 +49,21 @@ import WiretapeWire
 
     @Test func aMissMayBeAStatusOrGoOn() throws {
         // No session is claimed here, which is told apart from the miss.
-        let status = try Playbook([session("")]) { ($0.onMiss, $0.allowsUnplayed) = (.status(204), true) }
+        let status = try Playbook([session("")]) {
+            ($0.routing.onMiss, $0.ending.allowsUnplayed) = (.status(204), true)
+        }
         let c = status.request("GET", "/favicon.ico")
         #expect(status.answers[c]?.status == 204 && status.answers[c]?.body == [])
         #expect(status.finish().verdict == .pass)
-        let through = try Playbook([session("")]) { ($0.onMiss, $0.allowsUnplayed) = (.passthrough, true) }
+        let through = try Playbook([session("")]) {
+            ($0.routing.onMiss, $0.ending.allowsUnplayed) = (.passthrough, true)
+        }
         #expect(through.take(through.request("GET", "/favicon.ico")) == ["through"])
         #expect(through.finish().verdict == .pass)
     }
 
     @Test func divergencesMayBeIgnored() throws {
-        let ignore = try Playbook([session("")]) { ($0.onDivergence, $0.allowsUnplayed) = (.ignore, true) }
+        let ignore = try Playbook([session("")]) { ($0.onDivergence, $0.ending.allowsUnplayed) = (.ignore, true) }
         let c = ignore.request("GET", "/favicon.ico")
         #expect(ignore.answers[c]?.status == 404)
         #expect(ignore.finish().verdict == .pass)

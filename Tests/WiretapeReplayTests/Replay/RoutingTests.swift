@@ -19,7 +19,7 @@ import WiretapeWire
     }
 
     @Test func routesAreMapped() throws {
-        let play = try Playbook([chat]) { $0.routes = [ReplayOptions.Route(from: "/v2/chat", to: "/chat")] }
+        let play = try Playbook([chat]) { $0.routing.routes = [ReplayOptions.Route(from: "/v2/chat", to: "/chat")] }
         #expect(play.negotiate("/v2/chat") == "token-1")
         #expect(play.take(play.upgrade("token-1", "/v2/chat")) == ["101"])
     }

@@ -11,7 +11,7 @@ import WiretapeReplay
             """)
 
     @Test func theLongestGapIsCapped() throws {
-        let play = try Playbook([tape], speed: .factor(2)) { $0.idleCap = 2_000_000_000 }
+        let play = try Playbook([tape], speed: .factor(2)) { $0.clock.idleCap = 2_000_000_000 }
         let c = try play.start()
         play.pass(ms: 50)
         play.expect(c, push("A"))
@@ -25,7 +25,7 @@ import WiretapeReplay
 
     /// The engine lives in the client's time: a recorded second is a hundred of a client that runs a hundred times faster.
     @Test func aFastClockMakesRecordedGapsLongerAndNothingElse() throws {
-        let play = try Playbook([tape], speed: .factor(1)) { $0.timeScale = 100 }
+        let play = try Playbook([tape], speed: .factor(1)) { $0.clock.scale = 100 }
         let token: String = try #require(play.negotiate())
         let c = play.upgrade(token)
         play.send(c, #"{"protocol":"json","version":1}"#)

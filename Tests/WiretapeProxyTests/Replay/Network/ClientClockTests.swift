@@ -31,7 +31,7 @@ import WiretapeWire
     @Test(arguments: [Transport.ws, .sse, .lp]) func aHundredTimesAsFast(_ transport: Transport) throws {
         let policy = try Expectation.parse("delays(0s, 2s, 10s, 30s)")
         let stage = try NetworkStage(Self.tape, faults: Self.faults) {
-            $0.timeScale = 100
+            $0.clock.scale = 100
             $0.expectations = [policy]
         }
         var habits = ClientHabits()
@@ -51,7 +51,7 @@ import WiretapeWire
     func movedByHand(_ transport: Transport, isRough: Bool) throws {
         let policy = try Expectation.parse("delays(0s, 2s, 10s, 30s)")
         let stage = try NetworkStage(Self.tape, faults: Self.faults, conditions: isRough ? .rough : .calm) {
-            $0.hasManualClock = true
+            $0.clock.isManual = true
             $0.expectations = [policy]
         }
         var habits = ClientHabits()

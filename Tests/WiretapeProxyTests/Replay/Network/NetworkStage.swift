@@ -42,7 +42,7 @@ final class NetworkStage {
         let engine = ReplayEngine(
             sessions: sessions, tapeName: "chat.tape", options: options, faults: plan, seed: 1)
         server = ReplayServer(
-            loop, driver: engine, timeScale: options.timeScale, hasManualClock: options.hasManualClock)
+            loop, driver: engine, timeScale: options.clock.scale, hasManualClock: options.clock.isManual)
         address = try server.listen(on: Address(host: "127.0.0.1", port: 0))
         server.log = { [unowned self] in logs.append($0) }
     }

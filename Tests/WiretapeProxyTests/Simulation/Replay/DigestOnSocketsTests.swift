@@ -19,7 +19,7 @@ import WiretapeSamples
             defer { loop.shutdown() }
             var options = ReplayOptions()
             options.speed = speed
-            options.until = .finished
+            options.ending.until = .finished
             let engine = ReplayEngine(
                 sessions: calls.sessions, tapeName: "sample.tape", options: options, faults: FaultPlan(), seed: 1)
             let server = ReplayServer(loop, driver: engine)

@@ -29,7 +29,7 @@ struct ReplayRun {
         let loop = SimulatedLoop(seed: seed, conditions: conditions)
         var options = ReplayOptions()
         options.speed = speed
-        options.until = .finished
+        options.ending.until = .finished
         change(&options)
         var plan = FaultPlan()
         for fault in faults { plan.append(try FaultRule(parsing: fault, from: RuleSource(file: "--fault"))) }
