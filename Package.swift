@@ -95,7 +95,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "WiretapeCapture",
-            dependencies: ["WiretapeRecorder", "WiretapeTape", "WiretapeSystem", "CWiretapeOpenSSL"] + protocols,
+            dependencies: ["WiretapeRecorder", "WiretapeTape"] + protocols,
             swiftSettings: settings),
         .target(
             name: "WiretapeTapeTools", dependencies: ["WiretapeTape", "WiretapeFaults", "WiretapeSystem"] + protocols,

@@ -2,34 +2,32 @@ internal import WiretapeBytes
 internal import WiretapeProtocol
 internal import WiretapeWire
 
-/// One TCP connection of a capture: finds out who its client is and what they speak, and hands the bytes to whoever reads that.
+/// One TCP connection of a capture: finds out who its client is and whether they speak TLS, and hands the bytes to whoever reads them.
 final class CapturedStream: TCPStreamHandler {
-    private enum Content {
+    private enum Layer {
         /// The client's first bytes, so few that they tell nothing.
         case undecided([UInt8])
         /// The beginning is missing: a packet that begins with a message is looked for.
         case searching
-        case http(CapturedExchanges)
-        case http2(HTTP2Counter)
+        case plain(CapturedContent)
         case tls(CapturedTLS)
-        /// Nothing of it is on the tape. `nil`: it has been told.
+        /// Nothing of it is on the tape, which has been told.
         case closed
     }
 
     private let key: TCPTable.Key
-    private let ports: Set<UInt16>
     private let keys: KeyLog
     private let output: CaptureOutput
     private var client: TCPSide?
     private var openedAt: UInt64?
-    private var content = Content.undecided([])
+    private var layer = Layer.undecided([])
     /// Which sides have bytes before their first ones that nobody has.
     private var isCut: Set<TCPSide> = []
     private var hasBytes = false
 
+    /// - Parameter ports: of servers; empty: not known.
     init(_ key: TCPTable.Key, ports: Set<UInt16>, keys: KeyLog, _ output: CaptureOutput) {
         self.key = key
-        self.ports = ports
         self.keys = keys
         self.output = output
         // Where the capture is asked for by the servers' ports, they tell who is who.
@@ -50,13 +48,10 @@ final class CapturedStream: TCPStreamHandler {
 
     func received(_ bytes: Span<UInt8>, from side: TCPSide, at time: UInt64) {
         hasBytes = true
-        switch content {
+        switch layer {
         case .undecided(let first): decide(first, bytes, from: side, at: time)
         case .searching: search(bytes, from: side, at: time)
-        case .http(let exchanges): exchanges.received(bytes, direction(side), at: time)
-        case .http2(var counter):
-            if side == client { counter.received(bytes) }
-            content = .http2(counter)
+        case .plain(let content): content.received(bytes, direction(side), at: time)
         case .tls(let tls): tls.received(bytes, direction(side), at: time)
         case .closed: break
         }
@@ -65,34 +60,27 @@ final class CapturedStream: TCPStreamHandler {
     private func direction(_ side: TCPSide) -> Direction { side == client ? .toServer : .toClient }
 
     private func decide(_ first: [UInt8], _ bytes: Span<UInt8>, from side: TCPSide, at time: UInt64) {
-        guard isCut.isEmpty, openedAt != nil, let client else {
-            content = .searching
+        guard isCut.isEmpty, openedAt != nil, side == client else {
+            if openedAt != nil, isCut.isEmpty { return close(.otherProtocol) }
+            layer = .searching
             return search(bytes, from: side, at: time)
         }
-        // A server that speaks first speaks no HTTP.
-        guard side == client else { return close(.otherProtocol) }
         var all = first
         all.append(copying: bytes)
         switch MessageStart.client(all.span) {
-        case .undecided: content = .undecided(all)
-        case .other: close(.otherProtocol)
-        case .http:
-            let exchanges = CapturedExchanges(opening(nil), at: openedAt ?? time, output)
-            content = .http(exchanges)
-            exchanges.received(all.span, .toServer, at: time)
-        case .http2:
-            var counter = HTTP2Counter()
-            counter.received(all.span)
-            content = .http2(counter)
+        case .undecided: layer = .undecided(all)
         case .tls: beginTLS(all.span, at: time)
+        case .http, .http2, .other:
+            let content = makeContent()
+            layer = .plain(content)
+            content.received(all.span, .toServer, at: time)
         }
     }
 
     /// The first bytes that are there may stand anywhere in the stream.
     private func search(_ bytes: Span<UInt8>, from side: TCPSide, at time: UInt64) {
-        if client == nil || client == side, isCut.isEmpty || !isCut.contains(side),
-            case .tls = MessageStart.client(bytes)
-        {
+        let guess = MessageStart.client(bytes)
+        if case .tls = guess, client == nil || client == side {
             client = side
             return beginTLS(bytes, at: time)
         }
@@ -102,65 +90,56 @@ final class CapturedStream: TCPStreamHandler {
             return
         }
         client = isRequest ? side : side.other
-        let exchanges = CapturedExchanges(opening(nil), at: openedAt ?? time, output)
-        content = .http(exchanges)
-        for direction in Direction.allCases {
-            let side = direction == .toServer ? client : client?.other
-            if openedAt == nil || side.map(isCut.contains) == true { exchanges.missed(nil, direction, at: time) }
+        let content = makeContent()
+        layer = .plain(content)
+        for side in TCPSide.allCases where openedAt == nil || isCut.contains(side) {
+            content.missed(nil, direction(side), at: time)
         }
-        exchanges.received(bytes, direction(side), at: time)
+        content.received(bytes, direction(side), at: time)
     }
 
-    private func opening(_ tls: TapeEvent.TLSInfo?) -> TapeEvent.Open {
-        let url = tls == nil ? "http://\(serverEnd.text)" : "https://\(serverEnd.text)"
-        return TapeEvent.Open(from: clientEnd.text, to: serverEnd.text, upstream: output.name(of: url), tls: tls)
+    private func makeContent() -> CapturedContent {
+        CapturedContent(from: clientEnd.text, to: serverEnd.text, openedAt: openedAt, output)
     }
 
     private var clientEnd: TCPEndpoint { (client ?? .one) == .one ? key.one : key.two }
     private var serverEnd: TCPEndpoint { (client ?? .one) == .one ? key.two : key.one }
 
     private func beginTLS(_ bytes: Span<UInt8>, at time: UInt64) {
-        let tls = CapturedTLS(keys)
-        tls.onOpen = { [unowned self, openedAt, output] info in
-            CapturedExchanges(opening(info), at: openedAt ?? time, output)
-        }
-        content = .tls(tls)
+        let tls = CapturedTLS(keys, makeContent())
+        layer = .tls(tls)
         tls.received(bytes, .toServer, at: time)
     }
 
     private func close(_ reason: CaptureClosed.Reason) {
-        content = .closed
+        layer = .closed
         output.close(CaptureClosed(from: clientEnd.text, to: serverEnd.text, reason: reason))
     }
 
     // MARK: Gaps and ends
 
     func missed(_ count: UInt64?, from side: TCPSide, at time: UInt64) {
-        switch content {
+        switch layer {
         case .undecided, .searching:
             isCut.insert(side)
-            content = .searching
-        case .http(let exchanges): exchanges.missed(count, direction(side), at: time)
-        case .http2(var counter):
-            if side == client { counter.missed(count) }
-            content = .http2(counter)
+            layer = .searching
+        case .plain(let content): content.missed(count, direction(side), at: time)
         case .tls(let tls): tls.missed(count, direction(side), at: time)
         case .closed: break
         }
     }
 
     func ended(_ side: TCPSide, isReset: Bool, at time: UInt64) {
-        switch content {
-        case .http(let exchanges): exchanges.ended(direction(side), isReset: isReset, at: time)
+        switch layer {
+        case .plain(let content): content.ended(direction(side), isReset: isReset, at: time)
         case .tls(let tls): tls.ended(direction(side), isReset: isReset, at: time)
-        case .undecided, .searching, .http2, .closed: break
+        case .undecided, .searching, .closed: break
         }
     }
 
     func finished(at time: UInt64) {
-        switch content {
-        case .http(let exchanges): exchanges.finished(at: time)
-        case .http2(let counter): close(.http2(streams: counter.streams))
+        switch layer {
+        case .plain(let content): content.finished(at: time)
         case .tls(let tls):
             tls.finished(at: time)
             if let reason = tls.reason { close(reason) }
