@@ -94,6 +94,10 @@ let package = Package(
             name: "WiretapeRecorder", dependencies: ["WiretapeTape", "WiretapeSystem"] + protocols,
             swiftSettings: settings),
         .target(
+            name: "WiretapeCapture",
+            dependencies: ["WiretapeRecorder", "WiretapeTape"] + protocols,
+            swiftSettings: settings),
+        .target(
             name: "WiretapeTapeTools", dependencies: ["WiretapeTape", "WiretapeFaults", "WiretapeSystem"] + protocols,
             swiftSettings: settings),
         .target(
@@ -124,7 +128,7 @@ let package = Package(
             name: "wiretape",
             dependencies: [
                 "WiretapeControl", "WiretapeProxy", "WiretapeNet", "WiretapeTLS", "WiretapeSettings", "WiretapeCodecs",
-                "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools", "WiretapeSystem",
+                "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools", "WiretapeCapture", "WiretapeSystem",
             ] + runs,
             swiftSettings: settings),
         .executableTarget(
@@ -157,6 +161,10 @@ let package = Package(
                 "WiretapeCodecs", "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools", "WiretapeFaults",
                 "WiretapeSystem",
             ] + protocols,
+            swiftSettings: settings),
+        .testTarget(
+            name: "WiretapeCaptureTests",
+            dependencies: ["WiretapeCapture", "WiretapeRecorder", "WiretapeTape", "WiretapeSystem"] + protocols,
             swiftSettings: settings),
         .testTarget(
             name: "WiretapeCodecsTests",

@@ -34,6 +34,14 @@ extension SessionReader {
         }
     }
 
+    /// The same, of one direction of a connection.
+    mutating func forgetPieces(of connection: UInt32, _ direction: Direction) {
+        switch direction {
+        case .toServer: connections[connection]?.stream?.toServer = Assembly()
+        case .toClient: connections[connection]?.stream?.toClient = Assembly()
+        }
+    }
+
     package mutating func part(
         _ direction: Direction, _ opcode: Opcode, _ n: Int, _ bytes: [UInt8], last: Bool, at place: Place,
         into out: inout [DecodedMessage]

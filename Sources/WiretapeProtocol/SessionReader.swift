@@ -135,6 +135,7 @@ package struct SessionReader: Sendable {
         case .frame(let direction):
             if direction == .toServer { connections[place.connection]?.stream?.isBroken = true }
         case .gap: forgetPieces()
+        case .missing(let direction, _): forgetPieces(of: place.connection, direction)
         case .fault, .stop, .unknown:
             break
         }

@@ -5,7 +5,7 @@ extension TapeEvent.Kind {
         case .request(_, _, let body), .response(_, _, let body, _, _, _): body.count
         case .chunk(_, _, let bytes), .ping(_, let bytes), .pong(_, let bytes): bytes.count
         case .message(_, _, let bytes, _, _), .part(_, _, _, let bytes, _): bytes.count
-        case .open, .end, .close, .frame, .gone, .fault, .mark, .take, .gap, .stop, .unknown: 0
+        case .open, .end, .close, .frame, .gone, .fault, .mark, .take, .gap, .missing, .stop, .unknown: 0
         }
     }
 }

@@ -45,6 +45,9 @@ package struct TapeEvent: Hashable, Sendable {
         case take(started: String)
         /// Events that could not be stored.
         case gap(lost: UInt64)
+        /// Bytes of this direction of the connection that nobody has: a capture did not see them. No `bytes`: how many is not known,
+        /// since it began later.
+        case missing(Direction, bytes: UInt64?)
         /// Proper end of a recording. `level`: the lowest compression level that overload forced.
         case stop(events: UInt64, connections: UInt64, level: Int?)
         /// A kind of a later version.

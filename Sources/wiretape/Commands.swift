@@ -7,6 +7,7 @@ package enum Commands {
             ReplayCommand.self,
             SweepCommand.self,
             InspectCommand.self,
+            ImportCommand.self,
             NewCommand.self,
             ValidateCommand.self,
             CanonCommand.self,
@@ -30,6 +31,6 @@ package enum Commands {
     /// Commands of the interface that this version does not have yet.
     package static let missing = [
         "auto", "check", "cut", "merge",
-        "import", "export", "capture", "demo",
+        "export", "capture", "demo",
     ]
 }

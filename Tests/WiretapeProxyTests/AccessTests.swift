@@ -44,6 +44,23 @@ struct AccessTests {
             })
     }
 
+    @Test(arguments: ["GET http://localhost/chat HTTP/1.1", "CONNECT localhost:80 HTTP/1.1"])
+    func aRecorderIsNoProxyUnlessItIsToldSo(_ line: String) throws {
+        var options = RelayOptions()
+        options.access = try AccessPolicy(hosts: [], origins: [])
+        let stage = try RelayStage(options: options) { server in
+            server.onBytes = { peer in
+                if peer.text.hasSuffix("\r\n\r\n") { peer.send(Self.ok) }
+            }
+        }
+        // The second comes behind one that was let in, with the same Host.
+        let client = stage.client { $0.send(Self.request("localhost") + "\(line)\r\nHost: localhost\r\n\r\n") }
+        _ = stage.finish()
+        #expect(client.text.hasPrefix(Self.ok + "HTTP/1.1 403 Forbidden\r\n"), "\(client.text)")
+        #expect(client.text.contains("'--mode forward' makes a proxy of it"))
+        #expect(stage.servers.map(\.text).allSatisfy { $0.split(separator: "GET").count == 1 })
+    }
+
     @Test func aRecorderWithRulesRelaysNothingForForeignHosts() throws {
         var options = RelayOptions()
         options.access = try AccessPolicy(hosts: [], origins: [])

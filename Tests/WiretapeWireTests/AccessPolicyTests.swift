@@ -39,6 +39,22 @@ struct AccessPolicyTests {
         #expect(refusal(try AccessPolicy(hosts: ["*"], origins: []), host: host) == nil)
     }
 
+    @Test func whoTakesItForAProxyIsToldOfForwardMode() throws {
+        let policy = try AccessPolicy(hosts: ["*"], origins: ["*"])
+        let host = [HeaderField("Host", "localhost:5000")]
+        for (method, target) in [("GET", "http://localhost:5000/chat"), ("CONNECT", "localhost:5000")] {
+            let found = try #require(
+                policy.refusal(RequestHead(method: method, target: target, headers: host), judgesOrigin: false))
+            #expect(found == .proxied(target))
+            #expect(found.reason.contains("--mode forward") && found.reason.contains(target))
+        }
+        // A path that looks like one is none, nor is the form of OPTIONS.
+        for (method, target) in [("GET", "/http://localhost/chat"), ("OPTIONS", "*")] {
+            let head = RequestHead(method: method, target: target, headers: host)
+            #expect(policy.refusal(head, judgesOrigin: false) == nil)
+        }
+    }
+
     @Test func namedHostsAreLetIn() throws {
         let policy = try AccessPolicy(hosts: ["Good.Example:443", "*.below.example"], origins: [])
         for host in ["good.example", "GOOD.example:5000", "a.below.example", "a.b.below.example:1"] {

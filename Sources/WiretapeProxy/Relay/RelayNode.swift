@@ -71,7 +71,7 @@ package final class RelayNode {
     /// Why a request is not let in; nil when it is. People are told as of an upstream that does not answer.
     func refusal(_ head: RequestHead) -> String? {
         let host = head.headers.first("Host")
-        if host != nil, host == hostLetIn, head.authority == nil { return nil }
+        if host != nil, host == hostLetIn, !head.isForProxy { return nil }
         guard let reason = options.access.refusal(head, judgesOrigin: false)?.reason else {
             hostLetIn = host
             return nil

@@ -28,7 +28,7 @@ extension ReplayConnection {
             tellEnd()
         case .close(.toClient, _, _), .end(_, .toClient, _), .gone: tellEnd()
         case .open, .request, .chunk, .end, .message, .part, .ping, .pong, .close, .frame, .fault, .mark, .take, .gap,
-            .stop, .unknown:
+            .missing, .stop, .unknown:
             break
         }
     }

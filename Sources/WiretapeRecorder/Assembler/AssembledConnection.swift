@@ -76,8 +76,25 @@ final class AssembledConnection {
         case .gone:
             gone(record, payload, at: time, &packer)
             return false
+        case .lost:
+            miss(record, payload, at: time, &packer)
+            return false
         case .open, .tick, .mark, .bytes, .fault, .faultMark: return false
         }
+    }
+
+    /// Bytes were not captured. Of a body that misses some, nothing more comes, and no end.
+    private func miss(_ record: Record, _ payload: Span<UInt8>, at time: UInt64, _ packer: inout MemberPacker) {
+        let count = payload.count == 8 ? payload.littleEndian(UInt64.self, at: 0) : nil
+        flushExchanges(at: time, &packer)
+        if record.x != 0, let cut = exchange(record.x) {
+            cut.abandon(record.direction)
+            if cut.isDone { exchanges.removeAll { $0.x == record.x } }
+        }
+        if case .webSocket(let toServer, let toClient) = tunnel {
+            (record.direction == .toServer ? toServer : toClient).miss(count, at: time, &packer)
+        }
+        packer.append(TapeEvent(time: time, connection: id, .missing(record.direction, bytes: count)))
     }
 
     private func exchange(_ x: UInt32) -> AssembledExchange? { exchanges.first { $0.x == x } }

@@ -20,6 +20,8 @@ final class AssembledExchange {
     private var request: Pending<RequestHead>
     private var answer: Pending<ResponseHead> = .none
     private var asksWebSocket = false
+    /// Its request was not seen.
+    private var isAlone = false
     private var method = "GET"
     private var decoder: RecordedCoding?
 
@@ -45,11 +47,22 @@ final class AssembledExchange {
     init(_ connection: UInt32, x: UInt32) {
         self.connection = connection
         self.x = x
+        isAlone = true
         request = .done
     }
 
     var isDone: Bool {
         if case .done = request, case .done = answer { true } else { false }
+    }
+
+    /// The body of this direction misses bytes: it goes no further. Call ``flush(at:_:)`` before.
+    func abandon(_ direction: Direction) {
+        switch direction {
+        case .toServer: request = .done
+        case .toClient:
+            request = .done
+            answer = .done
+        }
     }
 
     func response(_ raw: Span<UInt8>, isOurs: Bool, at time: UInt64, _ packer: inout MemberPacker) -> Answer? {
@@ -65,7 +78,10 @@ final class AssembledExchange {
         if head.status == 101 {
             write(head, .none, at: time, &packer)
             let fields = head.headers.all("Sec-WebSocket-Extensions")
-            return .upgraded(isWebSocket: asksWebSocket, DeflateParameters(accepted: fields))
+            // Without its request the answer alone tells what it was.
+            let isWebSocket =
+                asksWebSocket || isAlone && info.upgradeProtocol.map { equalIgnoringCase($0, "websocket") } ?? false
+            return .upgraded(isWebSocket: isWebSocket, DeflateParameters(accepted: fields))
         }
         if info.isInterim {
             write(head, .none, interim: true, at: time, &packer)

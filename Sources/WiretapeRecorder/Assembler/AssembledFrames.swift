@@ -28,8 +28,18 @@ final class AssembledFrames {
         var bytes: [UInt8] = []
     }
 
-    /// The boundaries of frames are not known.
-    private var isLost = false
+    private var boundaries = Boundaries.known
+
+    /// Whether it is known where frames begin.
+    private enum Boundaries {
+        case known
+        /// Reads were dropped. The next one that is whole frames is believed.
+        case lost
+        /// A capture missed bytes. Two reads in a row must be whole frames.
+        case missed
+        /// The first of those two, and when it came.
+        case perhaps([UInt8], at: UInt64)
+    }
 
     private enum Role: Equatable {
         case idle, data, control
@@ -77,12 +87,7 @@ final class AssembledFrames {
 
     func feed(_ bytes: Span<UInt8>, at time: UInt64, _ packer: inout MemberPacker) {
         defer { account() }
-        if isLost {
-            guard AssembledFrames.isWholeFrames(bytes, direction, isDeflated: deflate != nil) else {
-                return RawLines.frame(time, connection, direction, head: 0, bytes, why: "after a gap", &packer)
-            }
-            isLost = false
-        }
+        guard knowsBoundaries(bytes, at: time, &packer) else { return }
         var at = 0
         while true {
             switch scanner.scan(bytes, from: at) {
@@ -100,19 +105,65 @@ final class AssembledFrames {
 
     /// Bytes of this direction were not recorded: frames are looked for anew, and a window of earlier messages is gone.
     func lose(at time: UInt64, _ packer: inout MemberPacker) {
-        cut(at: time, &packer)
+        forget(at: time, &packer)
         scanner = FrameScanner()
-        control = []
         role = .idle
-        isLost = true
-        if let deflate, !deflate.resetsContext(direction) {
-            broken = "cannot be inflated: messages before it were lost"
-            inflater = nil
+        boundaries = .lost
+    }
+
+    /// So many bytes of this direction were not captured. Where all of them are one frame's, the next one begins where it should.
+    func miss(_ count: UInt64?, at time: UInt64, _ packer: inout MemberPacker) {
+        forget(at: time, &packer)
+        if case .known = boundaries, let count, scanner.skip(count) { return role = .stray("bytes of it are missing") }
+        scanner = FrameScanner()
+        role = .idle
+        boundaries = .missed
+    }
+
+    private func forget(at time: UInt64, _ packer: inout MemberPacker) {
+        cut(at: time, &packer)
+        control = []
+        guard let deflate, !deflate.resetsContext(direction) else { return }
+        broken = "cannot be inflated: messages before it were lost"
+        inflater = nil
+    }
+
+    /// Whether a read may be taken for frames. One that cannot be is written as it is.
+    private func knowsBoundaries(_ bytes: Span<UInt8>, at time: UInt64, _ packer: inout MemberPacker) -> Bool {
+        if case .known = boundaries { return true }
+        let isWhole = AssembledFrames.isWholeFrames(bytes, direction, isDeflated: deflate != nil)
+        switch boundaries {
+        case .known: return true
+        case .lost:
+            if isWhole { boundaries = .known }
+        case .missed:
+            if isWhole {
+                boundaries = .perhaps([UInt8](copying: bytes), at: time)
+                return false
+            }
+        case .perhaps(let first, let then):
+            if isWhole {
+                boundaries = .known
+                feed(first.span, at: then, &packer)
+            } else {
+                giveUp(&packer)
+            }
         }
+        if isWhole { return true }
+        RawLines.frame(time, connection, direction, head: 0, bytes, why: "after a gap", &packer)
+        return false
+    }
+
+    /// What looked like frames has nothing behind it that does.
+    private func giveUp(_ packer: inout MemberPacker) {
+        guard case .perhaps(let first, let then) = boundaries else { return }
+        boundaries = .missed
+        RawLines.frame(then, connection, direction, head: 0, first.span, why: "after a gap", &packer)
     }
 
     /// The connection ended: a message that is not whole is written as far as it came.
     func cut(at time: UInt64, _ packer: inout MemberPacker) {
+        giveUp(&packer)
         guard let message else { return }
         self.message = nil
         account()

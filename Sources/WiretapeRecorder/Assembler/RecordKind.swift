@@ -35,6 +35,10 @@ package enum RecordKind: UInt8, Sendable {
     /// fault will name it.
     case faultMark
 
+    /// Bytes that nobody has: a capture did not see them. Flags: direction. Exchange: the one whose body they are of, or 0.
+    /// Payload: how many, eight bytes, the lowest first; nothing where that is not known.
+    case lost
+
     package static let headSize = 24
 }
 

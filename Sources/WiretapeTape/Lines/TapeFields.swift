@@ -90,7 +90,8 @@ package struct TapeFields {
         case .deflated: isDeflated = try LineScan.bool(b, &at, key)
         case .last: isLast = try LineScan.bool(b, &at, key)
         case .after: after = try LineScan.string(b, &at)
-        case .status, .code, .ref, .delivered, .line, .lost, .events, .connections, .level:
+        case .status, .code, .ref, .delivered, .line, .lost, .bytes, .events, .connections,
+            .level:
             numbers.append((key, try LineScan.number(b, &at, key)))
         case .from, .to, .upstream, .session, .version, .alpn, .sni, .method, .target, .reason, .coding, .by, .how,
             .why, .rule, .action, .started:

@@ -56,7 +56,9 @@ extension TapeLineParser {
                 reference: f.number(.ref), delivered: f.number(.delivered), line: f.number(.line))
         case "mark": return .mark(String(decoding: try need(f.payload, .text), as: UTF8.self))
         case "take": return .take(started: try need(f.string(.started), .started))
-        case "gap": return .gap(lost: try need(f.number(.lost), .lost))
+        case "gap":
+            if let direction = f.direction { return .missing(direction, bytes: f.number(.bytes)) }
+            return .gap(lost: try need(f.number(.lost), .lost))
         case "stop":
             return .stop(
                 events: try need(f.number(.events), .events),

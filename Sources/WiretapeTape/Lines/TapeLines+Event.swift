@@ -48,7 +48,7 @@ extension TapeLines {
             if let reference { field("ref", reference, &out) }
             if let delivered { field("delivered", delivered, &out) }
             if let line { field("line", line, &out) }
-        case .frame, .mark, .take, .gap, .stop, .unknown: note(event, &out)
+        case .frame, .mark, .take, .gap, .missing, .stop, .unknown: note(event, &out)
         }
         end(&out)
     }
@@ -66,6 +66,12 @@ extension TapeLines {
         case .gap(let lost):
             start(t, c, #","e":"gap""#, &out)
             field("lost", lost, &out)
+        case .missing(let way, let bytes):
+            start(t, c, #","e":"gap""#, &out)
+            direction(way, &out)
+            // What readers before this kind of gap want to see.
+            field("lost", 1, &out)
+            if let bytes { field("bytes", bytes, &out) }
         case .stop(let events, let connections, let level):
             start(t, c, #","e":"stop""#, &out)
             field("events", events, &out)

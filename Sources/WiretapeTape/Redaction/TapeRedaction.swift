@@ -69,6 +69,10 @@ package final class TapeRedaction {
     package func take(_ event: TapeEvent, into out: inout [TapeEvent]) {
         let (t, c) = (event.time, event.connection)
         switch event.kind {
+        case .missing(let direction, _):
+            // Nothing that waits is made whole by what comes behind it.
+            flush(c, [direction], at: t, into: &out)
+            out.append(event)
         case .open, .gap, .frame, .unknown: out.append(event)
         case .take, .stop:
             // The connections of what follows are others.
@@ -301,13 +305,15 @@ package final class TapeRedaction {
     private func flush(
         _ connection: UInt32, of party: TapeEvent.Party, at time: UInt64, into out: inout [TapeEvent]
     ) {
+        switch party {
+        case .client: flush(connection, [.toServer], at: time, into: &out)
+        case .server: flush(connection, [.toClient], at: time, into: &out)
+        case .proxy: flush(connection, [.toServer, .toClient], at: time, into: &out)
+        }
+    }
+
+    private func flush(_ connection: UInt32, _ gone: [Direction], at time: UInt64, into out: inout [TapeEvent]) {
         guard !streams.isEmpty else { return }
-        let gone: [Direction] =
-            switch party {
-            case .client: [.toServer]
-            case .server: [.toClient]
-            case .proxy: [.toServer, .toClient]
-            }
         let keys = streams.keys.filter { $0.connection == connection && gone.contains($0.direction) }
         for key in keys.sorted(by: TapeRedaction.isBefore) { flush(key, at: time, into: &out) }
     }

@@ -133,7 +133,7 @@ package struct TapeCanon {
             put([CanonItem(time: event.time, what: .note(event.kind))])
         case .mark(let text):
             put([CanonItem(time: event.time, what: .note(.mark(PlayedMark.canonical(UndecodedBody.canonical(text)))))])
-        case .gap, .stop: put([CanonItem(time: event.time, what: .note(event.kind))])
+        case .gap, .missing, .stop: put([CanonItem(time: event.time, what: .note(event.kind))])
         case .fault(let rule, let action, _, let delivered, let line):
             // The number of the event that it was done to is not the same here; it is the one before.
             let kind = TapeEvent.Kind.fault(

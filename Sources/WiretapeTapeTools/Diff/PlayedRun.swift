@@ -39,7 +39,7 @@ package struct PlayedRun: Hashable, Sendable {
                 Place(
                     event: number, played: Played(session: mark.session, run: mark.run), mayLose: mark.policy != nil))
         case .open, .request, .response, .chunk, .end, .message, .part, .ping, .pong, .close, .frame, .gone, .take,
-            .gap, .stop, .unknown:
+            .gap, .missing, .stop, .unknown:
             break
         }
     }

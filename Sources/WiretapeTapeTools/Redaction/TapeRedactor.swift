@@ -155,7 +155,7 @@ package struct TapeRedactor {
         switch (new.kind, old.kind) {
         case (.request, .request), (.response, .response), (.chunk, .chunk), (.end, .end), (.message, .message),
             (.part, .part), (.ping, .ping), (.pong, .pong), (.close, .close), (.gone, .gone), (.fault, .fault),
-            (.mark, .mark), (.open, .open), (.take, .take), (.gap, .gap), (.stop, .stop):
+            (.mark, .mark), (.open, .open), (.take, .take), (.gap, .gap), (.missing, .missing), (.stop, .stop):
             true
         default: false
         }

@@ -148,6 +148,10 @@ package struct TapeValidator: Sendable {
             opened = []
             strangers = []
         case .gap(let lost): warn("about \(lost) events are missing here")
+        case .missing(let direction, let bytes):
+            let whose = direction == .toServer ? "client" : "server"
+            let count = bytes.map { "\($0) byte\($0 == 1 ? "" : "s")" } ?? "bytes"
+            warn("\(count) of the \(whose) on connection \(event.connection) are missing here")
         case .stop(let events, let connections, _):
             summary.isStopped = true
             let isRight = events == summary.events - 1 && connections == UInt64(summary.connections)

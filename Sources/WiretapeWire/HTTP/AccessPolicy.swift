@@ -14,6 +14,8 @@ package struct AccessPolicy: Hashable, Sendable {
     package enum Refusal: Hashable, Sendable {
         case host(String)
         case origin(String)
+        /// It was made to a proxy: CONNECT, or an absolute form; with what it asks for.
+        case proxied(String)
 
         /// A sentence without its full stop, which says how to let it in.
         package var reason: String {
@@ -25,6 +27,9 @@ package struct AccessPolicy: Hashable, Sendable {
             case .origin(let origin):
                 let name = Summary.line(origin)
                 return "pages of '\(name)' are not let in; '--allow-origin \(name)' lets them in"
+            case .proxied(let target):
+                return "'\(Summary.line(target))' is asked for as of a proxy, and this listener stands for one server; "
+                    + "'--mode forward' makes a proxy of it"
             }
         }
     }
@@ -60,6 +65,7 @@ package struct AccessPolicy: Hashable, Sendable {
         for authority in [head.headers.first("Host"), head.authority] {
             if let authority, !letsIn(host: authority) { return .host(authority) }
         }
+        if head.isForProxy { return .proxied(head.target) }
         guard judgesOrigin, let origin = head.headers.first("Origin"), !letsIn(origin: origin, head) else { return nil }
         return .origin(origin)
     }
@@ -174,6 +180,9 @@ package struct AccessPolicy: Hashable, Sendable {
 }
 
 extension RequestHead {
+    /// Whether the client takes whom it asks for a proxy.
+    package var isForProxy: Bool { method == "CONNECT" || authority != nil }
+
     /// The authority of a target in absolute form: `http://chat.example.com/chat`. Nil for every other target.
     package var authority: String? {
         guard !target.utf8.starts(with: "/".utf8), let mark = target.firstRange(of: "://") else { return nil }

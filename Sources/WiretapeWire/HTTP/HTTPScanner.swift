@@ -118,6 +118,25 @@ package struct HTTPScanner: ~Copyable {
         }
     }
 
+    /// Passes over so many bytes of the stream that nobody has. Returns false, and changes nothing, when they are not all of one
+    /// body's data: then where the next message begins is not known.
+    package mutating func skip(_ count: UInt64) -> Bool {
+        switch state {
+        case .length(let left):
+            guard count <= left else { return false }
+            state = count == left ? .messageEnd : .length(left - count)
+            return true
+        case .chunkData(let left):
+            guard count <= left else { return false }
+            state = count == left ? .chunkDataCR : .chunkData(left - count)
+            return true
+        case .untilEnd: return true
+        case .head, .chunkSize, .chunkBlank, .chunkExtension, .chunkSizeLF, .chunkDataCR, .chunkDataLF, .trailers,
+            .messageEnd, .done, .failed:
+            return count == 0
+        }
+    }
+
     /// The peer's FIN.
     package mutating func finish() -> HTTPFinish {
         defer { state = .done }

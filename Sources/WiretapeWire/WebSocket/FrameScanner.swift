@@ -40,6 +40,14 @@ package struct FrameScanner: ~Copyable {
         return out
     }
 
+    /// Passes over so many bytes of the stream that nobody has. Returns false, and changes nothing, when they are not all of the
+    /// payload of one frame: then where the next frame begins is not known.
+    package mutating func skip(_ count: UInt64) -> Bool {
+        guard case .payload = state, count <= header.length - offset else { return false }
+        offset += count
+        return true
+    }
+
     /// Looks at `bytes` from `from` on and returns the next thing found. Call again with `next` until `.more`, also when
     /// `next` is the end of `bytes`.
     package mutating func scan(_ bytes: Span<UInt8>, from: Int) -> FrameScan {

@@ -40,6 +40,9 @@ extension Inspector {
         case .mark(let text): return (.note, nil, "mark: \(text)")
         case .take(let started): return (.note, nil, "a later recording, started \(started)")
         case .gap(let lost): return (.note, nil, "gap: \(lost) events were not stored")
+        case .missing(let direction, let bytes):
+            let count = bytes.map { "\($0) byte\($0 == 1 ? "" : "s")" } ?? "what was said before"
+            return (.note, direction, "gap: \(count) not captured")
         case .stop(let events, let connections, let level):
             let slow = level.map { ", compression went down to \($0)" } ?? ""
             let counts =

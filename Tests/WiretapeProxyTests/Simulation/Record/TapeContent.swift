@@ -100,7 +100,7 @@ struct TapeContent {
         case .close(let direction, let code, let reason):
             change(direction) { $0.control += TapeContent.close(code, reason ?? "") }
         case .gone(let party, let how, _): gone.append("\(party) \(how)")
-        case .frame, .fault, .mark, .take, .gap, .stop, .unknown: break
+        case .frame, .fault, .mark, .take, .gap, .missing, .stop, .unknown: break
         }
     }
 

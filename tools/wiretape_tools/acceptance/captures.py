@@ -1,0 +1,142 @@
+"""Every packet capture becomes the tape that its truth file tells: the same messages, byte for byte, in order, within 1 ms.
+
+The captures are those of WIRETAPE_CAPTURES, or of ../shared/captures where it is there.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import sys
+import time
+from typing import Any
+
+from wiretape_tools.lib.processes import ROOT, Failed, binary, fail, run
+from wiretape_tools.lib.said import Said, connections
+from wiretape_tools.lib.tapes import events
+
+WORK = ROOT / ".build/acceptance/captures"
+CLOSE = 0.001  # seconds
+
+
+def folders():
+    named = os.environ.get("WIRETAPE_CAPTURES")
+    folder = pathlib.Path(named or ROOT.parent / "shared/captures")
+    if not folder.is_dir() and not named:
+        folder = ROOT.parents[1] / "shared/captures"  # of a work tree beside the checkout
+    if named and not folder.is_dir():
+        raise SystemExit(f"WIRETAPE_CAPTURES={named} is not a folder")
+    return sorted(path.parent for path in folder.glob("*/truth.jsonl")) if folder.is_dir() else []
+
+
+def capture_of(folder):
+    return next(folder.glob("capture.pcap*"))
+
+
+def imported(folder, capture=None, tape=None):
+    """(header, events) of the tape of a folder's capture."""
+    tape = tape or WORK / f"{folder.name}.tape"
+    command = [binary(), "import", capture or capture_of(folder), "--output", tape, "--force", "--redact", "off"]
+    if (folder / "keys.log").is_file():
+        command += ["--keylog", folder / "keys.log"]
+    code, _, err = run(command)
+    if code != 0:
+        raise Failed(f"import ended with {code}: {err.strip()[-500:]}")
+    return events(tape)
+
+
+def truth_of(folder):
+    """The messages of each stream of the truth file, as it lists them; chunks are not messages."""
+    streams: dict[int, list[Any]] = {}
+    for line in (folder / "truth.jsonl").read_text(encoding="utf-8").splitlines():
+        message = json.loads(line)
+        if message["kind"] != "chunk":
+            streams.setdefault(message["stream"], []).append(message)
+    return streams
+
+
+def started(header):
+    """Seconds since 1970, exactly: (whole, nanoseconds)."""
+    whole, _, micros = header["started"].rstrip("Z").partition(".")
+    moment = datetime.datetime.fromisoformat(whole).replace(tzinfo=datetime.UTC)
+    return moment.timestamp() + int(micros) / 1e6
+
+
+def compare(folder):
+    """What was compared, in a line; raises Failed when something differs."""
+    header, found = imported(folder)
+    begin = started(header)
+    mine = [said for _, said in sorted(connections(found).items()) if said]
+    theirs = [messages for _, messages in sorted(truth_of(folder).items())]
+    mine.sort(key=lambda said: min(message.first for message in said))
+    theirs.sort(key=lambda messages: min(message.get("t_first", message["t"]) for message in messages))
+    if len(mine) != len(theirs):
+        raise Failed(f"{len(mine)} connections with messages, and {len(theirs)} in the truth file")
+    worst = 0.0
+    for number, (said, messages) in enumerate(zip(mine, theirs, strict=True), 1):
+        for direction in ("c2s", "s2c"):
+            have = [one for one in said if one.direction == direction]
+            want = [one for one in messages if one["d"] == direction]
+            worst = max(worst, same(f"connection {number} {direction}", have, want, begin))
+        order(number, said, messages)
+    count = sum(map(len, theirs))
+    return f"{count} messages on {len(theirs)} connections, times within {worst * 1e6:.0f} µs"
+
+
+def same(where: str, have: list[Said], want: list[Any], begin: float) -> float:
+    """The largest difference of a time, in seconds."""
+    worst = 0.0
+    # A cut body stands where it ends in the truth file, and last on the tape.
+    have = [one for one in have if one.whole] + [one for one in have if not one.whole]
+    want = [one for one in want if one.get("complete", True)] + [one for one in want if not one.get("complete", True)]
+    for number, (one, other) in enumerate(zip(have, want, strict=False)):
+        place = f"{where}, message {number + 1}"
+        if (one.kind, one.digest) != (other["kind"], other["sha256"]):
+            raise Failed(f"{place}: {one.kind} {one.digest} {one.body[:60]!r} in place of {other}")
+        if one.whole != other.get("complete", True):
+            raise Failed(f"{place}: whole is {one.whole}, and complete {other.get('complete', True)}")
+        expected = other.get("t_head", other.get("t_first", other["t"]))
+        times = [(one.first, expected)] if one.kind in ("request", "response") else []
+        if one.last is not None:
+            times.append((one.last, other["t"]))
+        for mine, theirs in times:
+            off = abs(begin + mine / 1e9 - theirs)
+            worst = max(worst, off)
+            if off > CLOSE:
+                raise Failed(f"{place}: {off * 1e3:.2f} ms off: {one.kind} {one.body[:60]!r} {other['t']}")
+    if len(have) != len(want):
+        raise Failed(f"{where}: {len(have)} messages in place of {len(want)}; {(have + want)[min(len(have), len(want))]}")
+    return worst
+
+
+def order(number, said, messages):
+    """Frames of both directions follow each other as they did."""
+    have = [(one.kind, one.direction, one.digest) for one in said if one.kind.startswith("ws-")]
+    want = [(one["kind"], one["d"], one["sha256"]) for one in messages if one["kind"].startswith("ws-")]
+    times = [one["t"] for one in messages if one["kind"].startswith("ws-")]
+    if have != want and len(set(times)) == len(times):
+        raise Failed(f"connection {number}: the order of frames differs")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="tools/acceptance/captures", description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--cases", default="", help="only those whose name contains this")
+    options = parser.parse_args()
+    WORK.mkdir(parents=True, exist_ok=True)
+    begun, failed, chosen = time.monotonic(), 0, [folder for folder in folders() if options.cases in folder.name]
+    if not chosen:
+        print("captures: skipped all packet captures: they are not here (WIRETAPE_CAPTURES)")
+        return 0
+    for folder in chosen:
+        try:
+            print(f"passed  {folder.name}: {compare(folder)}")
+        except Failed as failure:
+            failed += 1
+            print(f"FAILED  {folder.name}: {failure}")
+    print(f"captures: {len(chosen) - failed} of {len(chosen)} are what was said, {time.monotonic() - begun:.0f} s")
+    return fail(f"{failed} of {len(chosen)}") if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
