@@ -29,6 +29,7 @@ package struct ControlAccess: Sendable {
         if let refusal = hosts.refusal(head, judgesOrigin: true) {
             switch refusal {
             case .host: return ControlError(403, refusal.reason)
+            case .proxied: return ControlError(403, "this is the control API, and no proxy")
             case .origin(let origin):
                 return ControlError(
                     403, "pages of '\(Summary.line(origin))' are not let in: the control API is for pages of loopback")

@@ -12,9 +12,9 @@ import sys
 import time
 from typing import Any
 
-from wiretape_tools.lib.processes import ROOT, Failed, binary, fail, run
+from wiretape_tools.lib.processes import ROOT, Failed, fail, run
 from wiretape_tools.lib.said import Said, connections
-from wiretape_tools.lib.tapes import events
+from wiretape_tools.lib.tapes import events, import_of
 
 WORK = ROOT / ".build/acceptance/captures"
 CLOSE = 0.001  # seconds
@@ -37,10 +37,7 @@ def capture_of(folder):
 def imported(folder, capture=None, tape=None):
     """(header, events) of the tape of a folder's capture."""
     tape = tape or WORK / f"{folder.name}.tape"
-    command = [binary(), "import", capture or capture_of(folder), "--output", tape, "--force", "--redact", "off"]
-    if (folder / "keys.log").is_file():
-        command += ["--keylog", folder / "keys.log"]
-    code, _, err = run(command)
+    code, _, err = run(import_of(capture or capture_of(folder), tape, folder / "keys.log"))
     if code != 0:
         raise Failed(f"import ended with {code}: {err.strip()[-500:]}")
     return events(tape)

@@ -15,7 +15,7 @@ import time
 
 from wiretape_tools.lib.processes import ROOT, Failed, Wiretape, fail, run
 from wiretape_tools.lib.recorded_client import RecordedClient
-from wiretape_tools.lib.tapes import events
+from wiretape_tools.lib.tapes import events, import_of
 
 WORK = ROOT / ".build/acceptance/recorded-clients"
 # The packet captures that there are: those that are not at hand are counted as skipped.
@@ -53,12 +53,6 @@ CAPTURES = {
     "signalr-signalrcore-sse",
     "signalr-swift-ws-json",
 }
-# Why nobody can be played of these.
-LEFT_OUT = {
-    "aspnetcore-js-sse-tls13-aes128": "TLS: tools/capture-to-tape reads plain bytes only",
-    "aspnetcore-js-sse-tls13-dsb": "TLS: tools/capture-to-tape reads plain bytes only",
-    "graphql-wss-tls12-gql": "TLS: tools/capture-to-tape reads plain bytes only",
-}
 
 
 def captures():
@@ -71,11 +65,8 @@ def captures():
 
 def made_of(capture):
     """A tape of the capture, or why there is none."""
-    name = capture.parent.name
-    if name in LEFT_OUT:
-        return None, LEFT_OUT[name]
-    tape = WORK / f"{name}.tape"
-    code, _, err = run([sys.executable, "-m", "wiretape_tools.capture_to_tape", capture, tape])
+    tape = WORK / f"{capture.parent.name}.tape"
+    code, _, err = run(import_of(capture, tape))
     if code != 0:
         return None, err.strip().splitlines()[-1]
     return tape, None

@@ -19,6 +19,7 @@ import urllib.request
 from typing import Any
 
 from wiretape_tools.lib.processes import ROOT, Failed, Program, Skipped, Wiretape, binary, free_port, run, wait_for_port
+from wiretape_tools.lib.tapes import import_of
 
 HERE = pathlib.Path(__file__).resolve().parent
 TRANSPORTS = ["ws", "sse", "stream", "lp"]
@@ -272,9 +273,9 @@ def tape_of(stage, name):
     if not capture.is_file():
         raise Skipped(f"no packet capture {name} (WIRETAPE_PEERS)")
     tape = stage.path(".tape")
-    code, _, err = run([sys.executable, "-m", "wiretape_tools.capture_to_tape", capture, tape])
+    code, _, err = run(import_of(capture, tape))
     if code != 0:
-        raise Failed(f"capture-to-tape ended with {code}: {err}")
+        raise Failed(f"import ended with {code}: {err}")
     return tape
 
 

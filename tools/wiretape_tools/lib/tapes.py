@@ -58,6 +58,13 @@ def events(path: pathlib.Path | str) -> tuple[Event, list[Event]]:
     return header, [json.loads(line) for line in whole[1:] if not line.startswith(b"#")]
 
 
+def import_of(capture: pathlib.Path, tape: pathlib.Path, keys: pathlib.Path | None = None) -> list[object]:
+    """The command that makes a tape of a packet capture as it is, with the key log in its folder where there is one."""
+    keys = keys or capture.parent / "keys.log"
+    log = ["--keylog", keys] if keys.is_file() else []
+    return [binary(), "import", capture, "--output", tape, "--force", "--redact", "off", *log]
+
+
 def payload(event: Event) -> bytes:
     """The bytes that an event carries."""
     if "b64" in event:
