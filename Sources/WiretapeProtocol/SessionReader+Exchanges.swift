@@ -166,10 +166,22 @@ extension SessionReader {
         {
             expect(sure.key)
         }
+        let before = building.count
+        defer { tellWhose(exchange, begun: building.count > before) }
         if let name = known(exchange.names) {
             answered(exchange, name, at: place, into: &out)
         } else if !negotiated(exchange, at: place), !refusedOpening(exchange, at: place) {
             ordinary(exchange, at: place)
+        }
+    }
+
+    /// - Parameter begun: whether a session began with its answer.
+    private mutating func tellWhose(_ exchange: Exchange, begun: Bool) {
+        guard belongings != nil else { return }
+        if begun {
+            belongs(exchange.event, building.count - 1, isOpening: true)
+        } else if let name = known(exchange.names), let index = session(named: name.key) {
+            belongs(exchange.event, index, isOpening: building[index].carrier.openingEvent == exchange.event)
         }
     }
 

@@ -22,7 +22,7 @@ extension SessionReader {
                         negotiation: opening, redirects: redirects, ids: entry.type.serverIDs(opening), asked: asked),
                     Key(codec: entry.id, key: key))
             } else {
-                let prospect = Prospect(negotiation: opening, redirects: redirects)
+                let prospect = Prospect(negotiation: opening, redirects: redirects, asked: asked)
                 refuse(entry, .http, opening, prospect, at: place)
             }
             return true
@@ -36,6 +36,7 @@ extension SessionReader {
             building[index].session.negotiate = prospect.negotiation
             building[index].session.redirects = prospect.redirects
             building[index].session.serverIDs = prospect.ids
+            for request in prospect.asked { belongs(request.event, index, isOpening: true) }
             return
         }
         var prospect = prospect
@@ -114,8 +115,9 @@ extension SessionReader {
         guard let entry = claims.max(by: { $0.type.claim(exchange.opening) < $1.type.claim(exchange.opening) }) else {
             return
         }
-        let before = redirects(to: exchange.opening.request, entry, at: place).map(\.opening)
-        refuse(entry, .ws, exchange.opening, Prospect(redirects: before), at: place)
+        let before = redirects(to: exchange.opening.request, entry, at: place)
+        let prospect = Prospect(redirects: before.map(\.opening), asked: before)
+        refuse(entry, .ws, exchange.opening, prospect, at: place)
         building[building.count - 1].isGuessed = true
     }
 

@@ -16,7 +16,8 @@ extension SessionReader {
         var prospect = key.flatMap { prospects[$0] } ?? Prospect()
         if let key { prospects[key] = nil }
         if prospect.negotiation == nil {
-            prospect.redirects = redirects(to: opening.request, entry, at: place).map(\.opening)
+            prospect.asked = redirects(to: opening.request, entry, at: place)
+            prospect.redirects = prospect.asked.map(\.opening)
         }
         let index = begin(entry, transport, opening, prospect, opened: opened, at: place)
         if let key { byKey[key] = forgotten + index }
@@ -36,6 +37,10 @@ extension SessionReader {
             serverIDs: prospect.ids ?? entry.type.serverIDs(opening), opened: opened ?? place.time)
         session.redirects = prospect.redirects
         building.append(Building(session: session, codec: codec))
+        for request in prospect.asked { belongs(request.event, building.count - 1, isOpening: true) }
+        if prospect.carrier.opening != nil {
+            belongs(prospect.carrier.openingEvent, building.count - 1, isOpening: true)
+        }
         carry(building.count - 1, on: place.connection)
         return building.count - 1
     }

@@ -71,6 +71,8 @@ package struct SessionReader: Sendable {
     package internal(set) var hasDecoded = false
     private var takeOffset: UInt64 = 0
     private var lastTime: UInt64 = 0
+    /// Which requests turned out to be of which sessions, since they were taken; nil when nobody asks.
+    var belongings: [Belonging]?
 
     /// - Parameters:
     ///   - codecs: asked in their order.
@@ -80,6 +82,31 @@ package struct SessionReader: Sendable {
         self.codecs = codecs
         self.header = header
         self.keepsEntries = keepsEntries
+    }
+
+    /// A request that is part of a session.
+    package struct Belonging: Hashable, Sendable {
+        /// The request's event.
+        package var request: UInt64
+        package var session: Int
+        /// The session does not begin without it: a negotiation, or the opening of a stream.
+        package var isOpening: Bool
+    }
+
+    /// Tells from here on which requests are of which sessions.
+    package mutating func tellBelongings() { belongings = [] }
+
+    /// What turned out since the last time. A request may be told of more than once.
+    package mutating func takeBelongings() -> [Belonging] {
+        guard let told = belongings, !told.isEmpty else { return [] }
+        belongings = []
+        return told
+    }
+
+    mutating func belongs(_ request: UInt64, _ index: Int, isOpening: Bool) {
+        guard belongings != nil else { return }
+        belongings?.append(
+            Belonging(request: request, session: building[index].session.number, isOpening: isOpening))
     }
 
     /// One event.

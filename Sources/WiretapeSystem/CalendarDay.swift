@@ -16,4 +16,14 @@ struct CalendarDay: Hashable {
         month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
         year = cycle * 400 + yearOfCycle + (month <= 2 ? 1 : 0)
     }
+
+    /// The inverse. Days beyond the month's end run over into the next one.
+    static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+        let marchYear = month <= 2 ? year - 1 : year
+        let cycle = marchYear / 400
+        let yearOfCycle = marchYear % 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfCycle = yearOfCycle * 365 + yearOfCycle / 4 - yearOfCycle / 100 + dayOfYear
+        return cycle * 146_097 + dayOfCycle - 719_468
+    }
 }

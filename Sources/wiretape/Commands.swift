@@ -14,6 +14,10 @@ package enum Commands {
             EditCommand.self,
             DiffCommand.self,
             NameCommand.self,
+            CutCommand.self,
+            MergeCommand.self,
+            RenameCommand.self,
+            WarpCommand.self,
             RepairCommand.self,
             RedactCommand.self,
             ScanCommand.self,
@@ -30,7 +34,7 @@ package enum Commands {
 
     /// Commands of the interface that this version does not have yet.
     package static let missing = [
-        "auto", "check", "cut", "merge",
+        "auto", "check",
         "export", "capture", "demo",
     ]
 }

@@ -165,6 +165,22 @@ package struct TapeEditor: Sendable {
         return false
     }
 
+    /// Takes some of the messages of an event out of its line.
+    /// - Parameters:
+    ///   - dropped: their indices in `messages`.
+    ///   - isEncoded: they were read from bytes in a content coding.
+    /// - Returns: whether nothing is left of the line.
+    static func drop(
+        _ dropped: [Int], of messages: [DecodedMessage], isEncoded: Bool, from text: inout JSONText, _ event: TapeEvent,
+        _ line: TapeLine
+    ) throws(TapeEdit.Fault) -> Bool {
+        var edit = TapeEdit(Selector(.point(.message)))
+        edit.drops = true
+        let frame = Frame(
+            codec: messages.first?.codec ?? "", messages: messages.map(\.message), meant: dropped, isEncoded: isEncoded)
+        return try TapeEditor(edit, codecs: []).apply(frame, to: &text, event, line)
+    }
+
     /// A WebSocket message goes with its line, a body leaves an exchange without one.
     private func drop(_ text: inout JSONText, _ event: TapeEvent, _ key: String, _ line: TapeLine) throws(TapeEdit
         .Fault)
@@ -302,7 +318,7 @@ package struct TapeEditor: Sendable {
     }
 
     /// A number of the tape, which can be any, and something more or less: never below 0, nor above the largest.
-    private static func moved(_ number: UInt64, by difference: Int64) -> UInt64 {
+    static func moved(_ number: UInt64, by difference: Int64) -> UInt64 {
         let (moved, overflow) =
             difference < 0
             ? number.subtractingReportingOverflow(difference.magnitude)
@@ -312,7 +328,7 @@ package struct TapeEditor: Sendable {
     }
 
     /// A duration as `after` has it, exactly.
-    private static func spelled(_ nanoseconds: UInt64) -> String {
+    static func spelled(_ nanoseconds: UInt64) -> String {
         if nanoseconds % 1_000_000_000 == 0 { return "\(nanoseconds / 1_000_000_000)s" }
         if nanoseconds % 1_000_000 == 0 { return "\(nanoseconds / 1_000_000)ms" }
         return nanoseconds % 1_000 == 0 ? "\(nanoseconds / 1_000)us" : "\(nanoseconds)ns"

@@ -26,6 +26,15 @@ package enum TapeRewrite {
         }
     }
 
+    /// Reads a tape without writing anything: the first of two passes.
+    package static func read(
+        _ path: String, longestLine: Int = TapeReader.longestLine, in files: any FileSystem = SystemFiles(),
+        _ look: (TapeLine) throws -> Void
+    ) throws {
+        var reader = try TapeLineReader(path: path, longestLine: longestLine, in: files)
+        while let line = try reader.next() { try look(line) }
+    }
+
     /// Opens the target, lets `body` write, reads a file back, and closes it; when something fails nothing is left behind.
     /// - Parameter isCompressed: of the tape at `path`; a file's name decides otherwise.
     package static func write(

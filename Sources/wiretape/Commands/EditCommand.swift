@@ -64,8 +64,11 @@ package struct EditCommand: Command {
     }
     private static let jsonKind = ValueKind.checked(suggestions: []) { _ = try json($0) }
 
-    private static func selector(_ text: String) throws -> (selector: Selector, filters: RuleFilters) {
-        let source = RuleSource(file: "--where")
+    /// - Parameter option: that the text came with.
+    static func selector(_ text: String, of option: String = "--where") throws -> (
+        selector: Selector, filters: RuleFilters
+    ) {
+        let source = RuleSource(file: option)
         let (selector, filters) = try Selector.parse(text, from: source)
         if case .point(let point) = selector.subject, point != .message, point != .handshake {
             throw PlanError("'\(point.rawValue)' is no message; name a target, a type, or message[…]", at: source)

@@ -1,0 +1,82 @@
+internal import WiretapeProtocol
+internal import WiretapeSystem
+internal import WiretapeTape
+internal import WiretapeTapeTools
+
+/// `wiretape merge A B … --output FILE`.
+package struct MergeCommand: Command {
+    package static let spec = CommandSpec(
+        name: "merge", abstract: "Join several tapes into one",
+        discussion: """
+            Writes the events of all tapes to one, connections numbered anew. By default they come as they happened, by the \
+            times at which the recordings were started; --by sequence puts one tape behind the other. Upstreams of one name \
+            and different addresses get names of their own. The output has one clock: later takes are takes no more.
+
+            Tapes that were redacted one by one may have one pseudonym for different secrets; a warning tells when that can \
+            be. Record them on one tape, or merge first and redact then.
+            """,
+        positionals: [PositionalSpec("FILE", .file, repeatable: true, "The tapes; they stay as they are.")],
+        groups: [
+            OptionGroup(
+                "Options",
+                [
+                    OptionSpec(
+                        "output", short: "o", "FILE", .file, required: true,
+                        "Write the tape there; - is standard output."),
+                    EditedTape.force,
+                    OptionSpec(
+                        "by", "ORDER", .choice(TapeMerge.Order.allCases.map(\.rawValue)), default: "time",
+                        "time: as it happened. sequence: one behind the other."),
+                    OptionGroup.fileMemory,
+                ])
+        ],
+        examples: [
+            ExampleSpec("wiretape merge monday.tape.gz tuesday.tape.gz -o week.tape.gz", "Joins two recordings.")
+        ],
+        exitCodes: [.failure, .badFile])
+
+    private let paths: [String]
+    private let output: String
+    private let target: TapeRewrite.Target
+    private let order: TapeMerge.Order
+    private let longestLine: Int
+    private let log: Log
+
+    package init(_ arguments: ParsedArguments) throws(UsageError) {
+        paths = arguments.positionals
+        output = arguments.value("output") ?? "-"
+        order = arguments.value("by").flatMap { TapeMerge.Order(rawValue: $0) } ?? .time
+        longestLine = TapeLineReader.longestLine(memory: arguments.memory)
+        log = Log(arguments)
+        guard paths.count > 1 else { throw arguments.error("one tape is nothing to merge; name two or more") }
+        if paths.contains("-") { throw arguments.error("FILE -: tapes are merged from files") }
+        target =
+            output == "-"
+            ? .sink(ConsoleSink(), isCompressed: false) : .file(output, force: arguments.has("force"))
+        if output != "-", paths.contains(where: { File.resolved($0) == File.resolved(output) }) {
+            throw arguments.error("--output is one of the tapes that are merged")
+        }
+    }
+
+    package func run() throws -> Int32 {
+        let redacted = try paths.filter { path in
+            let redaction = try TapeReader(path: path).header.redaction
+            return redaction == "default" || redaction == "rules"
+        }
+        if redacted.count > 1 {
+            log.warning(
+                "\(redacted.count) of the tapes were redacted one by one: the same pseudonym (td_1, …) may stand for different "
+                    + "secrets")
+        }
+        do {
+            let result = try TapeMerge.write(
+                paths, by: order, to: target, tool: "wiretape/\(Tool.version)", longestLine: longestLine)
+            return Verdict(
+                .done, 0,
+                "\(output): \(result.events) events on \(result.connections) connection\(result.connections == 1 ? "" : "s") of \(paths.count) tapes"
+            ).tell()
+        } catch let fault as TapeEdit.Fault {
+            throw Failure("\(fault)")
+        }
+    }
+}
