@@ -55,7 +55,8 @@ struct ReassemblyTests {
                 }
             case .chunk(let x, let direction, let bytes):
                 pieces["\(event.connection) \(x) \(direction == .toServer)", default: []] += bytes
-            case .open, .end, .message, .part, .ping, .pong, .close, .gone, .frame, .fault, .mark, .take, .gap, .missing, .stop,
+            case .open, .end, .message, .part, .ping, .pong, .close, .gone, .frame, .fault, .mark, .take, .gap,
+                .missing, .stop,
                 .unknown:
                 break
             }
@@ -121,7 +122,9 @@ struct ReassemblyTests {
         var capture = SyntheticCapture(Self.turns(), start: UInt32(random.below(1 << 32)), &random)
         switch seed % 3 {
         case 0:
-            for i in capture.packets.indices where random.below(20) == 0 { capture.packets[i].kept = 60 + Int(random.below(900)) }
+            for i in capture.packets.indices where random.below(20) == 0 {
+                capture.packets[i].kept = 60 + Int(random.below(900))
+            }
         case 1: capture.packets.removeFirst(1 + Int(random.below(20)))
         default: capture.packets.removeLast(1 + Int(random.below(20)))
         }

@@ -40,7 +40,8 @@ struct SyntheticCapture {
                 let sequence = next[turn.fromClient] ?? 0
                 packets.append(
                     Packet(
-                        fromClient: turn.fromClient, sequence: sequence, awaits: next[!turn.fromClient] ?? 0, flags: Self.ack,
+                        fromClient: turn.fromClient, sequence: sequence, awaits: next[!turn.fromClient] ?? 0,
+                        flags: Self.ack,
                         payload: Array(turn.bytes[at..<at + count])))
                 next[turn.fromClient] = sequence &+ UInt32(count)
                 at += count
@@ -48,7 +49,8 @@ struct SyntheticCapture {
         }
         for side in [true, false] {
             packets.append(
-                Packet(fromClient: side, sequence: next[side] ?? 0, awaits: next[!side] ?? 0, flags: Self.fin | Self.ack))
+                Packet(
+                    fromClient: side, sequence: next[side] ?? 0, awaits: next[!side] ?? 0, flags: Self.fin | Self.ack))
         }
     }
 
@@ -77,9 +79,13 @@ struct SyntheticCapture {
         return [UInt8](repeating: 2, count: 12) + [0x08, 0x00] + ip + tcp
     }
 
-    private static func little(_ word: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
+    private static func little(_ word: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
+    }
     private static func big(_ word: UInt16) -> [UInt8] { [UInt8(word >> 8), UInt8(truncatingIfNeeded: word)] }
-    private static func big32(_ word: UInt32) -> [UInt8] { big(UInt16(word >> 16)) + big(UInt16(truncatingIfNeeded: word)) }
+    private static func big32(_ word: UInt32) -> [UInt8] {
+        big(UInt16(word >> 16)) + big(UInt16(truncatingIfNeeded: word))
+    }
 }
 
 /// What an import made of a file.

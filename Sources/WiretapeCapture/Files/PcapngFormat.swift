@@ -88,7 +88,8 @@ struct PcapngFormat {
                 | UInt64(body.integer(UInt32.self, at: 8, isSwapped: isSwapped))
             return packet(
                 number, ticks, captured: body.integer(UInt32.self, at: 12, isSwapped: isSwapped),
-                length: body.integer(UInt32.self, at: 16, isSwapped: isSwapped), body.count - 20, at: at + 20, size: size)
+                length: body.integer(UInt32.self, at: 16, isSwapped: isSwapped), body.count - 20, at: at + 20,
+                size: size)
         case Block.simplePacket:
             guard body.count >= 4, let first = interfaces.first else {
                 return .bad("a packet without an interface: the file is damaged here")
@@ -101,7 +102,9 @@ struct PcapngFormat {
                 return .skip(UInt64(size))
             }
             let count = Int(body.integer(UInt32.self, at: 4, isSwapped: isSwapped))
-            guard count <= body.count - 8 else { return .bad("secrets longer than their block: the file is damaged here") }
+            guard count <= body.count - 8 else {
+                return .bad("secrets longer than their block: the file is damaged here")
+            }
             return .item(.secrets(at + 8..<at + 8 + count), size: size)
         }
     }

@@ -70,7 +70,8 @@ struct FragmentTable {
     }
 
     /// Adds what of `bytes` is new.
-    private static func insert(_ bytes: Span<UInt8>, at offset: Int, into pieces: inout [(offset: Int, bytes: [UInt8])]) {
+    private static func insert(_ bytes: Span<UInt8>, at offset: Int, into pieces: inout [(offset: Int, bytes: [UInt8])])
+    {
         var from = offset
         let end = offset + bytes.count
         var fresh: [(offset: Int, bytes: [UInt8])] = []

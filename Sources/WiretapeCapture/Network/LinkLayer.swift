@@ -42,7 +42,8 @@ enum LinkLayer {
     /// What is told of a link type that is not understood.
     static func describe(_ link: UInt32) -> String {
         switch link {
-        case 105, 119, 127, 163: "802.11 (link type \(link)): encrypted wireless frames; capture on the host itself instead"
+        case 105, 119, 127, 163:
+            "802.11 (link type \(link)): encrypted wireless frames; capture on the host itself instead"
         default: "link type \(link)"
         }
     }

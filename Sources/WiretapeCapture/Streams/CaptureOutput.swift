@@ -37,7 +37,8 @@ final class CaptureOutput {
     }
 
     func put(
-        _ kind: RecordKind, _ connection: UInt32, flags: UInt8 = 0, x: UInt32 = 0, at time: UInt64, _ payload: Span<UInt8>
+        _ kind: RecordKind, _ connection: UInt32, flags: UInt8 = 0, x: UInt32 = 0, at time: UInt64,
+        _ payload: Span<UInt8>
     ) {
         if records.isEmpty { firstRecord = time }
         RecordBatch.append(

@@ -133,7 +133,8 @@ final class CapturedExchanges {
             case .request(let head, let info, let next):
                 guard exchanges.count < CapturedExchanges.mostExchanges else {
                     mode = .over
-                    return unreadable(bytes.extracting(at...), .toServer, "too many requests without an answer", at: time)
+                    return unreadable(
+                        bytes.extracting(at...), .toServer, "too many requests without an answer", at: time)
                 }
                 begin(head, info, at: time)
                 at = next
@@ -238,7 +239,9 @@ final class CapturedExchanges {
     /// What the server says is no HTTP: both directions go to the tape as they are.
     private func becomeRaw(_ bytes: Span<UInt8>, _ reason: String, at time: UInt64) {
         let partial = responses.scanner.partialHead
-        put(.malformed, .toClient, at: time, MalformedRecord.encode(reason, partial.isEmpty ? bytes : partial.span).span)
+        put(
+            .malformed, .toClient, at: time, MalformedRecord.encode(reason, partial.isEmpty ? bytes : partial.span).span
+        )
         put(.raw, .toServer, at: time, Span())
         mode = .tunnel
         exchanges = []
@@ -295,7 +298,9 @@ final class CapturedExchanges {
         switch direction {
         case .toServer:
             requests.hasEnded = true
-            if case .http = mode { partial(requests.scanner.partialHead, .toServer, "the connection ended in it", at: time) }
+            if case .http = mode {
+                partial(requests.scanner.partialHead, .toServer, "the connection ended in it", at: time)
+            }
         case .toClient:
             responses.hasEnded = true
             if case .http = mode { endOfAnswers(isReset, at: time) }

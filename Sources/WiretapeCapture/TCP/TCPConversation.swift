@@ -200,7 +200,8 @@ final class TCPConversation {
         for side in TCPSide.allCases {
             guard let hole = hole(side, all: true) else { continue }
             let age = time > hole.since ? time - hole.since : 0
-            let isDue = all || age > (hole.isSure ? TCPConversation.patience : TCPConversation.longPatience)
+            let isDue =
+                all || age > (hole.isSure ? TCPConversation.patience : TCPConversation.longPatience)
                 || hole.isSure && packets - (stall?.packet ?? packets) > TCPConversation.packetPatience
             guard isDue else { continue }
             let count = change(side) { $0.giveUp(to: hole.end) }

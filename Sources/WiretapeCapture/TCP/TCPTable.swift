@@ -118,7 +118,9 @@ struct TCPTable {
 
     /// The capture ends.
     mutating func finish() {
-        let all = conversations.sorted { ($0.value.lastTime, $0.key.one, $0.key.two) < ($1.value.lastTime, $1.key.one, $1.key.two) }
+        let all = conversations.sorted {
+            ($0.value.lastTime, $0.key.one, $0.key.two) < ($1.value.lastTime, $1.key.one, $1.key.two)
+        }
         for (key, conversation) in all { remove(key, conversation) }
     }
 }

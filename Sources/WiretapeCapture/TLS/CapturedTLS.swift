@@ -145,7 +145,9 @@ final class CapturedTLS {
             if isTooMuch { fail("too much is said before the server's first word") }
             return
         }
-        if let opened = open(record, direction, reach: 0) { return inside(opened.kind, opened.content, direction, at: time) }
+        if let opened = open(record, direction, reach: 0) {
+            return inside(opened.kind, opened.content, direction, at: time)
+        }
         if case .noKeys? = reason {
             isOver = true
         } else if isNew, content.isEmpty(direction) {
@@ -241,7 +243,9 @@ final class CapturedTLS {
     private func message(_ kind: UInt8, _ body: [UInt8], _ direction: Direction) {
         switch (kind, direction) {
         case (1, .toServer):
-            guard let hello = TLSHello(body.span, isClient: true) else { return fail("its first message is not understood") }
+            guard let hello = TLSHello(body.span, isClient: true) else {
+                return fail("its first message is not understood")
+            }
             clientHello = hello
             if case .noKeys? = reason { reason = .noKeys(sni: hello.sni) }
         case (2, .toClient): answered(body)
@@ -267,7 +271,9 @@ final class CapturedTLS {
     }
 
     private func answered(_ body: [UInt8]) {
-        guard let hello = TLSHello(body.span, isClient: false) else { return fail("the server's answer is not understood") }
+        guard let hello = TLSHello(body.span, isClient: false) else {
+            return fail("the server's answer is not understood")
+        }
         guard !hello.isRetry else { return }
         guard clientHello != nil else { return fail("the client's first message is missing") }
         serverHello = hello
@@ -298,7 +304,8 @@ final class CapturedTLS {
         func opener(_ label: String) -> TLSOpener? {
             keys.secret(label, random).flatMap { TLSOpener(suite, secret: $0) }
         }
-        guard let fromClient = opener("CLIENT_TRAFFIC_SECRET_0"), let fromServer = opener("SERVER_TRAFFIC_SECRET_0") else {
+        guard let fromClient = opener("CLIENT_TRAFFIC_SECRET_0"), let fromServer = opener("SERVER_TRAFFIC_SECRET_0")
+        else {
             return
         }
         let early = opener("CLIENT_EARLY_TRAFFIC_SECRET")

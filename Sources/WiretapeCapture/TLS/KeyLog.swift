@@ -31,7 +31,9 @@ package final class KeyLog {
     }
 
     private func line(_ bytes: Span<UInt8>) {
-        let words = String(decoding: [UInt8](copying: bytes), as: UTF8.self).split { $0 == " " || $0 == "\r" || $0 == "\t" }
+        let words = String(decoding: [UInt8](copying: bytes), as: UTF8.self).split {
+            $0 == " " || $0 == "\r" || $0 == "\t"
+        }
         guard let label = words.first, !label.hasPrefix("#") else { return }
         guard words.count == 3, let random = KeyLog.bytes(words[1]), let secret = KeyLog.bytes(words[2]),
             secrets.count < KeyLog.mostEntries

@@ -22,7 +22,9 @@ struct TLSHello {
     /// - Parameter body: of the handshake message. Nil when it is not what it should be.
     init?(_ body: Span<UInt8>, isClient: Bool) {
         var reader = TLSFields(body)
-        guard let version = reader.number(2), let random = reader.bytes(32), reader.counted(1) != nil else { return nil }
+        guard let version = reader.number(2), let random = reader.bytes(32), reader.counted(1) != nil else {
+            return nil
+        }
         self.version = UInt16(version)
         self.random = random
         if isClient {

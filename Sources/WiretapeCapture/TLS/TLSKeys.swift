@@ -23,7 +23,8 @@ enum TLSKeys {
     }
 
     /// The pseudorandom function of RFC 5246 section 5.
-    static func prf(_ secret: [UInt8], _ label: String, _ seed: [UInt8], _ size: Int, _ hash: HashAlgorithm) -> [UInt8] {
+    static func prf(_ secret: [UInt8], _ label: String, _ seed: [UInt8], _ size: Int, _ hash: HashAlgorithm) -> [UInt8]
+    {
         let full = Array(label.utf8) + seed
         var out: [UInt8] = []
         var chain = full

@@ -120,7 +120,9 @@ struct TLSOpener {
         let start = [UInt8](copying: body.extracting(..<size))
         if isFirst {
             let proved = counted + lengthened(head, sealed) + [UInt8](copying: body.extracting(..<sealed))
-            guard hash.hmac(proved.span, key: proofKey.span) == [UInt8](copying: body.extracting(sealed...)) else { return nil }
+            guard hash.hmac(proved.span, key: proofKey.span) == [UInt8](copying: body.extracting(sealed...)) else {
+                return nil
+            }
         }
         guard var plain = BlockCipher.open(body.extracting(size..<sealed), key: key, start: start) else { return nil }
         guard let padding = plain.last.map(Int.init), plain.count > padding,

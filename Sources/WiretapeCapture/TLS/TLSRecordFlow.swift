@@ -45,7 +45,8 @@ struct TLSRecordFlow {
     mutating func next() -> Outcome {
         while bytes.count - at >= TLSRecordFlow.headSize {
             let count = Int(bytes[at + 3]) << 8 | Int(bytes[at + 4])
-            let isOne = 20...24 ~= bytes[at] && bytes[at + 1] == 3 && bytes[at + 2] <= 4 && count <= TLSRecordFlow.longest
+            let isOne =
+                20...24 ~= bytes[at] && bytes[at + 1] == 3 && bytes[at + 2] <= 4 && count <= TLSRecordFlow.longest
             guard isOne, !isLost || bytes[at] == 23 || bytes[at] == 22 || bytes[at] == 21 else {
                 guard isLost else { return .bad }
                 at += 1

@@ -3,7 +3,8 @@ package enum TapeKey: String, CaseIterable, CustomStringConvertible {
     case t, c, e, d, x, n, op, text, b64, json, after
     case from, to, upstream, tls, session, version, alpn, sni
     case method, target, headers, stream, status, reason, interim, coding, by, how, why, trailers
-    case deflated, frames, last, code, rule, action, ref, delivered, line, started, lost, bytes, events, connections, level
+    case deflated, frames, last, code, rule, action, ref, delivered, line, started, lost, bytes, events, connections,
+        level
 
     package var description: String { rawValue }
 

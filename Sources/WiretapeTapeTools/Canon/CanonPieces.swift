@@ -29,7 +29,8 @@ struct CanonPieces {
             for direction in Direction.allCases {
                 sizes[Key(connection: event.connection, direction: direction)] = nil
             }
-        case .request, .response, .chunk, .end, .message, .ping, .pong, .close, .frame, .fault, .mark, .gap, .missing, .stop,
+        case .request, .response, .chunk, .end, .message, .ping, .pong, .close, .frame, .fault, .mark, .gap, .missing,
+            .stop,
             .unknown:
             break
         }

@@ -22,7 +22,8 @@ package struct ImportCommand: Command {
                 [
                     OptionSpec(
                         "output", short: "o", "FILE", .file, required: true,
-                        "The tape: compressed when its name ends in .gz (chat.tape.gz), lines of text otherwise (chat.tape)."),
+                        "The tape: compressed when its name ends in .gz (chat.tape.gz), lines of text otherwise (chat.tape)."
+                    ),
                     EditedTape.force,
                     OptionSpec(
                         "keylog", "FILE", .file, repeatable: true,
@@ -52,7 +53,9 @@ package struct ImportCommand: Command {
         path = arguments.positionals[0]
         output = arguments.value("output") ?? ""
         redaction = try RedactionChoice(arguments)
-        if output == "-" { throw arguments.error("--output -: a tape on standard output is not built yet; name a file") }
+        if output == "-" {
+            throw arguments.error("--output -: a tape on standard output is not built yet; name a file")
+        }
         if File.resolved(output) == File.resolved(path) { throw arguments.error("--output is FILE itself") }
     }
 

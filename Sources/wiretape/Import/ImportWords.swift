@@ -21,20 +21,25 @@ enum ImportWords {
     static func details(_ report: CaptureReport) -> [String] {
         var out: [String] = []
         for (link, packets) in report.unknownLinks.sorted(by: { $0.key < $1.key }) {
-            out.append("\(count(packets, "packet")) of a link that is not understood: \(CaptureReport.describe(link: link))")
+            out.append(
+                "\(count(packets, "packet")) of a link that is not understood: \(CaptureReport.describe(link: link))")
         }
         if report.cutHeaders > 0 {
-            out.append("\(count(report.cutHeaders, "packet")) without a whole header: the capture cut them (snap length)")
+            out.append(
+                "\(count(report.cutHeaders, "packet")) without a whole header: the capture cut them (snap length)")
         }
         if report.lostFragments > 0 {
             out.append("\(count(report.lostFragments, "IP packet")) whose fragments are not all in the capture")
         }
         if report.differingBytes > 0 {
             out.append(
-                "\(count(report.differingBytes, "byte")) came twice and differed the second time: the first ones are on the tape")
+                "\(count(report.differingBytes, "byte")) came twice and differed the second time: the first ones are on the tape"
+            )
         }
         if report.evicted > 0 {
-            out.append("\(count(report.evicted, "connection")) were open at a time beyond what is kept, and end early on the tape")
+            out.append(
+                "\(count(report.evicted, "connection")) were open at a time beyond what is kept, and end early on the tape"
+            )
         }
         if report.tornBytes > 0 {
             out.append("the last packet of the file is not whole, as a capture that was killed leaves it")
