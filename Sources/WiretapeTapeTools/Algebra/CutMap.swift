@@ -120,7 +120,8 @@ struct CutMap: Sendable {
     static func exchange(of event: TapeEvent) -> UInt32? {
         switch event.kind {
         case .request(let x, _, _), .response(let x, _, _, _, _, _), .chunk(let x, _, _), .end(let x, _, _): x
-        case .open, .message, .part, .ping, .pong, .close, .frame, .gone, .fault, .mark, .take, .gap, .stop, .unknown:
+        case .open, .message, .part, .ping, .pong, .close, .frame, .gone, .fault, .mark, .take, .gap, .missing, .stop,
+            .unknown:
             nil
         }
     }

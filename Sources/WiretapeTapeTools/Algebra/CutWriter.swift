@@ -96,7 +96,7 @@ struct CutWriter: Sendable {
         case .message, .part:
             map.isKept(place) && (decoded.isEmpty ? choice.isInTime(time) : dropped.count < decoded.count)
         case .ping, .pong: map.isKept(place) && choice.isInTime(time) && !choice.hasMessages
-        case .close, .gone, .frame: map.isKept(place) && choice.isInTime(time)
+        case .close, .gone, .frame, .missing: map.isKept(place) && choice.isInTime(time)
         case .fault(_, _, let reference, _, _):
             map.isKept(place) && choice.isInTime(time) && (reference.map { numbers[$0] != nil } ?? true)
         case .mark, .unknown:

@@ -72,7 +72,8 @@ package struct TapeRename: Sendable {
             try set(&text, "/target") { $0.url($1) }
             headers(&text)
         case .response: headers(&text)
-        case .chunk, .end, .message, .part, .ping, .pong, .close, .frame, .gone, .fault, .mark, .take, .gap, .stop,
+        case .chunk, .end, .message, .part, .ping, .pong, .close, .frame, .gone, .fault, .mark, .take, .gap, .missing,
+            .stop,
             .unknown:
             break
         }
