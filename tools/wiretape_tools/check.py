@@ -28,6 +28,7 @@ TESTS = {
     "CWiretapeYAML": ["WiretapeReplayTests", "WiretapeCommandTests"],
     "CWiretapeZlib": ["WiretapeBytesTests"],
     "CWiretapeZstd": ["WiretapeBytesTests"],
+    "WiretapeCapture": ["WiretapeCaptureTests"],
     "WiretapeAttempts": ["WiretapeAttemptsTests"],
     "WiretapeBytes": ["WiretapeBytesTests"],
     "WiretapeCodecs": ["WiretapeCodecsTests"],

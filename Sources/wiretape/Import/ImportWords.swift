@@ -52,7 +52,7 @@ enum ImportWords {
         if report.closed.contains(where: { $0.reason.wantsKeys }) {
             out.append(
                 "TLS is read with its secrets: run the client or the server with SSLKEYLOGFILE=keys.log (browsers, curl, node "
-                    + "--tls-keylog, 'wiretape record --keylog') and import with --keylog keys.log")
+                    + "--tls-keylog, wiretape itself) and import with --keylog keys.log")
         }
         return out
     }

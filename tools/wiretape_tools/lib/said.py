@@ -3,7 +3,7 @@
 import dataclasses
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from wiretape_tools.lib.tapes import Event, payload
 
@@ -51,7 +51,12 @@ class Body:
         yield self.message
 
 
-def inner(kind: str, message: Said, time) -> Iterator[Said]:
+def always(time: int) -> Callable[[int], int]:
+    """All bytes had come at that time."""
+    return lambda _: time
+
+
+def inner(kind: str, message: Said, time: Callable[[int], int]) -> Iterator[Said]:
     """Events and parts of a body. time: when the byte of a number had come."""
     for name, found in (("sse", events), ("part", parts)):
         if name == "sse" and kind.startswith("text/event-stream") or name == "part" and kind.startswith("multipart/"):
@@ -79,7 +84,7 @@ def parts(body: bytes, kind: str) -> Iterator[tuple[bytes, int]]:
     if boundary is None:
         return
     delimiter = b"--" + boundary.group(1).encode()
-    marks = [m for m in re.finditer(rb"(?:^|\r\n)" + re.escape(delimiter) + rb"(--)?[ \t]*(?=\r\n|$|--)", body)]
+    marks = list(re.finditer(rb"(?:^|\r\n)" + re.escape(delimiter) + rb"(--)?[ \t]*(?=\r\n|$|--)", body))
     for begin, end in zip(marks, marks[1:], strict=False):
         if begin.group(1):
             return
@@ -94,7 +99,7 @@ def connections(found: list[Event]) -> dict[int, list[Said]]:
     bodies: dict[tuple[int, int, str], Body] = {}
     pieces: dict[tuple[int, str], Said] = {}
     for event in found:
-        kind, number, time = event["e"], event["c"] if "c" in event else 0, event["t"]
+        kind, number, time = event["e"], event.get("c", 0), event["t"]
         said = out.setdefault(number, []) if number else []
         direction = DIRECTIONS.get(event.get("d", ""), "")
         if kind in ("request", "response"):
@@ -107,7 +112,7 @@ def connections(found: list[Event]) -> dict[int, list[Said]]:
             if event.get("stream"):
                 bodies[number, event["x"], direction] = Body(message, media)
             else:
-                said += [*inner(media, message, lambda _, time=time: time), message]
+                said += [*inner(media, message, always(time)), message]
         elif kind == "chunk":
             bodies[number, event["x"], direction].pieces.append((time, payload(event)))
         elif kind == "end":
