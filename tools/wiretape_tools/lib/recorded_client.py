@@ -471,7 +471,7 @@ class RecordedClient:
             recorded = self.recorded.get(key)
             if recorded and recorded["t"] < event["t"] and not answer.done():
                 if not await self.within(answer, f"the answer to exchange {key[1]} of connection {key[0]}"):
-                    del self.answers[key]
+                    self.answers.pop(key, None)
 
     async def within(self, future: asyncio.Future[Any], what: str) -> bool:
         """Whether it comes soon; where it does not, the client goes on."""
