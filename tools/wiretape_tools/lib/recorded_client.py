@@ -14,6 +14,7 @@ from typing import Any
 from wiretape_tools.lib import frames
 from wiretape_tools.lib.tapes import Event, payload
 
+PATIENCE = 5.0  # seconds that the client waits for the last of what the recorded one had
 GRACE = 1.0  # seconds that the client waits for what it had before it spoke, where that comes late
 OWN = {"content-length", "transfer-encoding", "host", "sec-websocket-key", "expect"}
 IDS = ("connectionToken", "connectionId")
@@ -161,6 +162,7 @@ class Recorded:
             # What the recorded client left open stays open as long as there is something to say elsewhere.
             while not all(one.is_over for one in self.client.connections):
                 await asyncio.sleep(0.01)
+            await self.client.heard_to_the_end(self)
         except Lost as lost:
             self.client.note(f"connection {self.number}: {lost}")
         finally:
@@ -171,6 +173,12 @@ class Recorded:
                 task.cancel()
             if self.wire:
                 self.wire.writer.close()
+
+    def listens(self) -> bool:
+        """Whether a body or frames of the server may still come: the recorded client left this connection open, and nobody has
+        ended it now."""
+        is_left_open = not any(event["e"] == "gone" for event in self.events)
+        return is_left_open and not self.closed.is_set() and any(not task.done() for task in self.tasks)
 
     async def step(self, event: Event) -> None:
         kind = event["e"]
@@ -361,6 +369,16 @@ class RecordedClient:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(GRACE):
                 while self.heard < wanted:
+                    await asyncio.sleep(0.002)
+
+    async def heard_to_the_end(self, connection: Recorded) -> None:
+        """What the server says after everything that this client says: where the recording ends with an open connection, the
+        client has heard it before it leaves. A connection that the recorded client ended had its moment."""
+        if not connection.listens() or not self.before:
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                while self.heard < self.before[-1][1] and connection.listens():
                     await asyncio.sleep(0.002)
 
     def done(self, event: Event) -> None:
