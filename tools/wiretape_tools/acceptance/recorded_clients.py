@@ -79,7 +79,7 @@ def play(name, tape, speed):
     report = WORK / f"{file}.report.json"
     report.unlink(missing_ok=True)
     # The recorded client may have been a page of another host.
-    arguments = ["replay", tape, "--report", report, "--speed", str(speed), "--allow-host", "*", "--allow-origin", "*"] + [w.replace("#"," ") for w in [w.replace("#"," ") for w in os.environ.get("XF","").split()]]
+    arguments = ["replay", tape, "--report", report, "--speed", str(speed), "--allow-host", "*", "--allow-origin", "*"]
     with Wiretape(arguments, WORK / f"{file}.log") as proxy:
 
         async def client():
