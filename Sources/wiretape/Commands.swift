@@ -5,6 +5,7 @@ package enum Commands {
             RecordCommand.self,
             ProxyCommand.self,
             ReplayCommand.self,
+            AutoCommand.self,
             SweepCommand.self,
             InspectCommand.self,
             ImportCommand.self,
@@ -34,7 +35,7 @@ package enum Commands {
 
     /// Commands of the interface that this version does not have yet.
     package static let missing = [
-        "auto", "check",
+        "check",
         "export", "capture", "demo",
     ]
 }

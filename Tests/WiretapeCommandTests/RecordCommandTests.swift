@@ -117,7 +117,7 @@ import WiretapeWire
         (["proxy", "--upstream", "http://a", "--upstream-ca", "x", "--insecure-upstream"], "contradict"),
         (["record", "--upstream", "http://a", "-o", "-"], "a tape on standard output is not built yet"),
         (["recrod"], "unknown command 'recrod'; did you mean 'record'?"),
-        (["auto"], "'auto' is planned and not built yet"),
+        (["export"], "'export' is planned and not built yet"),
     ])
     func mistakesAreUsageErrors(_ words: [String], _ text: String) throws {
         let run = try Binary.run(Binary.wiretape, words)

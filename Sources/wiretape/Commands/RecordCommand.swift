@@ -12,15 +12,22 @@ internal import WiretapeTapeTools
 package struct RecordCommand: Command {
     private let arguments: ParsedArguments
     let plan: RelayPlan
-    let output: String
+    private let place: RecordingPlace
     private let redaction: RedactionChoice
 
+    /// The file that is written.
+    var output: String { place.path }
+
     package init(_ arguments: ParsedArguments) throws(UsageError) {
+        try self.init(arguments, at: RecordingPlace(arguments.value("output") ?? ""))
+    }
+
+    init(_ arguments: ParsedArguments, at place: RecordingPlace) throws(UsageError) {
         self.arguments = arguments
+        self.place = place
         plan = try RelayPlan(arguments)
         redaction = try RedactionChoice(arguments)
-        output = arguments.value("output") ?? ""
-        if output == "-" {
+        if place.name == "-" {
             throw arguments.error("--output -: a tape on standard output is not built yet; name a file")
         }
     }
@@ -49,7 +56,7 @@ package struct RecordCommand: Command {
             trust: doors.environment, listens: plan.listens.map(\.origin))
         ready.bypass = plan.bypass
         try relay.openControl(&ready, maker: RunFactory(log))
-        redaction.warn(log, output)
+        redaction.warn(log, place.name)
         ready.tell(arguments, log)
         let end: RunEnd
         do {
@@ -66,7 +73,23 @@ package struct RecordCommand: Command {
             try TapeCanon.write(
                 output, to: .place, codecs: Codecs.all, longestLine: TapeCanon.longestLine(memory: plan.memory))
         }
-        return relay.tellEnd(end.verdict(try relay.tell(verdict(totals, relay), log)), end, log).tell(arguments)
+        let told = end.verdict(try relay.tell(verdict(totals, relay), log))
+        let settled = try settled(told, hasAnswers: totals.failure == nil && relay.hasAnswers)
+        return relay.tellEnd(settled, end, log).tell(arguments)
+    }
+
+    /// The verdict with what became of the tape.
+    private func settled(_ verdict: Verdict, hasAnswers: Bool) throws -> Verdict {
+        guard place.isBeside else { return verdict }
+        let wasThere = SystemFiles().exists(place.name)
+        var settled = verdict
+        switch try place.settle(hasAnswers: hasAnswers, isWell: verdict.code == 0) {
+        case .kept where verdict.code == 0: settled.reason += "; nothing was judged: run again"
+        case .kept: settled.reason += "; the tape may not be whole: look with 'wiretape inspect \(place.name)'"
+        case .dropped:
+            settled.reason += wasThere ? "; \(place.name) stays as it was" : "; there is no \(place.name)"
+        }
+        return settled
     }
 
     func openTape(_ log: Log) throws(TapeError) -> TapeWriter {
@@ -99,7 +122,7 @@ package struct RecordCommand: Command {
 
     private func verdict(_ totals: TapeTotals, _ relay: RelayRun) -> Verdict {
         var text =
-            "\(Self.count(totals.events, "event")) of \(Self.count(totals.connections, "connection")) on \(output)"
+            "\(Self.count(totals.events, "event")) of \(Self.count(totals.connections, "connection")) on \(place.name)"
         if totals.lost > 0 { text += "; \(Self.count(totals.lost, "event")) lost to overload" }
         if let failure = totals.failure {
             if totals.discarded > 0 { text += "; \(Self.count(totals.discarded, "event")) not recorded" }

@@ -44,6 +44,18 @@ enum ReportTarget: Hashable, Sendable {
         }
     }
 
+    /// All that a run writes.
+    var files: [String] {
+        switch self {
+        case .output: []
+        case .json(let path), .text(let path), .junit(let path): [path]
+        case .folder(let path):
+            ["report.json", "report.txt", "report.xml", "actual.tape"].map {
+                path + (path.hasSuffix("/") ? "" : "/") + $0
+            }
+        }
+    }
+
     /// Where the tape of the run goes.
     var actualTape: String? {
         if case .folder(let path) = self { path + (path.hasSuffix("/") ? "" : "/") + "actual.tape" } else { nil }
