@@ -13,6 +13,8 @@ package final class RecordedEvents: TapSink {
     private var packer = MemberPacker()
     private var parser = TapeLineParser()
     private var lines: [UInt8] = []
+    /// The batch that was handed on.
+    private var seen: [UInt8] = []
     /// Called at the end of each batch.
     package var batchEnded: () -> Void = {}
 
@@ -37,7 +39,9 @@ package final class RecordedEvents: TapSink {
             batch.removeAll(keepingCapacity: true)
             return .taken(spare: batch)
         }
-        let seen = copy batch
+        // The writer's thread empties and gives back what it is handed: what is read here must not share its memory.
+        seen.removeAll(keepingCapacity: true)
+        seen.append(contentsOf: copy batch)
         let offer = next.offer(batch, loop: loop, oldest: oldest)
         switch offer {
         case .taken: take(seen, loop: loop)
