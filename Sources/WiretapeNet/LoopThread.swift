@@ -59,9 +59,9 @@ internal import WiretapeSystem
 
     /// Runs `body` on the loop and returns what it returns.
     package func run<T: Sendable>(_ body: @escaping @Sendable (UVLoop) throws -> T) async throws -> T {
-        try await withCheckedThrowingContinuation { continuation in
-            let isPosted = post { loop in continuation.resume(with: Result { try body(loop) }) }
-            if !isPosted { continuation.resume(throwing: Self.hasEnded) }
+        try await handedOver { give in
+            let isPosted = post { loop in give(Result { try body(loop) }) }
+            if !isPosted { give(.failure(Self.hasEnded)) }
         }
     }
 
@@ -124,6 +124,25 @@ internal import WiretapeSystem
     }
 
     fileprivate func wakened(_ loop: UVLoop) { drain(loop, .running) }
+}
+
+/// Waits for the one result that another thread gives.
+///
+/// It passes through a gate, and the continuation only says that it is there: on Linux the thread sanitizer does not see
+/// what a continuation carries that is resumed before its task has begun to wait.
+/// - Parameter begin: is given `give`, which has to be called once, from whichever thread.
+package func handedOver<T: Sendable>(
+    _ begin: (_ give: @escaping @Sendable (Result<T, any Error>) -> Void) -> Void
+) async throws -> T {
+    let answer = Gate<Result<T, any Error>?>(nil)
+    await withCheckedContinuation { continuation in
+        begin { result in
+            answer.withLock { $0 = result }
+            continuation.resume()
+        }
+    }
+    guard let result = answer.withLock({ $0 }) else { preconditionFailure("resumed without a result") }
+    return try result.get()
 }
 
 private func didWake(_ handle: UnsafeMutablePointer<uv_async_t>?) {

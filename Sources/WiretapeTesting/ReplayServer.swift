@@ -306,20 +306,20 @@ public final class ReplayServer: Sendable {
         let id = SharedLoop.number()
         let (number, thread) = (number, thread)
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
+            try await handedOver { (give: @escaping @Sendable (Result<T, any Error>) -> Void) in
                 let isPosted = thread.post { loop in
                     guard let hosted = SharedLoop.Tenants.on(loop).replays[number] else {
-                        return continuation.resume(throwing: Self.hasStopped)
+                        return give(.failure(Self.hasStopped))
                     }
                     hosted.wait(id, within: within.asNanoseconds) { hosted in
                         guard let found = look(hosted) else { return false }
-                        continuation.resume(with: found)
+                        give(found.mapError { $0 })
                         return true
                     } give: { hosted, isCancelled in
-                        continuation.resume(throwing: isCancelled ? CancellationError() : late(hosted) as any Error)
+                        give(.failure(isCancelled ? CancellationError() : late(hosted)))
                     }
                 }
-                if !isPosted { continuation.resume(throwing: Self.hasStopped) }
+                if !isPosted { give(.failure(Self.hasStopped)) }
             }
         } onCancel: {
             thread.post { loop in SharedLoop.Tenants.on(loop).replays[number]?.cancel(id) }
