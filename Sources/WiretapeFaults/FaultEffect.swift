@@ -57,57 +57,122 @@ package enum FaultEffect: Hashable, Sendable {
     /// The server forgets the session.
     case expire
 
-    package var isTerminal: Bool {
+    /// What kind of thing it is. This is said here once for every effect: whoever folds, places or carries out effects asks
+    /// for it.
+    package var kind: Kind {
         switch self {
-        case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage: true
-        default: false
+        case .reset, .refuse: .end(.reset)
+        case .disconnect: .end(.fin)
+        case .close(let code, let reason): .end(.close(code: code, reason: reason))
+        case .outage(let outage): .outage(outage)
+        case .respond, .malformed, .redirectLoop: .answer
+        case .wrongAccept, .wrongSubprotocol: .upgrade
+        case .delay(let delay): .message(.delay(delay))
+        case .drop: .message(.drop)
+        case .duplicate(let count): .message(.duplicate(count))
+        case .reorder(let window, let patience): .message(.reorder(window: window, patience: patience))
+        case .replace(let edit): .message(.replace(edit))
+        case .inject(let edit): .message(.inject(edit))
+        case .corrupt(let corruption): .message(.corrupt(corruption))
+        case .truncate(let count): .message(.truncate(count))
+        case .stall, .mute, .throttle, .slice: .connection
+        case .downgrade, .expire: .session
         }
     }
 
+    package enum Kind: Hashable, Sendable {
+        /// The connection ends.
+        case end(ConnectionEnd)
+        /// Connections end, and new ones do not come about, for a while.
+        case outage(Outage)
+        /// Something else than the right answer to a request; nothing follows it.
+        case answer
+        /// The answer to an upgrade has something wrong in it.
+        case upgrade
+        /// Something is done to one message, or to what stands beside it.
+        case message(MessageChange)
+        /// The connection goes on otherwise than before.
+        case connection
+        /// The session goes on otherwise than before.
+        case session
+    }
+
+    /// Whether nothing follows it.
+    package var isTerminal: Bool {
+        switch kind {
+        case .end, .outage, .answer: true
+        case .upgrade, .message, .connection, .session: false
+        }
+    }
+
+    /// What is done to a message or beside it; nil for everything else.
+    private var change: MessageChange? { if case .message(let change) = kind { change } else { nil } }
+
     /// Whether it is done to a message itself, and not to what is around it.
     package var changesMessage: Bool {
-        switch self {
+        switch change {
         case .delay, .drop, .duplicate, .reorder, .replace, .corrupt, .truncate: true
-        default: false
+        case .inject, nil: false
         }
     }
 
     /// Whether it says what the other side gets of a message.
     var isContent: Bool {
-        switch self {
+        switch change {
         case .duplicate, .replace, .corrupt: true
-        default: false
+        case .delay, .drop, .reorder, .inject, .truncate, nil: false
         }
     }
+
+    /// Whether it changes how the connection goes on.
+    package var isOfConnection: Bool { kind == .connection }
 
     /// How long it lasts by itself, in nanoseconds; nil: until the connection ends, or no time at all.
     package var duration: UInt64? {
         switch self {
         case .stall(let stall): stall.duration
         case .mute(_, let duration), .throttle(_, let duration), .slice(_, _, let duration): duration
-        default: nil
+        case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage, .wrongAccept,
+            .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate, .downgrade,
+            .expire:
+            nil
         }
     }
 
     package static func lasting(_ effects: [FaultEffect]) -> UInt64 {
         effects.compactMap(\.duration).reduce(0) { $0.addingReportingOverflow($1).overflow ? .max : $0 + $1 }
     }
+}
 
-    /// Whether it changes how the connection goes on.
-    package var isOfConnection: Bool {
+/// How a connection ends.
+package enum ConnectionEnd: Hashable, Sendable {
+    /// RST.
+    case reset
+    /// FIN without a close frame.
+    case fin
+    /// A close frame, then FIN. Any code, also those that must not be on the wire.
+    case close(code: UInt16?, reason: String)
+
+    /// As reports name it: `reset`, `fin`, `close`, `close 1011`.
+    package var text: String {
         switch self {
-        case .stall, .mute, .throttle, .slice: true
-        default: false
+        case .reset: "reset"
+        case .fin: "fin"
+        case .close(let code, _): code.map { "close \($0)" } ?? "close"
         }
     }
+}
 
-    /// Whether it changes how the connection or the session goes on.
-    package var isEffect: Bool {
-        switch self {
-        case .stall, .mute, .throttle, .slice, .downgrade, .expire: true
-        default: false
-        }
-    }
+/// What is done to one message, or beside it. Each is the ``FaultEffect`` of its name.
+package enum MessageChange: Hashable, Sendable {
+    case delay(Delay)
+    case drop
+    case duplicate(Int)
+    case reorder(window: Int, patience: UInt64)
+    case replace(MessageEdit)
+    case inject(MessageEdit)
+    case corrupt(Corruption)
+    case truncate(Int)
 }
 
 /// What of an answer is broken.
@@ -153,12 +218,22 @@ package struct Outage: Hashable, Sendable {
     package enum Cut: Hashable, Sendable {
         case none, reset, disconnect, close(UInt16)
 
-        /// As an end of a connection; nil for none.
+        /// As an effect of its own; nil for none.
         package var verdict: FaultEffect? {
             switch self {
             case .none: nil
             case .reset: .reset
             case .disconnect: .disconnect
+            case .close(let code): .close(code: code, reason: "")
+            }
+        }
+
+        /// As an end of a connection; nil for none.
+        package var end: ConnectionEnd? {
+            switch self {
+            case .none: nil
+            case .reset: .reset
+            case .disconnect: .fin
             case .close(let code): .close(code: code, reason: "")
             }
         }
@@ -201,7 +276,7 @@ package enum Corruption: Hashable, Sendable {
     package var isOfHeader: Bool {
         switch self {
         case .length, .mask, .rsv: true
-        default: false
+        case .bits, .bytes, .utf8, .json: false
         }
     }
 }

@@ -1,6 +1,5 @@
-internal import WiretapeBytes
 package import WiretapeFaults
-internal import WiretapePlayback
+package import WiretapePlayback
 package import WiretapeProtocol
 package import WiretapeWire
 
@@ -56,7 +55,10 @@ package struct DeliveryPlan: Sendable {
                 continue
             }
             flush(opcode)
-            add(message, fate, isSingle ? payload : message.bytes, isSingle: isSingle, opcode, codec)
+            var part = Part(
+                message: message, fate: fate, bytes: isSingle ? payload : message.bytes, isWhole: isSingle,
+                opcode: opcode, codec: codec)
+            FaultExecutor.carryOut(fate, on: &part, by: &self)
             if fate.end != nil { return }
         }
         flush(opcode)
@@ -70,56 +72,63 @@ package struct DeliveryPlan: Sendable {
         if !run.isEmpty { steps.append(.payload(run, opcode)) }
         run = []
     }
+}
 
-    private mutating func add(
-        _ message: Message, _ fate: MessageFate, _ bytes: [UInt8], isSingle: Bool, _ opcode: Opcode,
-        _ codec: any FrameCodec.Type
-    ) {
-        if fate.delay > 0 { steps.append(.wait(fate.delay)) }
-        for edit in fate.injectedBefore { inject(edit, opcode, codec) }
-        if let hit = fate.hits.first, !fate.effectsBefore.isEmpty {
-            steps.append(.effects(fate.effectsBefore, hit))
-        }
-        if !fate.isDropped, fate.end?.place != .instead || fate.truncated != nil, fate.end?.place != .before {
-            deliver(message, fate, bytes, isSingle: isSingle, opcode, codec)
-        }
-        for edit in fate.injectedAfter { inject(edit, opcode, codec) }
-        if let hit = fate.hits.first, !fate.effectsAfter.isEmpty { steps.append(.effects(fate.effectsAfter, hit)) }
-        if fate.pause > 0 { steps.append(.wait(fate.pause)) }
-        if let end = fate.end { steps.append(.end(end, after: fate.lingering)) }
+extension DeliveryPlan: MessagePort {
+    /// A message of the payload that rules have something to say about.
+    package struct Part {
+        let message: Message
+        let fate: MessageFate
+        /// With the protocol's framing.
+        let bytes: [UInt8]
+        /// It is all of the payload.
+        let isWhole: Bool
+        let opcode: Opcode
+        let codec: any FrameCodec.Type
     }
 
-    private mutating func deliver(
-        _ message: Message, _ fate: MessageFate, _ bytes: [UInt8], isSingle: Bool, _ opcode: Opcode,
-        _ codec: any FrameCodec.Type
-    ) {
-        var bytes = bytes
-        var kind = opcode
-        var damage: Corruption?
-        for edit in fate.edits {
-            switch edit {
-            case .replace(let change): bytes = change.apply(to: bytes, &kind, codec, like: message)
-            case .corrupt(let corruption, let seed):
-                if corruption.isOfHeader { damage = corruption }
-                var random = SplitMix64(seed: seed)
-                corruption.apply(to: &bytes, in: codec.content(of: bytes, on: transport), &random)
-            }
-        }
-        if let count = fate.truncated {
-            steps.append(.truncated(bytes, kind, bytes: count))
-        } else if let reorder = fate.reorder {
-            steps.append(.reorder(bytes, kind, window: reorder.window, patience: reorder.patience))
-        } else if let damage {
-            steps.append(.damaged(bytes, kind, damage))
+    package mutating func wait(_ gap: UInt64, _ part: inout Part) { steps.append(.wait(gap)) }
+
+    package mutating func inject(_ edit: MessageEdit, _ part: inout Part) {
+        var opcode = part.opcode
+        let bytes = edit.apply(to: [], &opcode, part.codec, like: nil)
+        steps.append(.payload(bytes, opcode))
+    }
+
+    package mutating func begin(_ effects: [FaultEffect], _ place: Place, _ part: inout Part) {
+        if let hit = part.fate.hits.first { steps.append(.effects(effects, hit)) }
+    }
+
+    package mutating func takePayloads(_ part: inout Part) -> [OutboundPayload] {
+        var payload = OutboundPayload(part.bytes, part.opcode)
+        payload.change(by: part.fate.edits, part.codec, like: part.message, on: transport)
+        return [payload]
+    }
+
+    package mutating func send(_ payload: OutboundPayload, isCopy: Bool, _ part: inout Part) {
+        if let damage = payload.damage {
+            steps.append(.damaged(payload.bytes, payload.opcode, damage))
+        } else if part.isWhole, !isCopy, !payload.isChanged {
+            steps.append(.original)
         } else {
-            steps.append(isSingle && fate.edits.isEmpty ? .original : .payload(bytes, kind))
+            steps.append(.payload(payload.bytes, payload.opcode))
         }
-        for _ in 0..<min(fate.copies, 1_000) { steps.append(.payload(bytes, kind)) }
     }
 
-    private mutating func inject(_ edit: MessageEdit, _ opcode: Opcode, _ codec: any FrameCodec.Type) {
-        var kind = opcode
-        let bytes = edit.apply(to: [], &kind, codec, like: nil)
-        steps.append(.payload(bytes, kind))
+    package mutating func cut(_ payloads: [OutboundPayload], after count: Int, _ part: inout Part) {
+        for payload in payloads { steps.append(.truncated(payload.bytes, payload.opcode, bytes: count)) }
+    }
+
+    package mutating func park(_ payload: OutboundPayload, _ reorder: MessageFate.Reorder, _ part: inout Part) {
+        steps.append(
+            .reorder(payload.bytes, payload.opcode, window: reorder.window, patience: reorder.patience))
+    }
+
+    package mutating func delivered(_ part: inout Part) {}
+
+    package mutating func lose(_ part: inout Part) {}
+
+    package mutating func finish(_ end: MessageFate.End?, after gap: UInt64, _ part: inout Part) {
+        if let end { steps.append(.end(end, after: gap)) }
     }
 }

@@ -48,9 +48,9 @@ extension LiveFaults {
 
     /// When rules made the session's connection go silent.
     private func silences(of session: Int) -> [JudgedSession.Silence] {
-        firings.kept.filter {
-            $0.session == session && ($0.action.hasPrefix("stall") || $0.action.hasPrefix("mute"))
-        }.map { JudgedSession.Silence(time: $0.time, attempt: $0.attempt) }
+        firings.kept.filter { $0.session == session && $0.isSilence }.map {
+            JudgedSession.Silence(time: $0.time, attempt: $0.attempt)
+        }
     }
 
     private func unfired(_ rule: FaultRule) -> String {

@@ -140,7 +140,7 @@ package final class LiveFaults {
             ReplayReport.Firing(
                 rule: hit.name, time: time, session: session?.number ?? 0, run: 1,
                 attempt: session?.attemptNumbers.attempt ?? 0, message: hit.message, counted: hit.counted,
-                action: hit.text, cut: cut)
+                action: hit.text, cut: cut, isSilence: hit.isSilence)
         }
     }
 

@@ -1,13 +1,11 @@
 package import WiretapeBytes
 
-/// Holds back what a connection writes: not at all, at so many bytes a second, in pieces with pauses between them, until a
-/// moment, or until it is told otherwise. Bytes keep their order. Times are those of the loop.
+/// Holds back what a connection writes: not at all, at so many bytes a second, in pieces with pauses between them, or until
+/// it is told otherwise. Bytes keep their order. Times are those of the loop.
 package struct WritePacer: Sendable {
     private var bytes: [UInt8] = []
     private var first = 0
     private var pace = Pace.free
-    /// Nothing leaves before; `WireInstant.max` in effect while stopped.
-    private var heldUntil: WireInstant?
     /// When the pace began, and what has left under it.
     private var since = WireInstant.zero
     private var written: UInt64 = 0
@@ -29,18 +27,13 @@ package struct WritePacer: Sendable {
     package var count: Int { bytes.count - first }
 
     /// Whether everything passes at once.
-    package var isIdle: Bool { pace == .free && !isStopped && heldUntil == nil && count == 0 }
+    package var isIdle: Bool { pace == .free && !isStopped && count == 0 }
 
     package mutating func set(_ pace: Pace, at now: WireInstant) {
         self.pace = pace
         since = now
         written = 0
         nextSlice = now
-    }
-
-    /// Nothing leaves before `moment`.
-    package mutating func hold(until moment: WireInstant) {
-        heldUntil = max(heldUntil ?? moment, moment)
     }
 
     package mutating func append(_ more: [UInt8], at now: WireInstant) {
@@ -55,11 +48,6 @@ package struct WritePacer: Sendable {
 
     /// What leaves now, as the writes that it is to be.
     package mutating func take(at now: WireInstant) -> [[UInt8]] {
-        if let held = heldUntil {
-            guard held <= now else { return [] }
-            heldUntil = nil
-            if pace != .free { set(pace, at: max(held, since)) }
-        }
         guard !isStopped, count > 0 else { return [] }
         switch pace {
         case .free: return [cut(count)]
@@ -82,7 +70,6 @@ package struct WritePacer: Sendable {
     /// When more may leave; nil: nothing waits, or nobody knows.
     package func nextTake(after now: WireInstant) -> WireInstant? {
         guard count > 0, !isStopped else { return nil }
-        if let heldUntil, heldUntil > now { return heldUntil }
         switch pace {
         case .free: return now
         case .rate(let rate):

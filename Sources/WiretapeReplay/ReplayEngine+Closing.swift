@@ -84,11 +84,11 @@ extension ReplayEngine {
         into out: inout [ReplayAction]
     ) {
         if let fate, fate.delay > 0 { out.append(.hold(c, for: fate.delay)) }
-        switch fate?.end?.verdict {
-        case .reset: out.append(.reset(c))
-        case .disconnect: out.append(.disconnect(c))
-        case .close(let code, let reason): out.append(.closeFrame(c, code: code, reason: reason))
-        default:
+        switch fate?.end?.verdict.kind {
+        case .end(.reset): out.append(.reset(c))
+        case .end(.fin): out.append(.disconnect(c))
+        case .end(.close(let code, let reason)): out.append(.closeFrame(c, code: code, reason: reason))
+        case .outage, .answer, .upgrade, .message, .connection, .session, nil:
             guard fate?.isDropped != true else { return }
             switch closingAnswer(to: frame, of: r) {
             case .close(let code, let reason):

@@ -107,23 +107,26 @@ extension ReplayEngine {
         }
         if ending.lingering > 0 { return linger(r, ending, complete, into: &out) }
         if let hit = ending.hit, !ending.isToldAlready { record(hit, moment(of: r), cut: !complete) }
-        if case .outage(let outage) = verdict, let hit = ending.hit {
-            runs[r].link?.cut = .none
-            return begin(outage, by: hit, into: &out)
-        }
-        noteFault(ending.hit, step: ending.step, of: r, .end, on: link.connection, into: &out)
-        shut(r, verdict, isRecorded: ending.hit == nil, into: &out)
+        carryOut(verdict, .session(ending), on: link.connection, of: r, into: &out)
+    }
+
+    /// What carries the session's messages ends, and its client has no connection any more.
+    mutating func end(
+        _ r: Int, _ end: ConnectionEnd, _ ending: Link.Ending, on c: ConnectionID?, into out: inout [ReplayAction]
+    ) {
+        noteFault(ending.hit, step: ending.step, of: r, .end, on: c, into: &out)
+        shut(r, end, isRecorded: ending.hit == nil, into: &out)
         // What is queued goes out before a FIN or a close frame.
-        if verdict != .reset {
+        if end != .reset {
             runs[r].trail()
-            if runs[r].trailing != nil, let c = link.connection { peers[c]?.trails = r }
+            if runs[r].trailing != nil, let c { peers[c]?.trails = r }
         }
         let isLast = ending.hit == nil && runs[r].cursor.isPlayed
         var stay = Stay.resumable
         let hasTrackingIDs = runs[r].session.codec.type.hasTrackingIDs
-        if case .close = verdict, link.transport == .lp, !hasTrackingIDs { stay = .gone }
+        if case .close = end, runs[r].link?.transport == .lp, !hasTrackingIDs { stay = .gone }
         leave(
-            r, by: ending.hit.map { "fault:\($0.name)" } ?? "server", how: how(verdict),
+            r, by: ending.hit.map { "fault:\($0.name)" } ?? "server", how: end.text,
             isLast && !hasTrackingIDs ? .gone : stay)
     }
 
@@ -145,13 +148,14 @@ extension ReplayEngine {
         runs[r].wakeAt = until
     }
 
+    /// How a poll ends that a rule has ended, for its session.
     func how(_ verdict: FaultEffect) -> String {
-        switch verdict {
-        case .reset: "reset"
-        case .disconnect: "fin"
-        case .respond(let answer): "\(answer.status)"
-        case .close(let code, _): code.map { "close \($0)" } ?? "close"
-        default: "reset"
+        switch verdict.kind {
+        case .end(let end): return end.text
+        case .answer:
+            if case .respond(let answer) = verdict { return "\(answer.status)" }
+            return "reset"
+        case .outage, .upgrade, .message, .connection, .session: return "reset"
         }
     }
 
@@ -159,14 +163,14 @@ extension ReplayEngine {
     /// - Returns: whether the client is told by it; not when no poll waits.
     @discardableResult
     mutating func shut(
-        _ r: Int, _ verdict: FaultEffect, isRecorded: Bool = true, into out: inout [ReplayAction]
+        _ r: Int, _ end: ConnectionEnd, isRecorded: Bool = true, into out: inout [ReplayAction]
     ) -> Bool {
         answerPoll(of: r, into: &out)
         guard let link = runs[r].link, let c = link.connection else { return false }
-        if runs[r].session.isOperation { return shutOperation(r, c, verdict, isRecorded, into: &out) }
-        switch verdict {
+        if runs[r].session.isOperation { return shutOperation(r, c, end, isRecorded, into: &out) }
+        switch end {
         case .reset: out.append(.reset(c))
-        case .disconnect, .respond: out.append(.disconnect(c))
+        case .fin: out.append(.disconnect(c))
         case .close(let code, let reason):
             switch link.transport {
             case .lp:
@@ -182,7 +186,6 @@ extension ReplayEngine {
                 out.append(.closeFrame(c, code: told, reason: ReplayEngine.closeReason(reason)))
             }
             if link.transport != .ws { return true }
-        default: out.append(.reset(c))
         }
         peers[c]?.isOver = true
         return true
@@ -256,7 +259,7 @@ extension ReplayEngine {
         rules.record(
             ReplayReport.Firing(
                 rule: hit.name, time: elapsed, session: moment.session, run: moment.run, attempt: moment.attempt,
-                message: hit.message, counted: hit.counted, action: hit.text, cut: cut))
+                message: hit.message, counted: hit.counted, action: hit.text, cut: cut, isSilence: hit.isSilence))
     }
 
     /// At most 123 bytes: what fits into a close frame (RFC 6455 §5.5.1).

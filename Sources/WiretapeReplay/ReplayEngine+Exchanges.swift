@@ -221,19 +221,16 @@ extension ReplayEngine {
             let isAnswer = hit == fate.end?.hit && fate.truncated == nil
             noteFault(hit, line: line, isAnswer ? .end : .answer, on: c, into: &out)
         }
-        if fate.delay > 0, fate.end.map({ RequestFate.isSaid($0.verdict) }) ?? true {
+        if fate.delay > 0, !fate.leavesNoAnswer {
             out.append(.hold(c, for: fate.delay))
         }
         for effect in fate.effectsBefore { apply(effect, on: c, into: &out) }
         if let count = fate.truncated { out.append(.limit(c, bytes: count)) }
         guard let end = fate.end, fate.truncated == nil else { return false }
-        if case .outage(let outage) = end.verdict {
-            begin(outage, by: end.hit, into: &out)
-            return peers[c]?.isOver == true || answerInOutage(c, head, into: &out)
-        }
         let wait = fate.delay.addingReportingOverflow(fate.lingering).partialValue
-        _ = say(end.verdict, on: c, head, .other, after: wait, of: nil, into: &out)
-        return true
+        _ = say(end, on: c, head, .other, after: wait, of: nil, into: &out)
+        guard case .outage = end.verdict.kind else { return true }
+        return peers[c]?.isOver == true || rules.outage(at: now) != nil
     }
 
     /// The request beside the recorded one that is most like it, with the place of the first difference.

@@ -33,8 +33,7 @@ extension ReplayEngine {
     /// When rules made the session's connection go silent.
     private func silences(of report: ReplayReport.Session) -> [JudgedSession.Silence] {
         rules.firings.filter {
-            $0.session == report.session && $0.run == report.run
-                && ($0.action.hasPrefix("stall") || $0.action.hasPrefix("mute"))
+            $0.session == report.session && $0.run == report.run && $0.isSilence
         }.map { .init(time: $0.time, attempt: $0.attempt) }
     }
 

@@ -108,12 +108,11 @@ extension ReplayEngine {
         _ effect: FaultEffect, _ text: String, _ r: Int?, on c: ConnectionID, into out: inout [ReplayAction]
     ) -> LiveActOutcome {
         guard let r, runs[r].isConnected else {
-            switch effect {
-            case .reset: out.append(.reset(c))
-            case .disconnect: out.append(.disconnect(c))
-            default: return .impossible("it carries no session that could be closed; 'disconnect' and 'reset' end it")
+            switch effect.kind {
+            case .end(let end) where end == .reset || end == .fin: shut(c, end, into: &out)
+            case .end, .outage, .answer, .upgrade, .message, .connection, .session:
+                return .impossible("it carries no session that could be closed; 'disconnect' and 'reset' end it")
             }
-            peers[c]?.isOver = true
             return .done
         }
         if runs[r].link?.isCut == true { return .impossible("its end is on its way already") }

@@ -85,7 +85,7 @@ extension ReplayEngine {
         runs[r].cursor.giveUpRepeats()
         runs[r].standing.departure = .inOrder
         guard let transport = runs[r].link?.transport, let ids = runs[r].link?.chains.ids else { return }
-        var verdict = farewellEnd(of: r)
+        var end = farewellEnd(of: r)
         for index in runs[r].script.farewellAnswers {
             if let message = runs[r].script.message(index) {
                 var bytes: [UInt8] = []
@@ -93,22 +93,22 @@ extension ReplayEngine {
                 deliver(bytes, opcode, [message], to: r, into: &out)
             } else if let recorded = runs[r].script.ending(index) {
                 if case .close(let code, let reason) = recorded {
-                    verdict = .close(code: code, reason: reason)
+                    end = .close(code: code, reason: reason)
                 } else {
-                    verdict = .disconnect
+                    end = .fin
                 }
             }
         }
-        let isTold = shut(r, verdict, into: &out)
+        let isTold = shut(r, end, into: &out)
         leave(r, by: "client", how: "close", isTold ? .gone : .over)
     }
 
     /// How the connection ends behind the client's farewell where the script does not say: as the recorded server ended it
     /// when the client had closed it at once, else as servers of the protocol do.
-    private func farewellEnd(of r: Int) -> FaultEffect {
+    private func farewellEnd(of r: Int) -> ConnectionEnd {
         switch runs[r].session.habits.closings.all.first?.answer {
         case .close(let code, let reason): return .close(code: code, reason: reason)
-        case .disconnect, .reset: return .disconnect
+        case .disconnect, .reset: return .fin
         case nil:
             let frame = runs[r].session.codec.type.farewellEnd
             return .close(code: frame.code, reason: frame.reason)

@@ -114,7 +114,7 @@ extension ReplayEngine {
         } else if cutAfterOpening(after, of: r, into: &out) {
             return
         }
-        if let fate, finish(fate, on: c, of: r, into: &out) { return }
+        if let fate, finish(fate, greeting, on: c, of: r, into: &out) { return }
         hearEarly(of: r, into: &out)
         advance(r, into: &out)
     }

@@ -228,10 +228,12 @@ package struct ReplayReport: Hashable, Sendable {
         package var action: String
         /// The peer did not acknowledge what the fault should follow: it may have been lost.
         package var cut: Bool
+        /// It made the session's connection go silent: clients may be held to notice that.
+        package var isSilence: Bool
 
         package init(
             rule: String, time: UInt64, session: Int, run: Int, attempt: Int, message: Int? = nil,
-            counted: String? = nil, action: String, cut: Bool
+            counted: String? = nil, action: String, cut: Bool, isSilence: Bool = false
         ) {
             self.rule = rule
             self.time = time
@@ -242,6 +244,7 @@ package struct ReplayReport: Hashable, Sendable {
             self.counted = counted
             self.action = action
             self.cut = cut
+            self.isSilence = isSilence
         }
 
         /// The same with the attempt as the report counts it.

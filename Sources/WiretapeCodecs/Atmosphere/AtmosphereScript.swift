@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeWire
 
 /// JSONP: `CALLBACK({"message" : "ESCAPED"});`.
 enum AtmosphereScript {
@@ -17,44 +18,20 @@ enum AtmosphereScript {
             case UInt8(ascii: "\""):
                 return bytes[at...].elementsEqual(ending) ? out : nil
             case UInt8(ascii: "\\"):
-                guard at + 1 < bytes.count, let next = escape(bytes, at + 1, into: &out) else { return nil }
-                at = next
+                do throws(JSONUnescape.Fault) {
+                    try JSONUnescape.take(bytes.span, &at, into: &out)
+                } catch {
+                    // Scripts have more escapes than JSON: of any other letter they leave the backslash out.
+                    guard case .letter(let letter, _) = error else { return nil }
+                    out.append(letter)
+                    at += 2
+                }
             default:
                 out.append(bytes[at])
                 at += 1
             }
         }
         return nil
-    }
-
-    /// - Returns: what follows the escape whose letter stands at `at`; nil when it is none.
-    private static func escape(_ bytes: [UInt8], _ at: Int, into out: inout [UInt8]) -> Int? {
-        switch bytes[at] {
-        case UInt8(ascii: "n"): out.append(0x0a)
-        case UInt8(ascii: "r"): out.append(0x0d)
-        case UInt8(ascii: "t"): out.append(0x09)
-        case UInt8(ascii: "b"): out.append(0x08)
-        case UInt8(ascii: "f"): out.append(0x0c)
-        case UInt8(ascii: "u"):
-            guard let unit = unit(bytes, at + 1) else { return nil }
-            var units = [unit]
-            var next = at + 5
-            if unit & 0xfc00 == 0xd800, next + 1 < bytes.count, bytes[next] == UInt8(ascii: "\\"),
-                bytes[next + 1] == UInt8(ascii: "u"), let low = self.unit(bytes, next + 2), low & 0xfc00 == 0xdc00
-            {
-                units.append(low)
-                next += 6
-            }
-            out.append(utf8: String(decoding: units, as: UTF16.self))
-            return next
-        default: out.append(bytes[at])
-        }
-        return at + 1
-    }
-
-    private static func unit(_ bytes: [UInt8], _ at: Int) -> UInt16? {
-        guard at + 4 <= bytes.count else { return nil }
-        return UInt16(String(decoding: bytes[at..<at + 4], as: UTF8.self), radix: 16)
     }
 
     /// A script that calls `callback` with the message.

@@ -4,16 +4,12 @@ extension FaultRule {
         let subject = selector.subjectText
         let word = action.text.prefix { $0 != "(" }
         let problem =
-            switch action.verdict {
-            case .respond, .malformed, .redirectLoop, .wrongAccept, .wrongSubprotocol: answering(action, word)
-            case .close, .refuse, .outage, .reset, .disconnect: ending(action.verdict)
-            case .delay, .drop, .duplicate, .reorder, .replace, .corrupt, .truncate, .inject:
-                changing(action.verdict, word)
-            case .downgrade, .expire:
-                isAboutAccept ? "'\(subject)' is before any request: there is no session yet" : nil
-            case .mute: muting
-            case .stall, .throttle, .slice:
-                selector.isPoint(.close) ? "nothing of the connection is left after '\(subject)' for \(word)" : nil
+            switch action.verdict.kind {
+            case .answer, .upgrade: answering(action, word)
+            case .end, .outage: ending(action.verdict)
+            case .message(let change): changing(change, word)
+            case .session: isAboutAccept ? "'\(subject)' is before any request: there is no session yet" : nil
+            case .connection: lasting(action.verdict, word)
             }
         return problem ?? placing(action.verdict, word)
     }
@@ -51,11 +47,11 @@ extension FaultRule {
         }
     }
 
-    private func changing(_ verdict: FaultEffect, _ word: Substring) -> String? {
+    private func changing(_ change: MessageChange, _ word: Substring) -> String? {
         let subject = selector.subjectText
         let isMessage = selector.isAboutMessages
         let isRequest = selector.isAboutRequests
-        switch verdict {
+        switch change {
         case .delay:
             let isThere = isMessage || isRequest || isAboutAccept || selector.isPoint(.close)
             return isThere ? nil : "there is nothing to delay at '\(subject)'"
@@ -67,8 +63,16 @@ extension FaultRule {
                 ? nil : "truncate is for messages and answers, and '\(subject)' is neither"
         case .inject:
             return isMessage || selector.isPoint(.time) ? nil : "inject needs a message or a moment beside it"
-        default: return isMessage ? nil : "\(word) is for messages, and '\(subject)' is none"
+        case .duplicate, .reorder, .replace, .corrupt:
+            return isMessage ? nil : "\(word) is for messages, and '\(subject)' is none"
         }
+    }
+
+    /// What changes how the connection goes on.
+    private func lasting(_ verdict: FaultEffect, _ word: Substring) -> String? {
+        if case .mute = verdict { return muting }
+        return selector.isPoint(.close)
+            ? "nothing of the connection is left after '\(selector.subjectText)' for \(word)" : nil
     }
 
     /// Keepalives are those of a connection that carries a session.

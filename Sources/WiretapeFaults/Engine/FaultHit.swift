@@ -27,6 +27,15 @@ package struct FaultHit: Hashable, Sendable {
     /// What ends the connection; nil when nothing does.
     package var ending: FaultEffect? { actions.last { $0.verdict.isTerminal }?.verdict }
 
+    /// Whether it makes the connection go silent: nothing is heard on it any more, or its keepalives stop.
+    package var isSilence: Bool {
+        actions.contains { action in
+            if case .stall = action.verdict { return true }
+            if case .mute = action.verdict { return true }
+            return false
+        }
+    }
+
     /// The actions as they are written: `truncate(2) + reset`.
     package var text: String { actions.map(\.text).joined(separator: " + ") }
 }

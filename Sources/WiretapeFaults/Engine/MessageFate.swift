@@ -71,37 +71,42 @@ package struct MessageFate: Hashable, Sendable {
     private mutating func take(_ hit: FaultHit) {
         var random = SplitMix64(seed: hit.random)
         for action in hit.actions {
-            switch action.verdict {
-            case .delay(let delay):
-                let drawn = delay.draw(&random)
-                if hit.place == .after { pause += drawn } else { self.delay += drawn }
-            case .drop: isDropped = true
-            case .duplicate(let count): copies += count
-            case .reorder(let window, let patience): reorder = Reorder(window: window, patience: patience)
-            case .replace(let edit): edits.append(.replace(edit))
-            case .corrupt(let corruption): edits.append(.corrupt(corruption, random: random.next()))
-            case .inject(let edit):
-                switch hit.place {
-                case .before: injectedBefore.append(edit)
-                case .after: injectedAfter.append(edit)
-                case .instead:
-                    injectedBefore.append(edit)
-                    isDropped = true
-                }
-            case .truncate(let count):
-                truncated = count
-                end = End(verdict: .disconnect, place: .instead, hit: hit)
-            case .stall, .mute, .throttle, .slice, .downgrade, .expire:
+            switch action.verdict.kind {
+            case .message(let change): take(change, hit, &random)
+            case .connection, .session:
                 if hit.place == .after {
                     effectsAfter.append(action.verdict)
                 } else {
                     effectsBefore.append(action.verdict)
                 }
                 if hit.place == .instead { isDropped = true }
-            case .wrongAccept, .wrongSubprotocol: break
-            case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage:
-                end = End(verdict: action.verdict, place: place(of: hit), hit: hit)
+            case .upgrade: break
+            case .end, .outage, .answer: end = End(verdict: action.verdict, place: place(of: hit), hit: hit)
             }
+        }
+    }
+
+    private mutating func take(_ change: MessageChange, _ hit: FaultHit, _ random: inout SplitMix64) {
+        switch change {
+        case .delay(let delay):
+            let drawn = delay.draw(&random)
+            if hit.place == .after { pause += drawn } else { self.delay += drawn }
+        case .drop: isDropped = true
+        case .duplicate(let count): copies += count
+        case .reorder(let window, let patience): reorder = Reorder(window: window, patience: patience)
+        case .replace(let edit): edits.append(.replace(edit))
+        case .corrupt(let corruption): edits.append(.corrupt(corruption, random: random.next()))
+        case .inject(let edit):
+            switch hit.place {
+            case .before: injectedBefore.append(edit)
+            case .after: injectedAfter.append(edit)
+            case .instead:
+                injectedBefore.append(edit)
+                isDropped = true
+            }
+        case .truncate(let count):
+            truncated = count
+            end = End(verdict: .disconnect, place: .instead, hit: hit)
         }
     }
 }

@@ -40,24 +40,35 @@ package struct RequestFate: Hashable, Sendable {
     private mutating func take(_ hit: FaultHit) {
         var random = SplitMix64(seed: hit.random)
         for action in hit.actions {
-            switch action.verdict {
-            case .delay(let delay): self.delay += delay.draw(&random)
-            case .truncate(let count):
-                truncated = count
-                end = MessageFate.End(verdict: .disconnect, place: .instead, hit: hit)
-            case .wrongAccept: hasWrongAccept = true
-            case .wrongSubprotocol(let name): wrongSubprotocol = .some(name)
-            case .stall, .mute, .throttle, .slice, .downgrade, .expire:
+            switch action.verdict.kind {
+            case .message(let change): take(change, hit, &random)
+            case .upgrade: spoil(action.verdict)
+            case .connection, .session:
                 if hit.place == .after {
                     effectsAfter.append(action.verdict)
                 } else {
                     effectsBefore.append(action.verdict)
                 }
-            case .drop, .duplicate, .reorder, .replace, .inject, .corrupt: break
-            case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage:
+            case .end, .outage, .answer:
                 let end = MessageFate.End(verdict: action.verdict, place: hit.place, hit: hit)
                 if hit.place == .after, truncated == nil { endAfter = end } else { self.end = end }
             }
         }
+    }
+
+    /// What is done to messages can be done to an answer as far as it is one.
+    private mutating func take(_ change: MessageChange, _ hit: FaultHit, _ random: inout SplitMix64) {
+        switch change {
+        case .delay(let delay): self.delay += delay.draw(&random)
+        case .truncate(let count):
+            truncated = count
+            end = MessageFate.End(verdict: .disconnect, place: .instead, hit: hit)
+        case .drop, .duplicate, .reorder, .replace, .inject, .corrupt: break
+        }
+    }
+
+    private mutating func spoil(_ upgrade: FaultEffect) {
+        if upgrade == .wrongAccept { hasWrongAccept = true }
+        if case .wrongSubprotocol(let name) = upgrade { wrongSubprotocol = .some(name) }
     }
 }

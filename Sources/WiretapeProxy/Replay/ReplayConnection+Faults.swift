@@ -28,13 +28,13 @@ extension ReplayConnection {
 
     func pace(_ pace: WritePacer.Pace) {
         write()
-        pacer.set(pace, at: server.loop.now)
+        outbound.pacer.set(pace, at: server.loop.now)
         server.touch(self)
     }
 
     func hold(_ nanoseconds: UInt64) {
         write()
-        pacer.hold(until: server.loop.now.advanced(by: nanoseconds))
+        outbound.hold(until: server.loop.now.advanced(by: nanoseconds))
         server.touch(self)
     }
 
@@ -42,7 +42,7 @@ extension ReplayConnection {
     func stall(reads: Bool, writes: Bool) {
         guard !ends.isGone else { return }
         write()
-        pacer.isStopped = writes
+        outbound.pacer.isStopped = writes
         ruled.isDeaf = reads
         if reads, !ends.sawFIN {
             stream.isReading = false

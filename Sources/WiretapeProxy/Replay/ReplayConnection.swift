@@ -22,8 +22,8 @@ final class ReplayConnection: StreamHandler {
     var seat: Seat?
     var endpoint = ServerEndpoint()
     private var watch = DeliveryWatch()
-    /// What rules make of the bytes that leave.
-    var pacer = WritePacer()
+    /// What leaves, later or more slowly where rules want it so.
+    var outbound = OutboundQueue()
     var ruled = RuledTraffic()
     /// The request that is owed an answer, and the way to the upstream once it was given there.
     var asked: (head: RequestHead, body: [UInt8])?
@@ -133,7 +133,7 @@ final class ReplayConnection: StreamHandler {
         settling = []
         for (ticket, _) in watch.giveUp() { server.tell(self, .acknowledged(ticket, complete: false)) }
         asked = nil
-        _ = pacer.takeAll()
+        outbound.clear()
         hold?.set(0)
         seat?.leave()
         server.remove(self)
@@ -315,7 +315,7 @@ final class ReplayConnection: StreamHandler {
     /// The next thing that the client said, for the driver.
     func next() -> ServerEvent? {
         // Answers to one piece of many small requests must not pile up: they are written first.
-        isHeldBack = !ends.isGone && endpoint.outputCount + pacer.count + stream.queued > queueLimit
+        isHeldBack = !ends.isGone && endpoint.outputCount + outbound.count + stream.queued > queueLimit
         guard !isHeldBack else { return nil }
         let event = endpoint.next()
         if let event { hear(event) }
@@ -335,14 +335,14 @@ final class ReplayConnection: StreamHandler {
         guard !ends.isGone else { return }
         // What was asked is wanted until it is answered.
         if !endpoint.owesAnswer { asked?.body = [] }
-        hold?.set(endpoint.heldCount + pacer.count + stream.queued + (asked?.body.count ?? 0))
+        hold?.set(endpoint.heldCount + outbound.count + stream.queued + (asked?.body.count ?? 0))
     }
 
     /// It holds more than any other, and all of them too much.
     private func refuseForMemory() {
         guard !ends.isGone else { return }
         // A client that does not read what is queued for it would not read a refusal either.
-        guard stream.queued + pacer.count <= endpoint.heldCount + (asked?.body.count ?? 0) else {
+        guard stream.queued + outbound.count <= endpoint.heldCount + (asked?.body.count ?? 0) else {
             return stream.reset()
         }
         if endpoint.owesAnswer {
@@ -362,7 +362,7 @@ final class ReplayConnection: StreamHandler {
         defer { account() }
         guard !ends.isGone, passage == nil else { return }
         write()
-        if ends.wantsFIN, !ends.sentFIN, pacer.count == 0, !pacer.isStopped {
+        if ends.wantsFIN, !ends.sentFIN, outbound.count == 0, !outbound.pacer.isStopped {
             ends.sentFIN = true
             ends.begin(.server)
             stream.halfClose()
@@ -370,7 +370,7 @@ final class ReplayConnection: StreamHandler {
         }
         look()
         // Else `drained` goes on.
-        let isFull = stream.queued + pacer.count > queueLimit
+        let isFull = stream.queued + outbound.count > queueLimit
         if isHeldBack, !isFull { server.touch(self) }
         let reads = endpoint.pendingCount <= Self.mostQueued && !isFull && !ruled.isDeaf
         if !ends.sawFIN, stream.isReading != reads {
@@ -385,11 +385,13 @@ final class ReplayConnection: StreamHandler {
         guard !ends.isGone, !ends.sentFIN else { return }
         if endpoint.outputCount > 0 {
             let bytes = withinBudget(endpoint.takeOutput())
-            if pacer.isIdle { return emit(bytes) }
-            pacer.append(bytes, at: server.loop.now)
+            if outbound.isIdle(at: server.loop.now) { return emit(bytes) }
+            outbound.add(bytes, at: server.loop.now)
         }
-        guard pacer.count > 0 else { return }
-        for piece in pacer.take(at: server.loop.now) { emit(piece) }
+        guard outbound.count > 0 else { return }
+        while case .writes(let pieces) = outbound.take(at: server.loop.now) {
+            for piece in pieces { emit(piece) }
+        }
     }
 
     private func emit(_ bytes: [UInt8]) {
@@ -399,7 +401,7 @@ final class ReplayConnection: StreamHandler {
     }
 
     /// Bytes that were made and not written.
-    private var unwritten: Int { pacer.count + min(endpoint.outputCount, ruled.budget ?? .max) }
+    private var unwritten: Int { outbound.count + min(endpoint.outputCount, ruled.budget ?? .max) }
 
     /// `handedOver` follows when the kernel has everything so far; never when a rule keeps some of it.
     func expectWritten(_ ticket: UInt64) {
@@ -411,7 +413,7 @@ final class ReplayConnection: StreamHandler {
 
     /// Asks the stream what is still on its way.
     private func look() {
-        let isPaced = pacer.count > 0 && !pacer.isStopped
+        let isPaced = outbound.count > 0 && !outbound.pacer.isStopped
         let found = watch.look(stream, isPaced: isPaced, at: server.loop.now)
         if let last = found.handedOver { server.tell(self, .handedOver(last)) }
         for (ticket, isThere) in found.acknowledged {
@@ -443,7 +445,7 @@ final class ReplayConnection: StreamHandler {
 
     private func arm() {
         let next = [
-            watch.nextLook, settling.first?.until, ends.by, ruled.nextPeek, pacer.nextTake(after: server.loop.now),
+            watch.nextLook, settling.first?.until, ends.by, ruled.nextPeek, outbound.nextWake(after: server.loop.now),
         ].compactMap(\.self).min()
         guard let next else {
             timer?.cancel()
@@ -464,11 +466,11 @@ final class ReplayConnection: StreamHandler {
     /// The client did not answer our close frame or FIN. A close frame is followed by FIN, a FIN by RST, unless the client
     /// still takes what is queued for it.
     private func waitedLong() {
-        let queued = stream.queued + pacer.count
-        if queued > 0, queued < ends.queuedAtLast, !pacer.isStopped {
+        let queued = stream.queued + outbound.count
+        if queued > 0, queued < ends.queuedAtLast, !outbound.pacer.isStopped {
             setEnd()
             ends.queuedAtLast = queued
-        } else if ends.sentFIN || pacer.isStopped || ruled.isDeaf {
+        } else if ends.sentFIN || outbound.pacer.isStopped || ruled.isDeaf {
             ends.by = nil
             stream.reset()
         } else {

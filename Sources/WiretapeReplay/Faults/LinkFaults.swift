@@ -1,7 +1,7 @@
 internal import WiretapeBytes
 internal import WiretapeFaults
+internal import WiretapePlayback
 internal import WiretapeProtocol
-internal import WiretapeWire
 
 /// What rules have under way on a connection.
 struct LinkFaults: Sendable {
@@ -10,13 +10,13 @@ struct LinkFaults: Sendable {
     /// Messages of the script that wait for that, and what becomes of them then.
     var waiting: [Int: MessageFate] = [:]
     /// Messages that let others pass.
-    var passed: [Passed] = []
+    var parked = ParkedMessages()
     /// Messages of the client that have not arrived yet.
     var incoming: [Incoming] = []
     /// No further message of the client arrives before.
     var incomingHeldUntil: WireInstant?
     /// Payloads that leave later, out of turn: keepalives.
-    var later: [Later] = []
+    var later = ParkedMessages()
     /// What begins with the next poll.
     var onNextPoll: [FaultEffect] = []
     /// Moments since the connection's marks.
@@ -28,30 +28,16 @@ struct LinkFaults: Sendable {
     /// A rule has stopped our reads or writes: the client may give the connection up without our hearing of it.
     var isSilent = false
 
-    struct Passed: Sendable {
-        var step: Int?
-        var bytes: [UInt8]
-        var opcode: Opcode
-        var left: Int
-        var until: WireInstant
-    }
-
     struct Incoming: Sendable {
         var message: Message
         var fate: MessageFate?
         var until: WireInstant
     }
 
-    struct Later: Sendable {
-        var until: WireInstant
-        var bytes: [UInt8]
-        var opcode: Opcode
-    }
-
     /// When something of it is due that no other clock rings for.
     var nextWake: WireInstant? {
         var next: WireInstant?
-        for time in passed.map(\.until) + incoming.prefix(1).map(\.until) + later.map(\.until) {
+        for time in [parked.next, incoming.first?.until, later.next].compactMap(\.self) {
             next = min(next ?? time, time)
         }
         return next

@@ -9,58 +9,25 @@ internal import WiretapeWire
 extension ReplayEngine {
     /// - Parameter c: the connection that is meant; nil between two polls: the next one is.
     mutating func apply(_ effect: FaultEffect, on c: ConnectionID?, of r: Int, into out: inout [ReplayAction]) {
-        switch effect {
-        case .downgrade(let transports):
-            runs[r].faults.block(transports)
-            return
-        case .expire: return expireSession(r, into: &out)
-        case .mute(let scope, let duration) where scope.coversProtocol:
-            runs[r].faults.mutedUntil = now.advanced(by: duration ?? .max)
-            runs[r].excused(for: duration, at: now)
-        case .stall, .mute, .throttle, .slice: break
-        case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage, .wrongAccept,
-            .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate:
-            // What is done to a message, a request or its end is no effect.
-            return
-        }
-        guard let c else {
-            if runs[r].link?.transport == .lp { runs[r].link?.faults.onNextPoll.append(effect) }
-            return
-        }
-        if case .stall = effect, runs[r].link?.connection == c {
-            runs[r].link?.faults.isSilent = true
-            runs[r].excused(for: effect.duration, at: now)
-        }
-        apply(effect, on: c, into: &out)
+        let site = carryOut(effect, .connection, on: c, of: r, into: &out)
+        if site.awaitsPoll, runs[r].link?.transport == .lp { runs[r].link?.faults.onNextPoll.append(effect) }
     }
 
     /// What concerns the connection alone.
     mutating func apply(_ effect: FaultEffect, on c: ConnectionID, into out: inout [ReplayAction]) {
-        switch effect {
-        case .stall(let stall): out.append(.stall(c, reads: stall.reads, writes: stall.writes))
-        case .mute(let scope, _):
-            guard scope.coversWebSocket else { return }
-            out.append(.mute(c, true))
-        case .throttle(let rate, _): out.append(.pace(c, .rate(rate)))
-        case .slice(let size, let every, _): out.append(.pace(c, .slices(size, every: every)))
-        case .downgrade, .expire: return
-        case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage, .wrongAccept,
-            .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate:
-            return
-        }
-        guard let duration = effect.duration else { return }
-        rules.begin(effect, on: c, until: now.advanced(by: duration))
+        carryOut(effect, .connection, on: c, of: nil, into: &out)
     }
 
     /// Ends what has lasted long enough.
     mutating func finishLasting(into out: inout [ReplayAction]) {
         for one in rules.takeOver(by: now) {
-            switch one.effect {
+            let c = one.place
+            switch one.change {
             case .stall:
-                out.append(.stall(one.connection, reads: false, writes: false))
-                if let r = peers[one.connection]?.run, runs[r].link?.faults.isSilent == true { isHeardAgain(r) }
-            case .mute: out.append(.mute(one.connection, false))
-            default: out.append(.pace(one.connection, .free))
+                out.append(.stall(c, reads: false, writes: false))
+                if let r = peers[c]?.run, runs[r].link?.faults.isSilent == true { isHeardAgain(r) }
+            case .mute: out.append(.mute(c, false))
+            case .pace: out.append(.pace(c, .free))
             }
         }
     }
@@ -76,7 +43,7 @@ extension ReplayEngine {
     }
 
     /// The server forgets the session: its ids are unknown from now on. A connection that is open goes on; polling has none.
-    private mutating func expireSession(_ r: Int, into out: inout [ReplayAction]) {
+    mutating func expireSession(_ r: Int, into out: inout [ReplayAction]) {
         if let link = runs[r].link, let c = link.connection ?? link.polls.carrier {
             noteExpired(link.opening.request, c)
         }
@@ -99,10 +66,9 @@ extension ReplayEngine {
         let now = now
         guard runs[r].link?.faults.nextWake.map({ $0 <= now }) ?? false else { return }
         sendPassed(of: r, into: &out)
-        for one in runs[r].link?.faults.later.filter({ $0.until <= now }) ?? [] {
+        for one in runs[r].link?.faults.later.takeReleased(at: now) ?? [] {
             pass(one.bytes, one.opcode, to: r, into: &out)
         }
-        runs[r].link?.faults.later.removeAll { $0.until <= now }
         takeIncoming(of: r, into: &out)
         answerPoll(of: r, into: &out)
     }
@@ -110,32 +76,15 @@ extension ReplayEngine {
     /// Sends a keepalive, unless rules that name it, or mute it, have something else in mind.
     mutating func sendKeepalive(_ payload: [UInt8], _ opcode: Opcode, to r: Int, into out: inout [ReplayAction]) {
         if runs[r].faults.isMuted(at: now) { return }
-        var payload = payload
-        var opcode = opcode
         guard let fate = judgeKeepalive(payload, opcode, of: r) else {
             runs[r].link?.watch.asked(at: now)
             return pass(payload, opcode, to: r, into: &out)
         }
-        for hit in fate.hits {
+        for hit in fate.hits where hit != fate.end?.hit {
             record(hit, moment(of: r), cut: false)
-            if hit != fate.end?.hit { noteFault(hit, .none, on: runs[r].link?.connection, into: &out) }
+            noteFault(hit, .none, on: runs[r].link?.connection, into: &out)
         }
-        for effect in fate.effectsBefore + fate.effectsAfter {
-            apply(effect, on: runs[r].link?.connection, of: r, into: &out)
-        }
-        if let end = fate.end {
-            return cut(
-                r, Link.Ending(verdict: end.verdict, hit: end.hit, isToldAlready: true), following: false, into: &out)
-        }
-        guard !fate.isLost else { return }
-        let damage = edit(&payload, &opcode, by: fate.edits, like: nil, of: r)
-        guard fate.delay == 0 else {
-            let until = now.advanced(by: fate.delay)
-            runs[r].link?.faults.later.append(.init(until: until, bytes: payload, opcode: opcode))
-            return runs[r].noteChange()
-        }
-        if fate.edits.isEmpty { runs[r].link?.watch.asked(at: now) }
-        for _ in 0...fate.copies { pass(payload, opcode, damage: damage, to: r, into: &out) }
+        carryOut(fate, .keepalive(payload, opcode), of: r, into: &out)
     }
 
     /// Only a rule that names the keepalive's type means it.

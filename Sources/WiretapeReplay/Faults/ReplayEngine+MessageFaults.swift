@@ -23,13 +23,7 @@ extension ReplayEngine {
         _ fate: MessageFate, _ step: Int, _ message: Message, due: WireInstant, of r: Int,
         into out: inout [ReplayAction]
     ) -> Bool {
-        var fate = fate
-        if fate.delay > 0 {
-            runs[r].link?.faults.heldUntil = now.advanced(by: fate.delay)
-            fate.delay = 0
-            runs[r].link?.faults.waiting[step] = fate
-            return true
-        }
+        if comesLater(fate, step, of: r) { return true }
         if fate.truncated != nil, runs[r].link?.transport == .lp, runs[r].link?.connection == nil {
             // There is nothing to be cut before the next poll.
             runs[r].link?.faults.waiting[step] = fate
@@ -37,101 +31,22 @@ extension ReplayEngine {
             return false
         }
         tell(fate, of: r)
-        let others = fate.hits.filter { $0 != fate.end?.hit }
-        for edit in fate.injectedBefore { inject(edit, by: fate.hits, to: r, into: &out) }
-        // A session that is forgotten and ended is known until its end.
-        let last = fate.end == nil ? [] : fate.effectsBefore.filter { $0 == .expire }
-        for effect in fate.effectsBefore where !last.contains(effect) {
-            apply(effect, on: runs[r].link?.connection, of: r, into: &out)
-        }
-        let ending = fate.end.map {
-            Link.Ending(
-                verdict: $0.verdict, hit: $0.hit, effects: last, lingering: fate.lingering,
-                step: fate.isLost ? step : nil)
-        }
-        if let ending, fate.end?.place == .before {
-            cut(r, ending, following: false, into: &out)
-            return false
-        }
-        if let count = fate.truncated, let c = runs[r].link?.connection {
-            out.append(.limit(c, bytes: count))
-            say(fate, step, message, due: due, to: r, into: &out)
-            endTruncated(ending, on: c, of: r, into: &out)
-            return false
-        }
-        if fate.isLost {
-            keep(step, message, of: r)
-            runs[r].sent(step, at: now, due: due)
-            for hit in others { noteFault(hit, step: step, of: r, .none, on: runs[r].link?.connection, into: &out) }
-        } else {
-            say(fate, step, message, due: due, to: r, into: &out)
-        }
-        for edit in fate.injectedAfter { inject(edit, by: fate.hits, to: r, into: &out) }
-        if fate.pause > 0 { runs[r].link?.faults.heldUntil = now.advanced(by: fate.pause) }
-        guard ending != nil || !fate.effectsAfter.isEmpty else { return true }
-        var after = ending ?? Link.Ending(verdict: nil, hit: fate.hits.last, isToldAlready: true)
-        after.effects += fate.effectsAfter
-        cut(r, after, following: fate.end?.place != .instead, into: &out)
-        return false
+        return carryOut(fate, .step(step, message, due: due), of: r, into: &out)
+    }
+
+    /// What becomes of a step may begin with a wait. Nothing of the script leaves meanwhile, and the rules are not asked again.
+    private mutating func comesLater(_ fate: MessageFate, _ step: Int, of r: Int) -> Bool {
+        guard fate.delay > 0 else { return false }
+        var rest = fate
+        rest.delay = 0
+        runs[r].link?.faults.heldUntil = now.advanced(by: fate.delay)
+        runs[r].link?.faults.waiting[step] = rest
+        return true
     }
 
     /// Reports what fires, but for the end, which is reported when it comes.
     private mutating func tell(_ fate: MessageFate, of r: Int) {
         for hit in fate.hits where hit != fate.end?.hit { record(hit, moment(of: r), cut: false) }
-    }
-
-    /// The message goes out, changed or not.
-    private mutating func say(
-        _ fate: MessageFate, _ step: Int, _ message: Message, due: WireInstant, to r: Int,
-        into out: inout [ReplayAction]
-    ) {
-        var batch = Batch()
-        append(step, message, of: r, &batch)
-        runs[r].sent(step, at: now, due: due)
-        noteReady(message, of: r)
-        clock.acted()
-        let damage = edit(&batch.bytes, &batch.opcode, by: fate.edits, like: message, of: r)
-        if runs[r].link?.memory != nil { runs[r].link?.memory?.sending([message], batch.bytes, batch.opcode) }
-        if let reorder = fate.reorder {
-            runs[r].link?.faults.passed.append(
-                .init(
-                    step: step, bytes: batch.bytes, opcode: batch.opcode, left: reorder.window,
-                    until: now.advanced(by: reorder.patience)))
-            runs[r].noteChange()
-            let c = runs[r].link?.connection
-            for hit in fate.hits { noteFault(hit, step: step, of: r, .none, on: c, into: &out) }
-            return
-        }
-        let isCut = fate.truncated != nil
-        let hits = fate.hits.filter { $0 != fate.end?.hit || !fate.isPlain }
-        pass(batch.bytes, batch.opcode, steps: [step], damage: damage, isPlain: isCut, to: r, into: &out)
-        noteSaid(hits, step: step, of: r, into: &out)
-        for _ in 0..<fate.copies {
-            pass(batch.bytes, batch.opcode, damage: damage, to: r, into: &out)
-            noteSaid(hits, step: step, of: r, into: &out)
-        }
-        letPass(1, of: r, into: &out)
-    }
-
-    /// Changes a payload.
-    /// - Returns: the damage of its header that is still to be done.
-    mutating func edit(
-        _ bytes: inout [UInt8], _ opcode: inout Opcode, by edits: [MessageFate.Edit], like message: Message?, of r: Int
-    ) -> Corruption? {
-        var damage: Corruption?
-        for edit in edits {
-            switch edit {
-            case .replace(let edit):
-                bytes = edit.apply(to: bytes, &opcode, runs[r].session.codec.type, like: message)
-            case .corrupt(let corruption, let seed):
-                var random = SplitMix64(seed: seed)
-                let transport = runs[r].link?.transport ?? .ws
-                let content = runs[r].session.codec.type.content(of: bytes, on: transport)
-                corruption.apply(to: &bytes, in: content, &random)
-                if corruption.isOfHeader { damage = corruption }
-            }
-        }
-        return damage
     }
 
     /// A message that nobody recorded.
@@ -148,17 +63,16 @@ extension ReplayEngine {
 
     /// So many messages went out: those that let others pass may follow.
     mutating func letPass(_ count: Int, of r: Int, into out: inout [ReplayAction]) {
-        guard runs[r].link?.faults.passed.isEmpty == false else { return }
-        for i in runs[r].link?.faults.passed.indices ?? 0..<0 { runs[r].link?.faults.passed[i].left -= count }
+        guard runs[r].link?.faults.parked.isEmpty == false else { return }
+        runs[r].link?.faults.parked.passed(count)
         sendPassed(of: r, into: &out)
     }
 
     /// Sends the messages that have waited for others long enough.
     mutating func sendPassed(of r: Int, into out: inout [ReplayAction]) {
         let now = now
-        let due = runs[r].link?.faults.passed.filter { $0.left <= 0 || $0.until <= now } ?? []
+        let due = runs[r].link?.faults.parked.takeReleased(at: now) ?? []
         guard !due.isEmpty else { return }
-        runs[r].link?.faults.passed.removeAll { $0.left <= 0 || $0.until <= now }
         for one in due {
             pass(one.bytes, one.opcode, steps: one.step.map { [$0] } ?? [], to: r, into: &out)
         }
@@ -168,9 +82,9 @@ extension ReplayEngine {
 
     /// The connection ends behind the bytes that were left of a message.
     mutating func endTruncated(
-        _ ending: Link.Ending?, on c: ConnectionID, of r: Int, into out: inout [ReplayAction]
+        _ ending: Link.Ending, on c: ConnectionID, of r: Int, into out: inout [ReplayAction]
     ) {
-        guard var ending else { return }
+        var ending = ending
         ending.isTruncated = true
         guard runs[r].link?.transport == .lp else { return cut(r, ending, following: true, into: &out) }
         answerPoll(of: r, into: &out)
@@ -181,7 +95,7 @@ extension ReplayEngine {
     }
 
     /// What is lost with its connection counts as sent where the protocol itself sends such messages again.
-    private mutating func keep(_ step: Int, _ message: Message, of r: Int) {
+    mutating func keep(_ step: Int, _ message: Message, of r: Int) {
         guard runs[r].link?.memory != nil else { return }
         var lost = Batch()
         append(step, message, of: r, &lost)
@@ -208,13 +122,7 @@ extension ReplayEngine {
     mutating func carryOut(
         _ fate: MessageFate, ending step: Int, due: WireInstant, of r: Int, into out: inout [ReplayAction]
     ) -> Bool {
-        var fate = fate
-        if fate.delay > 0 {
-            runs[r].link?.faults.heldUntil = now.advanced(by: fate.delay)
-            fate.delay = 0
-            runs[r].link?.faults.waiting[step] = fate
-            return true
-        }
+        if comesLater(fate, step, of: r) { return true }
         tell(fate, of: r)
         for effect in fate.effectsBefore + fate.effectsAfter { apply(effect, on: nil, of: r, into: &out) }
         runs[r].sent(step, at: now, due: due)

@@ -11,14 +11,14 @@ extension ReplayEngine {
     /// alive, too: were it cut beforehand, the client's next attempt might be lost on the way and nobody would know of it.
     mutating func begin(_ outage: Outage, by hit: FaultHit, into out: inout [ReplayAction]) {
         rules.begin(outage, by: hit, at: now)
-        guard let verdict = outage.cut.verdict else { return }
+        guard let verdict = outage.cut.verdict, let end = outage.cut.end else { return }
         let linked = runs.indices.filter { runs[$0].isConnected }.sorted {
             (runs[$0].session.number, runs[$0].run) < (runs[$1].session.number, runs[$1].run)
         }
         for r in linked {
             if runs[r].link?.connection == nil {
                 // Between two polls: there is nothing to cut, and the next one finds nobody.
-                leave(r, by: "fault:\(hit.name)", how: how(verdict), .gone)
+                leave(r, by: "fault:\(hit.name)", how: end.text, .gone)
                 continue
             }
             let ending = Link.Ending(verdict: verdict, hit: hit, isToldAlready: true)
@@ -97,12 +97,6 @@ extension ReplayEngine {
         if fate.delay > 0 { out.append(.hold(c, for: fate.delay)) }
         for effect in fate.effectsBefore + fate.effectsAfter { apply(effect, on: c, into: &out) }
         guard let end = fate.end ?? fate.endAfter else { return }
-        switch end.verdict {
-        case .outage(let outage): begin(outage, by: end.hit, into: &out)
-        case .disconnect:
-            peers[c]?.isOver = true
-            out.append(.disconnect(c))
-        default: refuseConnection(c, by: end.hit.name, into: &out)
-        }
+        carryOut(end.verdict, .accept(end.hit), on: c, of: nil, into: &out)
     }
 }

@@ -20,7 +20,7 @@ extension ReplayEngine {
         guard let fate = rules.judge(request, kind, ordinal: runs[r].tally.requests, moment) else { return nil }
         for hit in fate.hits where hit != fate.end?.hit && hit != fate.endAfter?.hit { record(hit, moment, cut: false) }
         guard let c = asking?.connection else { return fate }
-        if fate.delay > 0, fate.truncated != nil || fate.end.map({ RequestFate.isSaid($0.verdict) }) ?? true {
+        if fate.delay > 0, fate.truncated != nil || !fate.leavesNoAnswer {
             asking?.prepared.append(.hold(c, for: fate.delay))
         }
         var before: [ReplayAction] = []
@@ -46,14 +46,9 @@ extension ReplayEngine {
         let wait = fate.delay.addingReportingOverflow(fate.lingering).partialValue
         var step = Attempt.Step(
             request: kind.rawValue, transport: transport(kind, head, of: r), time: elapsed + min(wait, Delay.longest))
-        if case .outage(let outage) = end.verdict {
-            begin(outage, by: end.hit, into: &out)
-            if outage.cut.verdict == nil { _ = answerInOutage(c, head, into: &out) }
-        } else {
-            step.status = say(end.verdict, on: c, head, kind, after: wait, of: r, into: &out)
-            if case .respond(let answer) = end.verdict { step.retryAfter = Attempt.Step.retryAfter(answer.headers) }
-            if step.status == 401 { noteExpired(head, c) }
-        }
+        step.status = say(end, on: c, head, kind, after: wait, of: r, into: &out)
+        if case .respond(let answer) = end.verdict { step.retryAfter = Attempt.Step.retryAfter(answer.headers) }
+        if step.status == 401 { noteExpired(head, c) }
         if kind != .negotiate, !runs[r].isConnected {
             // What the client negotiates next is a second try, not a second client.
             runs[r].negotiation.awaitsUpgrade = false
@@ -67,46 +62,22 @@ extension ReplayEngine {
 
     /// How a request ends that gets no status; nil: by a reset, or it gets one.
     private static func how(_ verdict: FaultEffect) -> String? {
-        switch verdict {
-        case .disconnect, .close: "fin"
-        case .malformed: "malformed"
-        default: nil
+        switch verdict.kind {
+        case .end(.fin), .end(.close): return "fin"
+        case .answer:
+            if case .malformed = verdict { return "malformed" }
+            return nil
+        case .end(.reset), .outage, .upgrade, .message, .connection, .session: return nil
         }
     }
 
+    /// Does what a rule wants in the place of the answer.
     /// - Returns: the status of the answer; nil when there is none.
     mutating func say(
-        _ verdict: FaultEffect, on c: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, after wait: UInt64,
+        _ end: MessageFate.End, on c: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, after wait: UInt64,
         of r: Int?, into out: inout [ReplayAction]
     ) -> Int? {
-        switch FaultAnswer(verdict, to: head, kind) {
-        case .whole(let answer):
-            out.append(.respond(c, answer.readable(by: head), thenClose: false))
-            return answer.status
-        case .garbage(let bytes):
-            out.append(.raw(c, bytes))
-            end(c, .disconnect, after: wait, of: r, into: &out)
-            return nil
-        case .none:
-            end(c, verdict, after: wait, of: r, into: &out)
-            return nil
-        }
-    }
-
-    private mutating func end(
-        _ c: ConnectionID, _ verdict: FaultEffect, after wait: UInt64, of r: Int?, into out: inout [ReplayAction]
-    ) {
-        guard wait == 0 else {
-            return rules.add(
-                .init(
-                    connection: c, ticket: 0, ending: Link.Ending(verdict: verdict, hit: nil, isToldAlready: true),
-                    moment: FaultMoment(session: 0), run: r, until: now.advanced(by: wait)))
-        }
-        peers[c]?.isOver = true
-        switch verdict {
-        case .disconnect, .close: out.append(.disconnect(c))
-        default: out.append(.reset(c))
-        }
+        carryOut(end.verdict, .request(head, kind, end.hit, after: wait), on: c, of: r, into: &out).status
     }
 
     /// Over which transport the request would have opened or carried the session.
@@ -165,17 +136,21 @@ extension ReplayEngine {
         }
         if let hit = due.ending.hit, !due.ending.isToldAlready { record(hit, due.moment, cut: !due.complete) }
         guard let verdict = due.ending.verdict else { return }
-        if case .outage(let outage) = verdict, let hit = due.ending.hit { return begin(outage, by: hit, into: &out) }
+        carryOut(verdict, .answered(due), on: c, of: due.run, into: &out)
+    }
+
+    /// The connection whose request has its answer ends behind that.
+    mutating func end(_ due: RunFaults.RequestCut, _ end: ConnectionEnd, into out: inout [ReplayAction]) {
+        let c = due.connection
         noteFault(due.ending.hit, step: due.ending.step, of: due.run, .end, on: c, into: &out)
         let by = due.ending.hit.map { "fault:\($0.name)" } ?? "server"
         if let r = peers[c]?.run, runs[r].link?.connection == c {
             // By now it carries a session.
-            leave(r, by: by, how: how(verdict), .resumable)
+            leave(r, by: by, how: end.text, .resumable)
         } else if due.isPoll, let r = due.run, runs[r].link?.transport == .lp, runs[r].link?.polls.waiting == nil {
-            leave(r, by: by, how: how(verdict), .resumable)
+            leave(r, by: by, how: end.text, .resumable)
         }
-        peers[c]?.isOver = true
-        out.append(verdict == .disconnect ? .disconnect(c) : .reset(c))
+        shut(c, end, into: &out)
     }
 
     // MARK: Redirects that lead nowhere
@@ -193,13 +168,8 @@ extension ReplayEngine {
 }
 
 extension RequestFate {
-    /// Whether something is sent, so that a delay holds it back.
-    static func isSaid(_ verdict: FaultEffect) -> Bool {
-        switch verdict {
-        case .respond, .malformed, .redirectLoop: true
-        default: false
-        }
-    }
+    /// Whether the place of the answer is left empty: then nothing is sent that a delay could hold back.
+    var leavesNoAnswer: Bool { end.map { $0.verdict.kind != .answer } ?? false }
 
     /// What comes behind the answer; nil when nothing does.
     var following: Link.Ending? {

@@ -91,10 +91,10 @@ extension ReplayEngine {
                 "wiretape: session \(runs[r].session.number): the server ended the connection: \(words). "
                     + "--server-limits changes that."))
         if let payload = end.payload { pass(payload.bytes, payload.opcode, to: r, into: &out) }
-        let verdict = end.code.map { FaultEffect.close(code: $0, reason: ReplayEngine.closeReason(end.reason)) }
-        let isTold = shut(r, verdict ?? .disconnect, into: &out)
+        let how = end.code.map { ConnectionEnd.close(code: $0, reason: ReplayEngine.closeReason(end.reason)) } ?? .fin
+        let isTold = shut(r, how, into: &out)
         runs[r].trail()
         if runs[r].trailing != nil, let c = link.connection { peers[c]?.trails = r }
-        leave(r, by: "server", how: how(verdict ?? .disconnect), reason: words, isTold ? .gone : .over)
+        leave(r, by: "server", how: how.text, reason: words, isTold ? .gone : .over)
     }
 }

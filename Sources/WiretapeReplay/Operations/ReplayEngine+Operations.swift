@@ -264,9 +264,9 @@ extension ReplayEngine {
     /// Ends the answer to an operation: properly only where the recorded server did so.
     /// - Returns: that the client is told by it.
     mutating func shutOperation(
-        _ r: Int, _ c: ConnectionID, _ verdict: FaultEffect, _ isRecorded: Bool, into out: inout [ReplayAction]
+        _ r: Int, _ c: ConnectionID, _ end: ConnectionEnd, _ isRecorded: Bool, into out: inout [ReplayAction]
     ) -> Bool {
-        switch verdict {
+        switch end {
         case .close(let code, let reason):
             if let answer = runs[r].link?.gathered {
                 let head = runs[r].link?.opening.request ?? runs[r].session.opening.request
@@ -281,8 +281,8 @@ extension ReplayEngine {
                 return true
             }
             out.append(.disconnect(c))
-        case .disconnect, .respond: out.append(.disconnect(c))
-        default: out.append(.reset(c))
+        case .fin: out.append(.disconnect(c))
+        case .reset: out.append(.reset(c))
         }
         peers[c]?.isOver = true
         return true

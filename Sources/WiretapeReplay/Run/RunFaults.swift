@@ -20,18 +20,11 @@ struct RunFaults {
     /// Requests of the whole run, for draws about those of no session.
     private(set) var requestCount = 0
     /// Faults that last for a while.
-    private var lasting: [Lasting] = []
+    private var lasting = LastingChanges<ConnectionID>()
     /// The server's absence.
     private var outage: OutageState?
     /// Ends that follow the answer to a request.
     private var cuts: [RequestCut] = []
-
-    /// Something that is over at a moment.
-    struct Lasting: Sendable {
-        var until: WireInstant
-        var connection: ConnectionID
-        var effect: FaultEffect
-    }
 
     /// The server is away for a while, for everybody.
     struct OutageState: Sendable {
@@ -155,26 +148,21 @@ struct RunFaults {
     var nextWake: WireInstant? {
         var next: WireInstant?
         for cut in cuts { if let until = cut.until { next = min(next ?? until, until) } }
-        for one in lasting { next = min(next ?? one.until, one.until) }
+        if let over = lasting.next { next = min(next ?? over, over) }
         return next
     }
 
-    mutating func begin(_ effect: FaultEffect, on c: ConnectionID, until: WireInstant) {
-        lasting.append(Lasting(until: until, connection: c, effect: effect))
+    /// - Parameter time: nanoseconds; nil: until the connection ends.
+    mutating func last(_ change: LastingChange, for time: UInt64?, on c: ConnectionID, at now: WireInstant) {
+        if let time { lasting.add(change, at: c, until: now.advanced(by: time)) }
     }
 
     /// What has lasted long enough by now.
-    mutating func takeOver(by now: WireInstant) -> [Lasting] {
-        let over = lasting.filter { $0.until <= now }
-        if !over.isEmpty { lasting.removeAll { $0.until <= now } }
-        return over
-    }
+    mutating func takeOver(by now: WireInstant) -> [LastingChanges<ConnectionID>.One] { lasting.takeOver(by: now) }
 
     /// Somebody has ended the silence of a connection.
     mutating func forgetStalls(of c: ConnectionID) {
-        lasting.removeAll { one in
-            if case .stall = one.effect { one.connection == c } else { false }
-        }
+        lasting.forget { one in if case .stall = one.change { one.place == c } else { false } }
     }
 
     mutating func begin(_ outage: Outage, by hit: FaultHit, at now: WireInstant) {

@@ -1,5 +1,6 @@
 internal import WiretapeAttempts
 internal import WiretapeBytes
+internal import WiretapePlayback
 internal import WiretapeProtocol
 internal import WiretapeWire
 
@@ -65,7 +66,7 @@ extension SessionRun {
     func detach(at now: WireInstant) {
         guard let link else { return }
         // What a rule let others pass was never sent; a protocol that remembers sends it again itself.
-        let passed = link.memory == nil ? link.faults.passed.compactMap(\.step) : []
+        let passed = link.memory == nil ? link.faults.parked.steps : []
         cursor.restore(link.underWay.steps + passed)
         connect(nil)
         speech.lost()

@@ -125,39 +125,14 @@ enum LineScan {
     }
 
     private static func escape(_ b: Span<UInt8>, _ at: inout Int, into out: inout [UInt8]) throws(TapeLineFault) {
-        guard at + 1 < b.count else { throw TapeLineFault("a string without end", at: at) }
-        let letter = b[at + 1]
-        at += 2
-        switch letter {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): out.append(letter)
-        case UInt8(ascii: "b"): out.append(0x08)
-        case UInt8(ascii: "f"): out.append(0x0c)
-        case UInt8(ascii: "n"): out.append(0x0a)
-        case UInt8(ascii: "r"): out.append(0x0d)
-        case UInt8(ascii: "t"): out.append(0x09)
-        case UInt8(ascii: "u"):
-            var unit = try unit16(b, &at)
-            if unit & 0xfc00 == 0xd800, at + 1 < b.count, b[at] == UInt8(ascii: "\\"), b[at + 1] == UInt8(ascii: "u") {
-                var ahead = at + 2
-                let low = try unit16(b, &ahead)
-                if low & 0xfc00 == 0xdc00 {
-                    at = ahead
-                    unit = 0x10000 + (unit & 0x3ff) << 10 + (low & 0x3ff)
-                }
+        do throws(JSONUnescape.Fault) {
+            try JSONUnescape.take(b, &at, into: &out)
+        } catch {
+            switch error {
+            case .end(let at): throw TapeLineFault("a string without end", at: at)
+            case .digit(let at): throw TapeLineFault("a bad \\u escape", at: at)
+            case .letter(_, let at): throw TapeLineFault("an unknown escape", at: at)
             }
-            out.append(contentsOf: UTF8.encode(Unicode.Scalar(unit) ?? "\u{fffd}") ?? UTF8.encodedReplacementCharacter)
-        default: throw TapeLineFault("an unknown escape", at: at - 2)
         }
-    }
-
-    private static func unit16(_ b: Span<UInt8>, _ at: inout Int) throws(TapeLineFault) -> UInt32 {
-        guard b.count - at >= 4 else { throw TapeLineFault("a string without end", at: at) }
-        var unit: UInt32 = 0
-        for i in at..<at + 4 {
-            guard let digit = hexDigit(b[i]) else { throw TapeLineFault("a bad \\u escape", at: i) }
-            unit = unit << 4 | UInt32(digit)
-        }
-        at += 4
-        return unit
     }
 }

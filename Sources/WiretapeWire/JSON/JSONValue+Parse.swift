@@ -171,43 +171,15 @@ private enum JSONReading {
         }
     }
 
-    static func escape(_ b: Span<UInt8>, _ at: inout Int, into text: inout [UInt8]) throws(JSONError) {
-        guard at + 1 < b.count else { throw JSONError(reason: "string without end", offset: at) }
-        let letter = b[at + 1]
-        at += 2
-        switch letter {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(letter)
-        case UInt8(ascii: "b"): text.append(0x08)
-        case UInt8(ascii: "f"): text.append(0x0c)
-        case UInt8(ascii: "n"): text.append(0x0a)
-        case UInt8(ascii: "r"): text.append(0x0d)
-        case UInt8(ascii: "t"): text.append(0x09)
-        case UInt8(ascii: "u"):
-            var unit = try unit16(b, &at)
-            if unit & 0xfc00 == 0xd800 {
-                if at + 1 < b.count, b[at] == UInt8(ascii: "\\"), b[at + 1] == UInt8(ascii: "u") {
-                    var ahead = at + 2
-                    let low = try unit16(b, &ahead)
-                    if low & 0xfc00 == 0xdc00 {
-                        at = ahead
-                        unit = 0x10000 + (unit & 0x3ff) << 10 + (low & 0x3ff)
-                    }
-                }
+    private static func escape(_ b: Span<UInt8>, _ at: inout Int, into text: inout [UInt8]) throws(JSONError) {
+        do throws(JSONUnescape.Fault) {
+            try JSONUnescape.take(b, &at, into: &text)
+        } catch {
+            switch error {
+            case .end(let at): throw JSONError(reason: "string without end", offset: at)
+            case .digit(let at): throw JSONError(reason: "bad \\u escape", offset: at)
+            case .letter(_, let at): throw JSONError(reason: "unknown escape", offset: at)
             }
-            let scalar = Unicode.Scalar(unit) ?? "\u{fffd}"
-            text.append(contentsOf: Character(scalar).utf8)
-        default: throw JSONError(reason: "unknown escape", offset: at - 2)
         }
-    }
-
-    static func unit16(_ b: Span<UInt8>, _ at: inout Int) throws(JSONError) -> UInt32 {
-        guard at + 4 <= b.count else { throw JSONError(reason: "string without end", offset: at) }
-        var unit: UInt32 = 0
-        for i in at..<at + 4 {
-            guard let digit = hexDigit(b[i]) else { throw JSONError(reason: "bad \\u escape", offset: i) }
-            unit = unit << 4 | UInt32(digit)
-        }
-        at += 4
-        return unit
     }
 }

@@ -50,17 +50,19 @@ import WiretapeWire
         let taken = drain(&pacer, from: .zero)
         #expect(taken.map { String(decoding: $0.bytes, as: UTF8.self) } == ["abcd", "efgh", "ij"])
         #expect(taken.map(\.at) == [0, 5_000_000, 10_000_000])
-        var held = WritePacer()
-        held.hold(until: WireInstant(nanoseconds: 1_000))
-        held.append([1], at: .zero)
-        held.append([2], at: .zero)
-        #expect(held.take(at: .zero).isEmpty && held.nextTake(after: .zero)?.nanoseconds == 1_000)
-        #expect(held.take(at: WireInstant(nanoseconds: 1_000)) == [[1, 2]] && held.isIdle)
-        held.isStopped = true
-        held.append([3], at: .zero)
-        #expect(held.nextTake(after: .zero) == nil && held.take(at: WireInstant(nanoseconds: .max)).isEmpty)
-        held.isStopped = false
-        #expect(held.take(at: .zero) == [[3]])
+        var queue = OutboundQueue()
+        let later = WireInstant(nanoseconds: 1_000)
+        queue.hold(until: later)
+        queue.add([1], at: .zero)
+        queue.hold(until: .zero)
+        queue.add([2], at: .zero)
+        #expect(queue.take(at: .zero) == .nothing && queue.nextWake(after: .zero) == later)
+        #expect(queue.take(at: later) == .writes([[1, 2]]) && queue.isIdle(at: later))
+        queue.pacer.isStopped = true
+        queue.add([3], at: later)
+        #expect(queue.take(at: WireInstant(nanoseconds: .max)) == .nothing && queue.nextWake(after: later) == nil)
+        queue.pacer.isStopped = false
+        #expect(queue.take(at: later) == .writes([[3]]))
     }
 
     @Test func corruptionDoesWhatItSays() throws {

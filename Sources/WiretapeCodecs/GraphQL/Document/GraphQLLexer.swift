@@ -108,28 +108,19 @@ struct GraphQLLexer {
         guard at < bytes.count else { throw GraphQLFault("the text ends within an escape") }
         let letter = bytes[at]
         at += 1
-        switch letter {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): value.append(letter)
-        case UInt8(ascii: "b"): value.append(0x08)
-        case UInt8(ascii: "f"): value.append(0x0c)
-        case UInt8(ascii: "n"): value.append(0x0a)
-        case UInt8(ascii: "r"): value.append(0x0d)
-        case UInt8(ascii: "t"): value.append(0x09)
-        case UInt8(ascii: "u"):
-            var unit = try scalarValue()
-            if unit & 0xffff_fc00 == 0xd800, bytes[at...].starts(with: Array("\\u".utf8)) {
-                let back = at
-                at += 2
-                let low = try scalarValue()
-                if low & 0xffff_fc00 == 0xdc00 {
-                    unit = 0x10000 + (unit & 0x3ff) << 10 + (low & 0x3ff)
-                } else {
-                    at = back
-                }
+        guard letter == UInt8(ascii: "u") else {
+            guard let byte = JSONUnescape.byte(of: letter) else {
+                throw GraphQLFault("an unknown escape at byte \(at - 2)")
             }
-            value.append(contentsOf: Character(Unicode.Scalar(unit) ?? "\u{fffd}").utf8)
-        default: throw GraphQLFault("an unknown escape at byte \(at - 2)")
+            return value.append(byte)
         }
+        var point = try scalarValue()
+        if JSONUnescape.isHighSurrogate(point), bytes[at...].starts(with: Array("\\u".utf8)) {
+            let back = at
+            at += 2
+            if let whole = JSONUnescape.joined(point, try scalarValue()) { point = whole } else { at = back }
+        }
+        JSONUnescape.append(point, into: &value)
     }
 
     /// Four hexadecimal digits, or up to six in braces.

@@ -94,8 +94,10 @@ package final class FaultControl {
         case .end(let effect, let text):
             // Nothing under way: there is no session that could be told.
             guard held.isCarrying else {
-                if case .close = effect { return .needsSession }
-                held.cut(effect, by: LiveFaults.controlRule)
+                switch effect.kind {
+                case .end(let end) where end == .reset || end == .fin: held.cut(end, by: LiveFaults.controlRule)
+                case .end, .outage, .answer, .upgrade, .message, .connection, .session: return .needsSession
+                }
                 return .done
             }
             held.carryOut(hit(effect, text))
@@ -186,10 +188,10 @@ extension RelayConnection {
 
     /// The end that an outage brings.
     func cut(_ how: Outage.Cut, by rule: String) {
-        guard let verdict = how.verdict else { return }
+        guard let end = how.end else { return }
         if let held {
-            held.cut(verdict, by: rule)
-        } else if verdict == .reset {
+            held.cut(end, by: rule)
+        } else if end == .reset {
             abort()
         } else {
             stop()

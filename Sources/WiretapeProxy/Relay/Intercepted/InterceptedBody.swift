@@ -1,6 +1,7 @@
 internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeIntercept
+internal import WiretapePlayback
 internal import WiretapeWire
 
 /// What becomes of a body that carries messages: a send, or the answer to a poll. It goes out whole, so what happens between

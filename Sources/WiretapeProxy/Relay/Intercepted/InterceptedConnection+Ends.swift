@@ -144,43 +144,13 @@ extension InterceptedConnection {
         if ends.pending != nil || !end.cutsConnections {
             record(end, on: live, cut: cut, isTold: ends.isTold, at: now)
         }
+        // Where a client connects there is no request yet, and whose attempt it was can only be told by the address.
+        if live == nil, case .end = end.verdict.kind {
+            faults.refused(connection.id, by: end.hit.name, at: now)
+        }
         let wasPending = ends.pending != nil
         ends.pending = nil
-        let by = "fault:\(end.hit.name)"
-        switch end.verdict {
-        case .respond, .redirectLoop, .malformed:
-            guard let live else { return }
-            switch FaultAnswer(end.verdict, to: live.head, live.kind) {
-            case .whole(let own):
-                let readable = node.options.access.restricted(own.readable(by: live.head), to: live.head)
-                answer(readable, live, by: by, at: now)
-            case .garbage(let bytes):
-                faults.failed(live, by: by, how: "malformed", at: now)
-                say(bytes, x: http.lastX, at: now)
-                leave(at: now)
-            case .none: break
-            }
-        case .reset, .refuse, .disconnect:
-            // Where a client connects there is no request yet.
-            if live == nil { faults.refused(connection.id, by: end.hit.name, at: now) }
-            if end.verdict == .disconnect {
-                over(live, by, "fin", at: now)
-            } else {
-                over(live, by, "reset", at: now, reset: true)
-            }
-        case .close(let code, let reason): close(code, reason, live, by, at: now)
-        case .outage(let outage):
-            control.begin(outage, by: end.hit.name)
-            // A poll whose answer is lost carries nothing any more, and its client waits.
-            if wasPending, !isOver, let how = outage.cut.verdict { return self.cut(how, by: end.hit.name, live) }
-            guard !isOver, let live, http.state == .answer, http.response.head == nil else { return }
-            if let status = outage.answer {
-                answer(HTTPAnswer(status: status), live, by: by, at: now)
-            } else {
-                over(live, by, "reset", at: now, reset: true)
-            }
-        default: over(live, by, "fin", at: now)
-        }
+        carryOut(end.verdict, LiveFaultSite(live, rule: end.hit.name, isEnding: wasPending, at: now))
     }
 
     /// Cuts the connection to both sides.
@@ -228,7 +198,7 @@ extension InterceptedConnection {
         }
     }
 
-    private func close(_ code: UInt16?, _ reason: String, _ live: LiveExchange?, _ by: String, at now: WireInstant) {
+    func close(_ code: UInt16?, _ reason: String, _ live: LiveExchange?, _ by: String, at now: WireInstant) {
         writeGathered()
         let how = code.map { "close \($0)" } ?? "close"
         if let live { faults.ended(live, by: by, how: how, at: now) }
@@ -313,7 +283,7 @@ extension InterceptedConnection {
         }
         if fate.delay > 0 {
             connection.client?.block(.fault)
-            restore(after: fate.delay, .reads, at: now)
+            last(.stall(Stall(writes: false)), for: fate.delay, at: now)
         }
         apply(fate.effectsBefore + fate.effectsAfter, nil, nil, rule: fate.hits[0].name, at: now)
         if let end = fate.end ?? fate.endAfter {
@@ -341,74 +311,12 @@ extension InterceptedConnection {
         faults.await(AwaitedEnd(effects: effects, rule: hit.name, end: fate.end, lingering: fate.lingering), poll)
     }
 
-    /// The server is away.
+    /// The connection ends by something that happens elsewhere: the server is away, or somebody wants it so.
     /// - Parameter exchange: what is lost with the connection, when it is under way no more.
-    func cut(_ verdict: FaultEffect, by rule: String, _ exchange: LiveExchange? = nil) {
-        let now = now
-        let by = "fault:\(rule)"
-        let live = exchange ?? socket?.live ?? http.live
-        switch verdict {
-        case .reset: over(live, by, "reset", at: now, reset: true)
-        case .close(let code, let reason): close(code, reason, live, by, at: now)
-        default: over(live, by, "fin", at: now)
-        }
+    func cut(_ end: ConnectionEnd, by rule: String, _ exchange: LiveExchange? = nil) {
+        var site = LiveFaultSite(exchange ?? socket?.live ?? http.live, rule: rule, at: now)
+        self.end(end, &site)
         pump()
-    }
-
-    // MARK: Effects
-
-    /// What rules change from here on.
-    /// - Parameter direction: of the message; nil: of both.
-    func apply(
-        _ verdicts: [FaultEffect], _ live: LiveExchange?, _ direction: Direction?, rule: String, at now: WireInstant
-    ) {
-        let directions = direction.map { [$0] } ?? Direction.allCases
-        for verdict in verdicts {
-            switch verdict {
-            case .stall(let stall):
-                if let live { faults.silence(live, for: stall.duration, at: now) }
-                if stall.reads {
-                    connection.client?.block(.fault)
-                    restore(after: stall.duration, .reads, at: now)
-                }
-                if stall.writes {
-                    toClient.queue.pacer.isStopped = true
-                    restore(after: stall.duration, .writes(.toClient), at: now)
-                }
-            case .mute(let scope, let time):
-                muted = scope
-                if scope.coversProtocol, let live { faults.excuse(live, for: time, at: now) }
-                restore(after: time, .mute, at: now)
-            case .throttle(let rate, let time): pace(.rate(rate), directions, for: time, at: now)
-            case .slice(let size, let every, let time):
-                pace(.slices(size, every: every), directions, for: time, at: now)
-            case .downgrade(let transports): if let live { faults.downgrade(transports, live) }
-            case .expire: if let live { faults.expire(live, by: rule) }
-            case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage, .wrongAccept,
-                .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate:
-                // What is done to a message, a request or its end is no effect.
-                break
-            }
-        }
-    }
-
-    private func pace(
-        _ pace: WritePacer.Pace, _ directions: [Direction], for time: UInt64?, at now: WireInstant
-    ) {
-        for direction in directions {
-            update(direction) { $0.queue.pacer.set(pace, at: now) }
-            restore(after: time, .pace(direction), at: now)
-        }
-    }
-
-    /// A change that a rule made for a while is over.
-    func stop(_ change: FaultRestore, at now: WireInstant) {
-        switch change {
-        case .reads: connection.client?.unblock(.fault)
-        case .writes(let direction): update(direction) { $0.queue.pacer.isStopped = false }
-        case .pace(let direction): update(direction) { $0.queue.pacer.set(.free, at: now) }
-        case .mute: muted = nil
-        }
     }
 
     var mutesProtocol: Bool { muted?.coversProtocol ?? false }

@@ -1,6 +1,7 @@
 internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeIntercept
+internal import WiretapePlayback
 internal import WiretapeRecorder
 internal import WiretapeRuntime
 internal import WiretapeWire

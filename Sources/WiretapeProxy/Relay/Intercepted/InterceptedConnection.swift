@@ -36,7 +36,7 @@ final class InterceptedConnection {
     /// What happens when what stands before it has been written, or read by the peer.
     private var marks = QueueMarks()
     /// What stops by itself.
-    private var restores: [(until: WireInstant, action: FaultRestore)] = []
+    private var lasting = LastingChanges<[Direction]>()
     private var timer: (any LoopTimer)?
     private var isPumping = false
     /// When to stop waiting for a peer that was told to go.
@@ -80,8 +80,7 @@ final class InterceptedConnection {
 
     /// Ends a stall.
     func resume() {
-        stop(.reads, at: now)
-        stop(.writes(.toClient), at: now)
+        stop(.stall(Stall()), at: now)
         pump()
     }
 
@@ -316,16 +315,15 @@ final class InterceptedConnection {
 
     // MARK: Time
 
-    func restore(after gap: UInt64?, _ action: FaultRestore, at now: WireInstant) {
-        guard let gap else { return }
-        restores.append((now.advanced(by: gap), action))
+    /// A rule has changed something for so many nanoseconds; nil: for good.
+    func last(
+        _ change: LastingChange, for time: UInt64?, _ directions: [Direction] = Direction.allCases, at now: WireInstant
+    ) {
+        if let time { lasting.add(change, at: directions, until: now.advanced(by: time)) }
     }
 
     private func restore(at now: WireInstant) {
-        guard !restores.isEmpty else { return }
-        let due = restores.filter { $0.until <= now }
-        restores.removeAll { $0.until <= now }
-        for one in due { stop(one.action, at: now) }
+        for one in lasting.takeOver(by: now) { stop(one.change, one.place, at: now) }
     }
 
     /// A client that is not read may have gone: its end is noticed all the same, and told by reading on.
@@ -356,7 +354,7 @@ final class InterceptedConnection {
         consider(toClient.nextLook)
         consider(toServer.nextLook)
         consider(marks.next)
-        for one in restores { consider(one.until) }
+        consider(lasting.next)
         consider(socket?.nextParked)
         consider(http.stream == nil ? nil : parked.next)
         consider(goodbyeBy)

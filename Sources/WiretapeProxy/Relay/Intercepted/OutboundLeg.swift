@@ -1,5 +1,6 @@
 internal import WiretapeBytes
 internal import WiretapeIntercept
+internal import WiretapePlayback
 internal import WiretapeRuntime
 
 /// What goes to one side of a held connection, and what has become of it.

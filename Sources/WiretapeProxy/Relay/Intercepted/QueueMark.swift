@@ -13,11 +13,3 @@ enum QueueMark {
     /// What a rule changes from here on.
     case effects([FaultEffect], LiveExchange?, Direction?, rule: String)
 }
-
-/// What a rule changed for a while and is as before again.
-enum FaultRestore {
-    case reads
-    case writes(Direction)
-    case pace(Direction)
-    case mute
-}

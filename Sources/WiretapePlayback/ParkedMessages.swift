@@ -1,13 +1,15 @@
 package import WiretapeBytes
 package import WiretapeWire
 
-/// Messages of one direction that let others pass.
+/// Messages of one direction that wait: for others to pass them, or for a moment.
 package struct ParkedMessages: Sendable {
     package struct One: Sendable {
         package var bytes: [UInt8]
         package var opcode: Opcode
         /// As a WebSocket's came.
         package var isDeflated: Bool
+        /// Of the script that is replayed; nil: it is none of it, or passes live.
+        package var step: Int?
         fileprivate var left: Int
         fileprivate var until: WireInstant
     }
@@ -16,18 +18,21 @@ package struct ParkedMessages: Sendable {
 
     package init() {}
 
+    package var isEmpty: Bool { waiting.isEmpty }
+
     /// Bytes that wait.
     package var count: Int { waiting.reduce(0) { $0 + $1.bytes.count } }
 
     package mutating func park(
-        _ bytes: [UInt8], _ opcode: Opcode, isDeflated: Bool = false, window: Int, until: WireInstant
+        _ bytes: [UInt8], _ opcode: Opcode, isDeflated: Bool = false, step: Int? = nil, window: Int, until: WireInstant
     ) {
-        waiting.append(One(bytes: bytes, opcode: opcode, isDeflated: isDeflated, left: window, until: until))
+        waiting.append(
+            One(bytes: bytes, opcode: opcode, isDeflated: isDeflated, step: step, left: window, until: until))
     }
 
-    /// A message has passed those that wait.
-    package mutating func passed() {
-        for i in waiting.indices { waiting[i].left -= 1 }
+    /// So many messages have passed those that wait.
+    package mutating func passed(_ count: Int = 1) {
+        for i in waiting.indices { waiting[i].left = max(0, waiting[i].left - count) }
     }
 
     /// Those whose time has come, in their order.
@@ -43,6 +48,9 @@ package struct ParkedMessages: Sendable {
         defer { waiting = [] }
         return waiting
     }
+
+    /// Steps of the script that wait.
+    package var steps: [Int] { waiting.compactMap(\.step) }
 
     /// When the patience of one ends.
     package var next: WireInstant? { waiting.map(\.until).min() }

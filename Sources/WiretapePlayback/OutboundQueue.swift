@@ -1,8 +1,7 @@
 package import WiretapeBytes
-package import WiretapePlayback
 
-/// What goes to one side of a connection that rules may touch: bytes in their order, some of them later, and marks between
-/// them at which something happens. Keepalives may overtake what waits; a pace and stops hold for all bytes.
+/// What goes to one side of a connection that rules may touch, live or in replay: bytes in their order, some of them later, and
+/// marks between them at which something happens. Keepalives may overtake what waits; a pace and stops hold for all bytes.
 package struct OutboundQueue: Sendable {
     private var queue: [Item] = []
     private var first = 0
@@ -69,6 +68,9 @@ package struct OutboundQueue: Sendable {
     package mutating func pause(_ gap: UInt64, at now: WireInstant) {
         latest = max(latest, now).advanced(by: gap)
     }
+
+    /// What is added from now on does not leave before `moment`.
+    package mutating func hold(until moment: WireInstant) { latest = max(latest, moment) }
 
     /// Something happens here.
     package mutating func mark(_ ticket: Int, delay: UInt64 = 0, at now: WireInstant) {

@@ -1,0 +1,168 @@
+internal import WiretapeAttempts
+internal import WiretapeBytes
+package import WiretapeFaults
+package import WiretapePlayback
+package import WiretapeProtocol
+package import WiretapeWire
+
+/// What one firing in a replay is about.
+package struct FaultSite {
+    /// Nil between two polls: the next one is meant.
+    let connection: ConnectionID?
+    /// Index of the session; nil: only the connection is meant.
+    let run: Int?
+    let role: Role
+    /// What the server is to do.
+    var actions: [ReplayAction] = []
+    /// There is no connection to which it could be done.
+    var awaitsPoll = false
+    /// The status of the answer that was given.
+    var status: Int?
+
+    /// What stands on the connection where the effect comes.
+    enum Role {
+        /// Nothing in particular.
+        case connection
+        /// A client has just connected.
+        case accept(FaultHit)
+        /// A request that has not been answered. The end that comes instead of its answer waits so many nanoseconds.
+        case request(RequestHead, ExchangeKind, FaultHit, after: UInt64)
+        /// A request that has its answer, and what follows that.
+        case answered(RunFaults.RequestCut)
+        /// Messages of the session, and what ends them.
+        case session(Link.Ending)
+    }
+
+    init(_ role: Role, on connection: ConnectionID?, of run: Int?) {
+        self.connection = connection
+        self.run = run
+        self.role = role
+    }
+}
+
+/// How things are done in a replay that rules want done.
+extension ReplayEngine: FaultPort {
+    /// An end, or something that lasts.
+    /// - Returns: the site as it was left; its actions are in `out` already.
+    @discardableResult
+    mutating func carryOut(
+        _ effect: FaultEffect, _ role: FaultSite.Role, on c: ConnectionID?, of r: Int?, into out: inout [ReplayAction]
+    ) -> FaultSite {
+        var site = FaultSite(role, on: c, of: r)
+        FaultExecutor.carryOut(effect, on: &site, by: &self)
+        out += site.actions
+        return site
+    }
+
+    package func request(_ site: FaultSite) -> (head: RequestHead, kind: ExchangeKind)? {
+        guard case .request(let head, let kind, _, _) = site.role else { return nil }
+        return (head, kind)
+    }
+
+    // MARK: Ends
+
+    package mutating func end(_ end: ConnectionEnd, _ site: inout FaultSite) {
+        switch site.role {
+        case .session(let ending):
+            if let r = site.run { self.end(r, end, ending, on: site.connection, into: &site.actions) }
+        case .request(_, _, _, let wait): shut(site.connection, end, after: wait, of: site.run, into: &site.actions)
+        case .answered(let due): self.end(due, end, into: &site.actions)
+        case .accept(let hit):
+            guard let c = site.connection else { return }
+            guard end != .fin else { return shut(c, end, into: &site.actions) }
+            refuseConnection(c, by: hit.name, into: &site.actions)
+        case .connection: shut(site.connection, end, into: &site.actions)
+        }
+    }
+
+    package mutating func answer(_ answer: HTTPAnswer, _ site: inout FaultSite) {
+        guard case .request(let head, _, _, _) = site.role, let c = site.connection else { return }
+        site.actions.append(.respond(c, answer.readable(by: head), thenClose: false))
+        site.status = answer.status
+    }
+
+    package mutating func sendRaw(_ bytes: [UInt8], _ site: inout FaultSite) {
+        guard case .request(_, _, _, let wait) = site.role, let c = site.connection else { return }
+        site.actions.append(.raw(c, bytes))
+        shut(c, .fin, after: wait, of: site.run, into: &site.actions)
+    }
+
+    package mutating func begin(_ outage: Outage, _ site: inout FaultSite) {
+        switch site.role {
+        case .session(let ending):
+            guard let r = site.run, let hit = ending.hit else { return }
+            runs[r].link?.cut = .none
+            begin(outage, by: hit, into: &site.actions)
+        case .request(let head, _, let hit, _):
+            begin(outage, by: hit, into: &site.actions)
+            guard let c = site.connection, peers[c]?.isOver != true, site.run == nil || outage.cut.end == nil else {
+                return
+            }
+            _ = answerInOutage(c, head, into: &site.actions)
+        case .answered(let due):
+            if let hit = due.ending.hit { begin(outage, by: hit, into: &site.actions) }
+        case .accept(let hit): begin(outage, by: hit, into: &site.actions)
+        case .connection: return
+        }
+    }
+
+    /// Ends a connection that carries no messages of a session.
+    /// - Parameter wait: nanoseconds until then.
+    mutating func shut(
+        _ c: ConnectionID?, _ end: ConnectionEnd, after wait: UInt64 = 0, of r: Int? = nil,
+        into out: inout [ReplayAction]
+    ) {
+        guard let c else { return }
+        guard wait == 0 else {
+            let ending = Link.Ending(verdict: end == .reset ? .reset : .disconnect, hit: nil, isToldAlready: true)
+            return rules.add(
+                .init(
+                    connection: c, ticket: 0, ending: ending, moment: FaultMoment(session: 0), run: r,
+                    until: now.advanced(by: wait)))
+        }
+        peers[c]?.isOver = true
+        switch end {
+        case .reset: out.append(.reset(c))
+        case .fin, .close: out.append(.disconnect(c))
+        }
+    }
+
+    // MARK: What lasts
+
+    package mutating func stall(_ stall: Stall, _ site: inout FaultSite) {
+        guard let c = site.connection else { return site.awaitsPoll = true }
+        if let r = site.run, runs[r].link?.connection == c {
+            runs[r].link?.faults.isSilent = true
+            runs[r].excused(for: stall.duration, at: now)
+        }
+        site.actions.append(.stall(c, reads: stall.reads, writes: stall.writes))
+        rules.last(.stall(stall), for: stall.duration, on: c, at: now)
+    }
+
+    package mutating func mute(_ scope: MuteScope, for time: UInt64?, _ site: inout FaultSite) {
+        if let r = site.run, scope.coversProtocol {
+            runs[r].faults.mutedUntil = now.advanced(by: time ?? .max)
+            runs[r].excused(for: time, at: now)
+        }
+        guard let c = site.connection else { return site.awaitsPoll = true }
+        guard scope.coversWebSocket else { return }
+        site.actions.append(.mute(c, true))
+        rules.last(.mute, for: time, on: c, at: now)
+    }
+
+    package mutating func pace(_ pace: WritePacer.Pace, for time: UInt64?, _ site: inout FaultSite) {
+        guard let c = site.connection else { return site.awaitsPoll = true }
+        site.actions.append(.pace(c, pace))
+        rules.last(.pace, for: time, on: c, at: now)
+    }
+
+    // MARK: The session
+
+    package mutating func withdraw(_ transports: [Transport], _ site: inout FaultSite) {
+        if let r = site.run { runs[r].faults.block(transports) }
+    }
+
+    package mutating func expire(_ site: inout FaultSite) {
+        if let r = site.run { expireSession(r, into: &site.actions) }
+    }
+}
