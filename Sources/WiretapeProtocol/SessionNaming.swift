@@ -24,9 +24,12 @@ package protocol SessionNaming: Sendable {
     ) -> HTTPAnswer?
     /// The body of an answered negotiation that does not offer those transports. Nil: it offers none of them.
     static func negotiation(_ answer: [UInt8], without transports: Set<Transport>) -> [UInt8]?
-    /// The answer when the recorded negotiation sent the client elsewhere: the same, with the replay's own authority (the
-    /// request's `Host`). Nil: it did not.
+    /// The answer when the recorded negotiation sent the client elsewhere: the same. Nil: it did not.
     static func redirect(_ request: RequestHead, recorded: StreamOpening) -> HTTPAnswer?
+    /// Whether the answer to that request may send the client to another server.
+    static func mayLeadAway(_ request: RequestHead) -> Bool
+    /// The body of such an answer with the addresses of servers as `led` has them. Nil: it has none, or they stay.
+    static func leading(_ body: [UInt8], _ led: (String) -> String?) -> [UInt8]?
     /// The answer to a negotiate request that cannot be served, in the protocol's own words.
     static func refuseNegotiate(_ request: RequestHead, reason: String) -> HTTPAnswer?
     /// What an ordinary exchange is to the protocol, when its application makes it for a session (an authorisation). Nil:
@@ -65,6 +68,8 @@ extension SessionNaming {
     package static func redirection(_ exchange: StreamOpening) -> Redirection? { nil }
     package static func negotiation(_ answer: [UInt8], without transports: Set<Transport>) -> [UInt8]? { nil }
     package static func redirect(_ request: RequestHead, recorded: StreamOpening) -> HTTPAnswer? { nil }
+    package static func mayLeadAway(_ request: RequestHead) -> Bool { false }
+    package static func leading(_ body: [UInt8], _ led: (String) -> String?) -> [UInt8]? { nil }
     package static func sideRequest(_ exchange: StreamOpening) -> SideRequest? { nil }
     package static func renewed(
         _ body: [UInt8], of recorded: StreamOpening, for live: StreamOpening, _ settings: CodecSettings

@@ -5,11 +5,14 @@ package import WiretapeTLS
 extension TLSStream {
     /// Opens a TLS connection to `address`. As ``Loop/connect(to:_:)``: `connected()` or `ended(_:)` follows, never before
     /// this call returns. A refused certificate is `ended(.failed("certificate verify failed: …"))`.
-    /// - Parameter serverName: the name or address that the certificate must be for, sent as SNI when it is a name.
+    /// - Parameters:
+    ///   - context: nil: the stream fails.
+    ///   - serverName: the name or address that the certificate must be for, sent as SNI when it is a name.
     package static func connect(
-        _ loop: any Loop, to address: Address, serverName: String, _ context: TLSContext, _ handler: any StreamHandler
+        _ loop: any Loop, to address: Address, serverName: String, _ context: TLSContext?, _ handler: any StreamHandler
     ) -> TLSStream {
-        let stream = TLSStream(loop, try? TLSMachine(context, connectingTo: serverName))
+        let machine = context.flatMap { try? TLSMachine($0, connectingTo: serverName) }
+        let stream = TLSStream(loop, machine)
         stream.handler = handler
         stream.inner = loop.connect(to: address, stream)
         return stream

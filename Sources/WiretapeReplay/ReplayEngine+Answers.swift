@@ -37,18 +37,11 @@ extension ReplayEngine {
         return HTTPAnswer(status: 204, headers: headers)
     }
 
-    /// The cookies that the recorded answer set, for whatever host and scheme the replay has: `Domain` and `Secure` are
-    /// left out, and `SameSite=None` with them, which browsers take only together with `Secure`.
+    /// The cookies that the recorded answer set, too.
     func withCookies(of recorded: ResponseHead?, _ answer: HTTPAnswer) -> HTTPAnswer {
         var answer = answer
         for cookie in recorded?.headers.all("Set-Cookie") ?? [] {
-            let kept = cookie.split(separator: ";", omittingEmptySubsequences: false).enumerated().filter { i, part in
-                let attribute = part.trimmingBlanks().lowercased()
-                return i == 0
-                    || !(attribute == "secure" || attribute.hasPrefix("domain=") || attribute == "samesite=none"
-                        || attribute == "partitioned")
-            }
-            answer.headers.append(HeaderField("Set-Cookie", kept.map { String($0.element) }.joined(separator: ";")))
+            answer.headers.append(HeaderField("Set-Cookie", cookie))
         }
         return answer
     }

@@ -27,9 +27,11 @@ package struct SettingsFile: Sendable {
     package var redact: [Value] = []
     /// Places whose values are recorded as they are.
     package var keep: [Value] = []
+    /// Places at which answers name servers, or `off`.
+    package var leadBack: [Value] = []
 
     /// The keys of a settings file.
-    package static let keys = ["ignore", "routes", "upstreams", "defaults", "redact", "keep"]
+    package static let keys = ["ignore", "routes", "upstreams", "defaults", "redact", "keep", "leadBack"]
 
     package init() {}
 
@@ -48,6 +50,7 @@ package struct SettingsFile: Sendable {
             case "defaults": defaults = try SettingsFile.defaults(value)
             case "redact": redact = try SettingsFile.values(value, "'redact'")
             case "keep": keep = try SettingsFile.values(value, "'keep'")
+            case "leadBack": leadBack = try SettingsFile.values(value, "'leadBack'")
             default: throw key.error("'\(name)' is not built yet")
             }
         }

@@ -70,7 +70,8 @@ final class HostedReplay {
         self.loop = loop
         latest = loop.now
         server = WiretapeProxy.ReplayServer(
-            loop, driver: engine, timeScale: options.clock.scale, hasManualClock: options.clock.isManual)
+            loop, driver: engine, timeScale: options.clock.scale, hasManualClock: options.clock.isManual,
+            leading: ReplayLeading(.standard, Codecs.all))
         bell = loop.timer { [weak self] in self?.lookAround() }
         server.observe = { [weak self] in self?.passed($0) }
         server.news = { [weak self] in self?.happened($0) }

@@ -61,7 +61,12 @@ import Testing
             ["replay", "a.tape", "--mode", "forward", "--upstream", "http://a"],
             "in forward mode clients name the hosts"
         ),
-        (["proxy", "--upstream", "http://a", "--only", "b"], "--only is for --mode forward"),
+        (
+            ["proxy", "--upstream", "http://a", "--only", "b", "--lead-back", "off"],
+            "with --lead-back off no host is led back"
+        ),
+        (["proxy", "--mode", "forward", "--lead-back", "off"], "clients of a proxy come back by themselves"),
+        (["proxy", "--upstream", "http://a", "--lead-back", "off", "--lead-back", "/x:/y"], "'off' stands alone"),
         (["proxy", "--mode", "forward", "--bypass", "http://a"], "is no host"),
         (["proxy", "--mode", "forward", "--listen", "127.0.0.1:0", "--listen", "127.0.0.1:0"], "has one listener"),
         (["proxy", "--mode", "transparent"], "transparent"),

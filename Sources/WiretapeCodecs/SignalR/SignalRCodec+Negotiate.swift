@@ -51,19 +51,25 @@ extension SignalRCodec {
         return json(.object(members))
     }
 
-    /// The recorded answer with this server's own authority in its `url`, so that the client comes back to it with path,
-    /// query and token as recorded. A `url` without an authority stays.
+    /// The recorded answer: path, query and token of its `url` as they were.
     package static func redirect(_ request: RequestHead, recorded: StreamOpening) -> HTTPAnswer? {
         guard kind(request) == .negotiate, request.method == "POST",
-            var body = try? JSONValue(parsing: recorded.responseBody), let url = body["url"]?.string
+            let body = try? JSONValue(parsing: recorded.responseBody), body["url"]?.string != nil
         else { return nil }
-        if let host = request.headers.first("Host"), !host.isEmpty, let scheme = url.firstRange(of: "://") {
-            let rest = url[scheme.upperBound...].drop { $0 != "/" && $0 != "?" && $0 != "#" }
-            // A proxy with TLS in front says so; behind none the client came without.
-            let forwarded = request.headers.first("X-Forwarded-Proto") ?? ""
-            body["url"] = .string((equalIgnoringCase(forwarded, "https") ? "https://" : "http://") + host + rest)
-        }
         return json(body)
+    }
+
+    package static func mayLeadAway(_ request: RequestHead) -> Bool {
+        guard request.method == "POST" else { return false }
+        return request.target.utf8.prefix { $0 != UInt8(ascii: "?") }.suffix(10).elementsEqual("/negotiate".utf8)
+    }
+
+    package static func leading(_ body: [UInt8], _ led: (String) -> String?) -> [UInt8]? {
+        guard var answer = try? JSONValue(parsing: body), let url = answer["url"]?.string, let new = led(url) else {
+            return nil
+        }
+        answer["url"] = .string(new)
+        return Array(answer.text.utf8)
     }
 
     package static func refuseNegotiate(_ request: RequestHead, reason: String) -> HTTPAnswer? {

@@ -11,6 +11,8 @@ final class HTTPExchanges {
         var isConnect: Bool
         /// Its final head has been passed on.
         var isAnswered = false
+        /// What the answer is made from that leads the client back; nil: it is passed on as it is.
+        var asked: LeadBack.Request?
     }
 
     /// More requests than these await their answers: the client waits.
@@ -30,6 +32,8 @@ final class HTTPExchanges {
     var responseSince: WireInstant?
     /// Bytes of a response head that is not complete yet.
     var partialResponse: [UInt8] = []
+    /// An answer that waits until it is whole, since its body may lead the client away.
+    var led: LeadBack.HeldAnswer?
     /// Written by the client after a request to upgrade.
     var held: [UInt8] = []
     /// What the client has said and nobody has looked at to its end: the beginning of a request's head, or what stands behind a

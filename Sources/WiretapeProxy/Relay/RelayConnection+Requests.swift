@@ -23,7 +23,11 @@ extension RelayConnection {
             case .request(let head, let info, let next):
                 if let reason = node.refusal(head) {
                     sendToServer(&out, Span())
-                    return refuse(notLetIn: info, reason, at: now)
+                    return refuse(notLetIn: info, 403, reason, at: now)
+                }
+                if let reason = node.leadBack?.circle(head, at: node) {
+                    sendToServer(&out, Span())
+                    return refuse(notLetIn: info, 508, reason, at: now)
                 }
                 if let control = node.faults, control.faults.touches(head) {
                     sendToServer(&out, Span())
@@ -89,14 +93,18 @@ extension RelayConnection {
         http.requestX = http.lastX
         http.isInRequestBody = true
         let mayTunnel = info.isUpgrade || head.method == "CONNECT"
-        http.exchanges.append(.init(x: http.lastX, mayTunnel: mayTunnel, isConnect: head.method == "CONNECT"))
+        let asked = node.leadBack?.request(head, at: node)
+        http.exchanges.append(
+            .init(x: http.lastX, mayTunnel: mayTunnel, isConnect: head.method == "CONNECT", asked: asked))
         http.responses.expect(method: head.method)
         node.tap?.record(.request, id, x: http.lastX, at: time, info.raw.span)
         if server == nil { connectServer() }
+        var raw = info.raw
+        if let asked, let leadBack = node.leadBack { raw = leadBack.towardsServer(asked, raw, at: node) }
         if node.options.keepHost {
-            out += info.raw
+            out += raw
         } else {
-            out += HTTPHeadWriter.rewritingHost(info.raw, to: node.dialer.upstream.authority)
+            out += HTTPHeadWriter.rewritingHost(raw, to: node.dialer.upstream.authority)
         }
     }
 
@@ -124,13 +132,13 @@ extension RelayConnection {
         parseRequests(held.span, at: now)
     }
 
-    /// A request whose host is not let in is on the tape with our answer.
-    private func refuse(notLetIn info: HTTPHeadInfo, _ reason: String, at now: WireInstant) {
+    /// A request that is not passed on is on the tape with our answer.
+    private func refuse(notLetIn info: HTTPHeadInfo, _ status: Int, _ reason: String, at now: WireInstant) {
         guard let http else { return }
         http.lastX += 1
         node.tap?.record(.request, id, x: http.lastX, at: http.requestSince ?? now, info.raw.span)
         http.lastX -= 1
-        refuse(403, reason, at: now)
+        refuse(status, reason, at: now)
     }
 
     /// Answers the client ourselves, after the answers that it still awaits, and takes nothing more from it.

@@ -4,10 +4,12 @@ internal import WiretapeWire
 
 extension RelayConnection {
     /// Looks where the server's answers begin and end, for the tape and for upgrades, and forwards all bytes as they came,
-    /// in one write.
+    /// in one write, but for those of an answer that would lead the client away.
     func parseResponses(_ bytes: Span<UInt8>, at now: WireInstant) {
         guard let server else { return }
         var at = 0
+        // Bytes before it were forwarded, or others in their place.
+        var start = 0
         // The order of the two directions is free: what the client had to hold back goes on after these bytes.
         var resumes = false
         defer { if resumes { resumeRequests(at: now) } }
@@ -16,27 +18,30 @@ extension RelayConnection {
             switch http.responses.scan(bytes, from: at) {
             case .more:
                 if http.isInResponseBody {
-                    forward(bytes, from: server)
+                    pass(bytes.extracting(start..<bytes.count), of: http, from: server)
                 } else {
                     // A head that is not complete waits: what it says decides where its bytes belong.
                     http.partialResponse.append(copying: bytes.extracting(at..<bytes.count))
-                    forward(bytes.extracting(0..<at), from: server)
+                    forward(bytes.extracting(start..<at), from: server)
                 }
                 return
             case .response(let head, let info, let next):
                 let since = http.responseSince ?? now
                 http.responseSince = nil
-                if !http.partialResponse.isEmpty {
+                let exchange = http.exchanges.first
+                if let asked = exchange?.asked, lead(head, info, to: asked, bytes.extracting(start..<at)) {
+                    http.partialResponse = []
+                    start = next
+                } else if !http.partialResponse.isEmpty {
                     let early = http.partialResponse
                     http.partialResponse = []
                     forward(early.span, from: server)
                 }
-                let exchange = http.exchanges.first
                 let x = exchange?.x ?? 0
                 node.tap?.record(.response, id, flags: RecordFlags.toClient, x: x, at: since, info.raw.span)
                 if head.status >= 200 || head.status == 101 { node.answered() }
                 if head.status == 101 || (exchange?.isConnect == true && 200..<300 ~= head.status) {
-                    return becomeTunnel(bytes, at: next, now)
+                    return becomeTunnel(bytes, from: start, at: next, now)
                 }
                 if head.status >= 200 {
                     http.isInResponseBody = true
@@ -47,6 +52,7 @@ extension RelayConnection {
                 node.tap?.record(
                     .body, id, flags: RecordFlags.toClient, x: http.exchanges.first?.x ?? 0, at: now,
                     bytes.extracting(range))
+                if http.led != nil { collect(bytes.extracting(range), of: http, from: server) }
                 at = next
             case .end(let trailers, let next):
                 at = next
@@ -55,10 +61,15 @@ extension RelayConnection {
                 node.tap?.record(
                     .bodyEnd, id, flags: RecordFlags.toClient, x: http.exchanges.first?.x ?? 0, at: now,
                     TrailerRecord.encode(trailers).span)
+                if http.led != nil {
+                    pass(bytes.extracting(start..<next), of: http, from: server)
+                    passLed(of: http, from: server)
+                    start = next
+                }
                 guard !http.exchanges.isEmpty else { continue }
                 let done = http.exchanges.removeFirst()
                 if http.exchanges.isEmpty, let words = http.lastWords {
-                    forward(bytes.extracting(0..<next), from: server)
+                    forward(bytes.extracting(start..<next), from: server)
                     return finish(with: words, x: http.lastX + 1, at: now)
                 }
                 if done.mayTunnel || http.exchanges.count == HTTPExchanges.pipelineLimit - 1
@@ -67,7 +78,7 @@ extension RelayConnection {
                     resumes = true
                 }
             case .bad(let fault, _):
-                return becomeRaw(after: fault.reason, bytes, at: at, now)
+                return becomeRaw(after: fault.reason, bytes, from: start, at: at, now)
             case .request: return
             }
         }
@@ -80,8 +91,8 @@ extension RelayConnection {
         resumeHeld(at: now)
     }
 
-    /// The upgrade was granted: `bytes[..<next]` end its head, the rest is the tunnel's, as is what the client sent ahead.
-    private func becomeTunnel(_ bytes: Span<UInt8>, at next: Int, _ now: WireInstant) {
+    /// The upgrade was granted: `bytes[start..<next]` end its head, the rest is the tunnel's, as is what the client sent ahead.
+    private func becomeTunnel(_ bytes: Span<UInt8>, from start: Int, at next: Int, _ now: WireInstant) {
         guard let http, let server else { return }
         let held = http.unsent
         let isRefused = http.lastWords != nil
@@ -90,24 +101,26 @@ extension RelayConnection {
             node.tap?.record(
                 .bytes, id, flags: RecordFlags.toClient, at: now, bytes.extracting(next..<bytes.count))
         }
-        forward(bytes, from: server)
+        forward(bytes.extracting(start..<bytes.count), from: server)
         leaveHTTP(held, isRefused: isRefused, at: now)
     }
 
     /// What the server says from `bytes[at...]` on is no HTTP, for this `reason`: from here on both directions go on as they are.
-    private func becomeRaw(after reason: String, _ bytes: Span<UInt8>, at: Int, _ now: WireInstant) {
+    private func becomeRaw(
+        after reason: String, _ bytes: Span<UInt8>, from start: Int, at: Int, _ now: WireInstant
+    ) {
         guard let http, let server else { return }
         node.answered()
         node.tap?.record(
             .malformed, id, flags: RecordFlags.toClient, at: now,
             MalformedRecord.encode(reason, bytes.extracting(at..<min(bytes.count, at + 65536))).span)
         node.tap?.record(.raw, id, at: now, Span())
-        let early = http.partialResponse
+        let early = (http.led?.raw ?? []) + http.partialResponse
         let held = http.unsent
         let isRefused = http.lastWords != nil
         self.http = nil
         forward(early.span, from: server)
-        forward(bytes, from: server)
+        forward(bytes.extracting(start..<bytes.count), from: server)
         leaveHTTP(held, isRefused: isRefused, at: now)
     }
 

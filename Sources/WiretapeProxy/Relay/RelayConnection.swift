@@ -160,8 +160,9 @@ final class RelayConnection {
         if let http, let exchange = http.exchanges.first {
             if http.responses.finish() == .endOfBody {
                 node.tap?.record(.bodyEnd, id, flags: RecordFlags.toClient, x: exchange.x, at: now, Span())
+                if let server { passLed(of: http, from: server) }
             }
-            let partial = http.partialResponse
+            let partial = (http.led?.raw ?? []) + http.partialResponse
             if !partial.isEmpty, let server { forward(partial.span, from: server) }
         }
         client?.halfClose()

@@ -14,6 +14,12 @@ package final class RelayNode {
     let options: RelayOptions
     /// Nil without rules: nothing is looked at.
     let faults: FaultControl?
+    /// The server that it stands for.
+    let origin: WebOrigin
+    /// Nil: what leads clients away is passed on as it is.
+    package var leadBack: LeadBack? {
+        didSet { leadBack?.listens(self) }
+    }
     private let numbers: ConnectionNumbers
     private let ledger: UpstreamLedger
     private let admission: Admission?
@@ -21,7 +27,7 @@ package final class RelayNode {
     private var hostLetIn: String?
     /// Told to the ledger once: nothing is locked for an answer.
     private var hasAnswered = false
-    private var listener: (any Listener)?
+    private var entrance: Entrance?
     private var connections: [UInt32: RelayConnection] = [:]
     private var connecting: [UInt32: WireInstant] = [:]
     private var timer: (any LoopTimer)?
@@ -29,6 +35,13 @@ package final class RelayNode {
     private var isTimerArmed = false
     private var whenEmpty: (() -> Void)?
     private(set) var isStopping = false
+
+    /// Where clients come in.
+    private struct Entrance {
+        let listener: any Listener
+        /// Nil for clients that speak plain HTTP.
+        let tls: TLSDoor?
+    }
 
     /// - Parameters:
     ///   - tap: nil to relay without recording.
@@ -51,6 +64,7 @@ package final class RelayNode {
         self.faults = faults
         self.numbers = numbers
         dialer = UpstreamDialer(loop, upstream, connect: connect)
+        origin = WebOrigin(ForwardTarget(host: upstream.host, port: upstream.port), isTLS: upstream.isTLS)
         // Lifetime: the node is kept until it has stopped, and closes its timer then.
         timer = loop.timer { [unowned self] in checkConnecting() }
         faults?.add(self)
@@ -64,9 +78,17 @@ package final class RelayNode {
             guard let self, !isStopping else { return nil }
             return accept($0, $1)
         }
-        self.listener = listener
+        entrance = Entrance(listener: listener, tls: door)
+        leadBack?.listens(self)
         return listener.address
     }
+
+    /// Where it listens; nil: it does not.
+    var door: LeadBackBook.Door? {
+        entrance.map { LeadBackBook.Door(address: $0.listener.address, isTLS: $0.tls != nil) }
+    }
+
+    var tlsDoor: TLSDoor? { entrance?.tls }
 
     /// Why a request is not let in; nil when it is. People are told as of an upstream that does not answer.
     func refusal(_ head: RequestHead) -> String? {
@@ -99,8 +121,8 @@ package final class RelayNode {
     /// `done` is called when none is left; never before this call returns.
     package func stop(grace: UInt64 = 500_000_000, _ done: @escaping () -> Void) {
         isStopping = true
-        listener?.close()
-        listener = nil
+        entrance?.listener.close()
+        entrance = nil
         whenEmpty = done
         let until = loop.now.advanced(by: grace)
         for id in connections.keys.sorted() { connections[id]?.stop() }
@@ -133,12 +155,12 @@ package final class RelayNode {
                 .open, connection.id, at: loop.now,
                 OpenRecord.encode(
                     TapeEvent.Open(
-                        from: stream.peer?.description, to: listener?.address.description,
+                        from: stream.peer?.description, to: entrance?.listener.address.description,
                         upstream: dialer.upstream.name, tls: (stream as? TLSStream)?.told)
                 ).span)
         }
         let side = connection.accept(stream)
-        if let faults { faults.accepted(connection, stream, at: listener?.address) }
+        if let faults { faults.accepted(connection, stream, at: entrance?.listener.address) }
         return side
     }
 
@@ -169,6 +191,9 @@ package final class RelayNode {
         hasAnswered = true
         ledger.answered()
     }
+
+    /// Servers send their clients from one to the other without end. People are told as of an upstream that does not answer.
+    func leads(inCircles how: String) { ledger.refused(how) }
 
     /// The upstream did not answer a request.
     func failed(_ why: String) { ledger.failed(why) }

@@ -18,6 +18,8 @@ final class ReplayConnection: StreamHandler {
     var isTouched = false
     let server: ReplayServer
     let stream: any ByteStream
+    /// The one that the listener stands for, of a tape with several.
+    private let upstream: String?
     /// Nil where nobody is limited.
     var seat: Seat?
     var endpoint = ServerEndpoint()
@@ -69,10 +71,11 @@ final class ReplayConnection: StreamHandler {
         mutating func begin(_ party: TapeEvent.Party) { first = first ?? party }
     }
 
-    init(_ server: ReplayServer, _ id: ConnectionID, _ stream: any ByteStream) {
+    init(_ server: ReplayServer, _ id: ConnectionID, _ stream: any ByteStream, upstream: String? = nil) {
         self.server = server
         self.id = id
         self.stream = stream
+        self.upstream = upstream
         // Lifetime: the budget forgets it when nothing is held any more, which `ended` says.
         hold = server.memory.hold { [unowned self] in refuseForMemory() }
     }
@@ -162,26 +165,29 @@ final class ReplayConnection: StreamHandler {
         return refusal.reason
     }
 
-    private func restricted(_ answer: HTTPAnswer) -> HTTPAnswer {
-        asked.map { server.entrance.access.restricted(answer, to: $0.head) } ?? answer
+    /// An answer as this client gets it: readable by pages that are let in, and leading here.
+    private func own(_ answer: HTTPAnswer) -> HTTPAnswer {
+        guard let head = asked?.head else { return answer }
+        let led = server.answers.leading.led(answer, to: head, overTLS: stream is TLSStream, at: upstream)
+        return server.entrance.access.restricted(led, to: head)
     }
 
     // MARK: What the driver says
 
     func respond(_ answer: HTTPAnswer, thenClose: Bool, _ ticket: UInt64?) {
         guard endpoint.owesAnswer else { return }
-        let answer = restricted(answer)
+        let answer = own(answer)
         noteAnswer(answer)
-        endpoint.answer(answer, thenClose: thenClose, date: server.date())
+        endpoint.answer(answer, thenClose: thenClose, date: server.answers.date())
         if let ticket { expectWritten(ticket) }
         server.touch(self)
     }
 
     func beginStream(_ answer: HTTPAnswer) {
         guard endpoint.owesAnswer else { return }
-        let answer = restricted(answer)
+        let answer = own(answer)
         noteAnswer(answer, isStream: true)
-        endpoint.beginStream(answer, date: server.date())
+        endpoint.beginStream(answer, date: server.answers.date())
         server.touch(self)
     }
 
@@ -202,7 +208,8 @@ final class ReplayConnection: StreamHandler {
 
     func upgrade(_ headers: [HeaderField], _ accept: String?, _ deflate: DeflateParameters?) {
         guard endpoint.owesAnswer else { return }
-        if let sent = endpoint.upgrade(headers, accept: accept, deflate: deflate, date: server.date()) {
+        let headers = own(HTTPAnswer(status: 101, headers: headers)).headers
+        if let sent = endpoint.upgrade(headers, accept: accept, deflate: deflate, date: server.answers.date()) {
             noteAnswer(HTTPAnswer(status: sent.status, reason: sent.reason, headers: sent.headers))
         }
         server.touch(self)

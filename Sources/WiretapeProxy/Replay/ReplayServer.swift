@@ -11,7 +11,7 @@ package import WiretapeWire
 /// ``WiretapeWire/ServerEndpoint`` does, and nothing of any protocol above them.
 package final class ReplayServer {
     let loop: any Loop
-    let date: () -> String?
+    private(set) var answers: Answers
     /// Hears what passed, as a tape would tell it: times since the server was made. Nil: nobody listens.
     package var observe: ((TapeEvent) -> Void)?
     /// Hears what has happened, at the end of each wake-up of the loop. Nil: nobody follows the run.
@@ -64,6 +64,14 @@ package final class ReplayServer {
         let admission: Admission
     }
 
+    /// What the server makes of answers before they leave.
+    struct Answers {
+        /// The value of `Date`.
+        let date: () -> String?
+        /// How they lead back to it.
+        var leading: ReplayLeading
+    }
+
     /// The way to the upstream.
     struct Passage {
         /// Nil where none is named.
@@ -90,17 +98,18 @@ package final class ReplayServer {
     ///   - limits: how long clients may keep us waiting, in their time.
     ///   - places: how many there may be.
     ///   - memory: what the clients' connections may hold.
+    ///   - leading: how answers lead back that were recorded as they lead away.
     ///   - date: the value of `Date` in answers; nil leaves it out.
     package init(
         _ loop: any Loop, driver: any ReplayDriver, timeScale: Double = 1, hasManualClock: Bool = false,
         upstream: (Upstream, connect: (Address, any StreamHandler) -> any ByteStream)? = nil,
         connectTimeout: UInt64 = RelayOptions.connectTimeout, access: AccessPolicy = .open,
         limits: ClientLimits = ClientLimits(), places: ClientPlaces = ClientPlaces(),
-        memory: MemoryBudget = MemoryBudget(), date: @escaping () -> String? = { nil }
+        memory: MemoryBudget = MemoryBudget(), leading: ReplayLeading = ReplayLeading(), date: @escaping () -> String? = { nil }
     ) {
         self.loop = loop
         self.driver = driver
-        self.date = date
+        answers = Answers(date: date, leading: leading)
         self.memory = memory
         passage = Passage(
             dialer: upstream.map { UpstreamDialer(loop, $0.0, connect: $0.connect) }, connectTimeout: connectTimeout)
@@ -129,6 +138,7 @@ package final class ReplayServer {
             return accept($0, $1, name: name, upstream: upstream)
         }
         listeners.append(listener)
+        answers.leading.listens(upstream, at: listener.address)
         arm()
         return listener.address
     }
@@ -260,7 +270,7 @@ package final class ReplayServer {
     private func accept(
         _ stream: any ByteStream, _ seat: Seat?, name: String?, upstream: String?
     ) -> any StreamHandler {
-        let connection = ReplayConnection(self, nextID, stream)
+        let connection = ReplayConnection(self, nextID, stream, upstream: upstream)
         connection.seat = seat
         connections[nextID] = connection
         nextID += 1

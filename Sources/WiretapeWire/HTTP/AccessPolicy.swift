@@ -137,7 +137,7 @@ package struct AccessPolicy: Hashable, Sendable {
     }
 
     /// Names that lead to this machine whatever a name server says.
-    private static func isLoopback(_ host: String) -> Bool {
+    package static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || isIPv4(host) && host.hasPrefix("127.")
     }
 

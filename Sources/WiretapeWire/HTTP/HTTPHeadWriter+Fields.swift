@@ -36,6 +36,47 @@ extension HTTPHeadWriter {
         return out
     }
 
+    /// The bytes of a head with every field as `edit` has it. Every other byte stays as it is; nil when no field has changed.
+    /// - Parameters:
+    ///   - raw: a whole head as in ``HTTPHeadInfo/raw``.
+    ///   - edit: called with the name of each field and its value, without the blanks around it.
+    package static func editing(_ raw: [UInt8], _ edit: (_ name: String, _ value: String) -> FieldEdit) -> [UInt8]? {
+        let bytes = raw.span
+        var out: [UInt8] = []
+        out.reserveCapacity(raw.count + 64)
+        var at = 0
+        var hasChanged = false
+        while let feed = firstIndex(of: 0x0a, in: bytes, from: at) {
+            let line = at..<feed + 1
+            at = feed + 1
+            guard line.lowerBound > 0, let colon = firstIndex(of: UInt8(ascii: ":"), in: bytes, from: line.lowerBound),
+                colon < feed
+            else {
+                out.append(copying: bytes.extracting(line))
+                continue
+            }
+            let hasCR = bytes[feed - 1] == 0x0d
+            let end = max(colon + 1, hasCR ? feed - 1 : feed)
+            switch edit(latin1(raw[line.lowerBound..<colon]), latin1(raw[colon + 1..<end]).trimmingBlanks()) {
+            case .keep: out.append(copying: bytes.extracting(line))
+            case .drop: hasChanged = true
+            case .value(let value):
+                hasChanged = true
+                out.append(copying: bytes.extracting(line.lowerBound..<colon + 1))
+                out.append(0x20)
+                append(text: value, into: &out)
+                out.append(utf8: hasCR ? "\r\n" : "\n")
+            }
+        }
+        out.append(copying: bytes.extracting(at..<bytes.count))
+        return hasChanged ? out : nil
+    }
+
+    /// Each byte as the scalar of its number.
+    private static func latin1(_ bytes: ArraySlice<UInt8>) -> String {
+        String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+    }
+
     private static func begins(_ bytes: Span<UInt8>, _ at: Int, with name: [UInt8]) -> Bool {
         guard bytes.count - at > name.count else { return false }
         for (i, byte) in name.enumerated() {

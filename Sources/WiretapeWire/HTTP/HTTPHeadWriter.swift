@@ -81,7 +81,7 @@ package enum HTTPHeadWriter {
 
     /// Text that was read from a head goes back to the bytes that it was (below U+0100); other characters, which only our own
     /// texts have, as UTF-8. CR, LF and NUL become blanks: no text can end its line.
-    private static func append(text: String, into out: inout [UInt8]) {
+    static func append(text: String, into out: inout [UInt8]) {
         for scalar in text.unicodeScalars {
             switch scalar.value {
             case 0, 0x0a, 0x0d: out.append(0x20)

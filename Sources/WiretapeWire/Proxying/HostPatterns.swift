@@ -12,7 +12,12 @@ package struct HostPatterns: Hashable, Sendable {
 
     private let patterns: [Pattern]
 
-    package init(_ texts: [String] = []) throws(OptionError) {
+    /// Names no host.
+    package static let none = HostPatterns()
+
+    private init() { patterns = [] }
+
+    package init(_ texts: [String]) throws(OptionError) {
         var patterns: [Pattern] = []
         for text in texts { patterns.append(try Self.pattern(text)) }
         self.patterns = patterns

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeCodecs
 internal import WiretapeControl
 internal import WiretapeFaults
 internal import WiretapeNet
@@ -21,6 +22,8 @@ package struct ReplayCommand: Command {
     private let access: AccessPolicy
     /// Which hosts are answered for when the listener is a proxy; nil: clients take it for the upstream.
     private let forward: ForwardDoor.Scope?
+    /// What leads clients back; nil: addresses stay as they were recorded.
+    private let leadBack: LeadBackRules?
     private let faults: FaultArguments
     private let target: ReportTarget?
     private let events: EventsTarget?
@@ -33,6 +36,7 @@ package struct ReplayCommand: Command {
         path = arguments.positionals[0]
         log = Log(arguments)
         forward = try ForwardPlan.scope(arguments)
+        leadBack = try LeadBackRules.asked(arguments)
         do throws(OptionError) {
             options = try ReplayOptions(arguments)
             // A page cannot make a browser speak to a proxy that it does not use.
@@ -241,7 +245,9 @@ package struct ReplayCommand: Command {
             loop, driver: driver, timeScale: options.clock.scale,
             upstream: upstream.map { upstream in (upstream, { connector(upstream, $0, $1) }) },
             connectTimeout: arguments.duration("connect-timeout") ?? RelayOptions.connectTimeout, access: access,
-            limits: ClientLimits(arguments), places: places, memory: memory)
+            limits: ClientLimits(arguments), places: places, memory: memory,
+            leading: ReplayLeading(
+                leadBack, Codecs.all, upstreams: try LoadedTape.servers(path: path), isForward: forward != nil))
         server.log = { [log] in log.warning($0) }
         return server
     }

@@ -64,7 +64,7 @@ extension SweepCommand {
             "on-reconnect", "greeting",
             "patience",
             "grace", "route", "on-miss", "upstream", "transports", "clients", "when-exhausted", "deflate", "fresh-ids",
-            "allow-host", "allow-origin",
+            "allow-host", "allow-origin", "lead-back",
             "expect",
             "fault", "seed",
         ].compactMap { name in

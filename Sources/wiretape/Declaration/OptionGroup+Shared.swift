@@ -83,7 +83,7 @@ extension OptionGroup {
                 "upstream-ca", "FILE", .file, "Trust the certificates in this PEM file too, beside the system's."),
             OptionSpec(switch: "insecure-upstream", "Do not verify the upstream's certificate."),
             OptionSpec("threads", "N", .count(1...64), default: "1", "Event loops, each on a thread of its own."),
-            mode, only, bypass,
+            mode, only, bypass, leadBack,
         ])
 
     /// How clients come.
@@ -96,11 +96,16 @@ extension OptionGroup {
     static let only = OptionSpec(
         "only", "HOST", .checked(suggestions: []) { _ = try HostPatterns([$0]) }, repeatable: true,
         "In forward mode: look at these hosts only, and tunnel the others untouched: chat.example.com, *.example.com, "
-            + "127.0.0.1:5000.")
+            + "127.0.0.1:5000. In reverse mode: lead clients back from these hosts only.")
 
     static let bypass = OptionSpec(
         "bypass", "HOST", .checked(suggestions: []) { _ = try HostPatterns([$0]) }, repeatable: true,
-        "In forward mode: tunnel these hosts untouched.")
+        "In forward mode: tunnel these hosts untouched. In reverse mode: let clients go to these hosts by themselves when a server sends them there.")
+
+    static let leadBack = OptionSpec(
+        "lead-back", "PLACE", .checked(suggestions: ["*:/url", "off"]) { try LeadBackRules.check($0) }, repeatable: true,
+        "A place beside the known ones at which an answer names a server that clients go to next, so that they are led back here: "
+            + "'GET /config:/hub/url' (in a JSON body), X-Hub-Url (a header field). off: answers stay as they are.")
 
     /// TLS towards clients.
     package static let tls = OptionGroup(

@@ -66,6 +66,16 @@ struct LoadedTape {
         return Upstreams(forward: hosts)
     }
 
+    /// The recorded upstreams and where they were, of a tape with several.
+    static func servers(path: String) throws -> [(name: String, server: WebOrigin)] {
+        let upstreams = try TapeReader(path: path).header.upstreams
+        guard upstreams.count > 1 else { return [] }
+        return upstreams.compactMap { name, url in
+            guard let origin = try? Origin.parse(url) else { return nil }
+            return (name, WebOrigin(ForwardTarget(host: origin.host, port: origin.port), isTLS: origin.isTLS))
+        }
+    }
+
     /// The hosts of the recorded upstreams.
     static func hosts(path: String) throws -> [String] {
         try TapeReader(path: path).header.upstreams.compactMap { try? Origin.parse($0.url).host }

@@ -15,12 +15,7 @@ struct ForwardPlan: Sendable {
     /// What the command line says of hosts; nil in reverse mode.
     /// - Throws: when options of one mode are given in the other, or there is nothing to stand in front of.
     static func scope(_ arguments: ParsedArguments) throws(UsageError) -> ForwardDoor.Scope? {
-        guard arguments.value("mode") == "forward" else {
-            for name in ["only", "bypass"] where !arguments.all(name).isEmpty {
-                throw arguments.error("--\(name) is for --mode forward")
-            }
-            return nil
-        }
+        guard arguments.value("mode") == "forward" else { return nil }
         for name in ["upstream", "allow-host"] where !arguments.all(name).isEmpty {
             throw arguments.error("--\(name): in forward mode clients name the hosts; leave it out")
         }

@@ -49,9 +49,11 @@ final class HostedRecording {
         let recorded = RecordedEvents(writer, origin: started, memory: plan.memory / 4) { journal.passed($0) }
         let tap = Tap(loop, index: 0, sink: recorded)
         let ledger = UpstreamLedger { log.error($0) }
+        let book = LeadBackBook(tell: { log.info($0) }, warn: { log.warning($0) })
         let shared = LoopRelays.Shared(
             loop: loop, tap: tap, numbers: ConnectionNumbers(), options: plan.options,
             admission: Admission(loop, limits: plan.limits), faults: control, ledger: ledger,
+            leadBack: plan.leadBack.map { ($0, book) },
             connect: connector.connect(on: loop))
         let relays = LoopRelays(shared, plan.listenedUpstreams, forward: plan.forwardPlan(doors, log)) {
             log.error("the recording on \(command.output) has failed")

@@ -1,6 +1,8 @@
+internal import WiretapeCodecs
 internal import WiretapeProxy
 internal import WiretapeRecorder
 internal import WiretapeRuntime
+internal import WiretapeWire
 
 /// The relays of one loop, one for each upstream, and the recorder's end on that loop. Confined to the loop's thread.
 final class LoopRelays {
@@ -15,6 +17,8 @@ final class LoopRelays {
         let admission: Admission
         var faults: FaultControl?
         let ledger: UpstreamLedger
+        /// How clients are led back, with what all loops know of it; nil: they are not.
+        var leadBack: (rules: LeadBackRules, book: LeadBackBook)?
         let connect: Connect
 
         /// - Parameter isSeen: false: what passes is on no tape, and no rule touches it.
@@ -30,7 +34,7 @@ final class LoopRelays {
     /// How clients come.
     private enum Doors {
         /// To a listener for each upstream.
-        case reverse([RelayNode])
+        case reverse([RelayNode], LeadBack?)
         /// To a proxy, which knows the hosts that are looked at and those that are not.
         case forward(ForwardDoor, ForwardRelays, unseen: ForwardRelays)
     }
@@ -51,7 +55,12 @@ final class LoopRelays {
             ) { seen.accept($0, $1, $2, isTLS: $3) }
             doors = .forward(door, seen, unseen: unseen)
         } else {
-            doors = .reverse(upstreams.map { shared.node($0) })
+            let leadBack = shared.leadBack.map { rules, book in
+                LeadBack(rules, book, Codecs.all) { shared.node($0) }
+            }
+            let nodes = upstreams.map { shared.node($0) }
+            for node in nodes { node.leadBack = leadBack }
+            doors = .reverse(nodes, leadBack)
         }
         // Lifetime: the relays keep the tap, which calls this on their thread until `close()`.
         shared.tap?.onHold = { [unowned self] in hold() }
@@ -62,14 +71,18 @@ final class LoopRelays {
 
     private func hold() {
         switch doors {
-        case .reverse(let nodes): for node in nodes { node.hold() }
+        case .reverse(let nodes, let leadBack):
+            for node in nodes { node.hold() }
+            leadBack?.hold()
         case .forward(_, let seen, _): seen.hold()
         }
     }
 
     private func release() {
         switch doors {
-        case .reverse(let nodes): for node in nodes { node.release() }
+        case .reverse(let nodes, let leadBack):
+            for node in nodes { node.release() }
+            leadBack?.release()
         case .forward(_, let seen, _): seen.release()
         }
     }
@@ -79,7 +92,7 @@ final class LoopRelays {
     /// - Returns: the addresses with their real ports.
     func listen(on addresses: [Address], doors tls: [TLSDoor?], reusePort: Bool) throws(NetError) -> [Address] {
         switch doors {
-        case .reverse(let nodes):
+        case .reverse(let nodes, _):
             var real: [Address] = []
             for (index, node) in nodes.enumerated() {
                 real.append(try node.listen(on: addresses[index], reusePort: reusePort, door: tls[index]))
@@ -101,8 +114,9 @@ final class LoopRelays {
             done()
         }
         switch doors {
-        case .reverse(let nodes):
+        case .reverse(let nodes, let leadBack):
             open = nodes.count
+            open += leadBack?.stop(left) ?? 0
             for node in nodes { node.stop(left) }
         case .forward(let door, let seen, let unseen):
             open = 2

@@ -12,6 +12,8 @@ struct RelayPlan {
     var listens: [(upstream: Int, origin: Origin)]
     /// Which hosts are looked at when the listener is a proxy; nil: clients take it for the upstream.
     let forward: ForwardDoor.Scope?
+    /// What leads clients back that servers send elsewhere; nil: they go there.
+    let leadBack: LeadBackRules?
     var options = RelayOptions()
     let limits: ClientLimits
     var threads: Int
@@ -36,6 +38,7 @@ struct RelayPlan {
         control = try ControlDoor(arguments)
         limits = ClientLimits(arguments)
         forward = try ForwardPlan.scope(arguments)
+        leadBack = try LeadBackRules.asked(arguments)
         do {
             expectations = try arguments.all("expect").map(Expectation.parse)
             let values = try arguments.all("upstream").map(UpstreamValue.parse)

@@ -10,6 +10,7 @@ internal import WiretapeReport
 internal import WiretapeRuntime
 internal import WiretapeSystem
 internal import WiretapeTapeTools
+internal import WiretapeWire
 
 /// The relays of `record` and `proxy` on all their loops. The first loop is that of the ``RunShell``, on the main thread.
 final class RelayRun {
@@ -19,6 +20,7 @@ final class RelayRun {
     private let writer: TapeWriter?
     private let numbers = ConnectionNumbers()
     private let ledger: UpstreamLedger
+    private let leadBack: (rules: LeadBackRules, book: LeadBackBook)?
     private let places: ClientPlaces
     private let connector: UpstreamConnector
     private var relays: LoopRelays?
@@ -52,6 +54,8 @@ final class RelayRun {
         _ follower: RelayFollower?, _ log: Log
     ) {
         ledger = UpstreamLedger { log.error($0) }
+        let book = LeadBackBook(tell: { log.info($0) }, warn: { log.warning($0) })
+        leadBack = plan.leadBack.map { ($0, book) }
         places = ClientPlaces { log.error($0) }
         faults =
             plan.watches
@@ -97,7 +101,7 @@ final class RelayRun {
         let shared = LoopRelays.Shared(
             loop: shell.loop, tap: tap(), numbers: numbers,
             options: plan.options, admission: Admission(shell.loop, limits: plan.limits, places: places),
-            faults: faultControl, ledger: ledger,
+            faults: faultControl, ledger: ledger, leadBack: leadBack,
             connect: connector.connect(on: shell.loop))
         // Lifetime: the run outlives its loop's run, within which this is called.
         let first = LoopRelays(shared, upstreams, forward: forward) { [unowned self] in shell.finish() }
@@ -133,11 +137,11 @@ final class RelayRun {
         _ doors: [TLSDoor?]
     ) throws {
         let (writer, numbers, options, connector, others) = (writer, numbers, plan.options, connector, others)
-        let (ledger, limits, places) = (ledger, plan.limits, places)
+        let (ledger, limits, places, leadBack) = (ledger, plan.limits, places, leadBack)
         try thread.call { loop in
             let shared = LoopRelays.Shared(
                 loop: loop, tap: writer.map { Tap(loop, index: index, sink: $0) }, numbers: numbers, options: options,
-                admission: Admission(loop, limits: limits, places: places), ledger: ledger,
+                admission: Admission(loop, limits: limits, places: places), ledger: ledger, leadBack: leadBack,
                 connect: connector.connect(on: loop))
             let relays = LoopRelays(shared, upstreams, forward: forward) { others.update { $0.hasFailed = true } }
             loop.residents.append(relays)

@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import WiretapeNet
 internal import WiretapeProxy
 internal import WiretapeRuntime
@@ -5,8 +6,9 @@ internal import WiretapeTLS
 
 /// Opens streams to upstreams, with TLS where their URL says so. Shared by all loops.
 final class UpstreamConnector: Sendable {
-    /// Nil when no upstream needs it.
-    private let secure: TLSContext?
+    private let trust: TLSTrust
+    /// Made at once where an upstream needs it, else when a client is first led to a server that does.
+    private let secure: Mutex<TLSContext?>
 
     /// - Throws: when the file of `--upstream-ca` cannot be used.
     convenience init(_ plan: RelayPlan) throws {
@@ -15,25 +17,37 @@ final class UpstreamConnector: Sendable {
 
     /// - Parameter isForward: clients name the upstreams.
     init(_ upstreams: [Upstream], trust: TLSTrust = .system, isForward: Bool = false) throws {
-        guard isForward || upstreams.contains(where: \.isTLS) else {
-            secure = nil
-            return
-        }
+        self.trust = trust
+        var needsTLS = isForward || upstreams.contains(where: \.isTLS)
+        // What may be wrong with a file is said before anybody connects.
+        if case .systemAnd = trust { needsTLS = true }
+        secure = Mutex(needsTLS ? try Self.context(trust) : nil)
+    }
+
+    private static func context(_ trust: TLSTrust) throws -> TLSContext {
         let keyLog: TLSKeyLog?
         do throws(TLSError) { keyLog = try TLSDoors.keyLog() } catch { throw Failure("SSLKEYLOGFILE: \(error)") }
         do {
-            secure = try TLSContext(client: trust, keyLog: keyLog)
+            return try TLSContext(client: trust, keyLog: keyLog)
         } catch {
             throw Failure("--upstream-ca: \(error)")
+        }
+    }
+
+    /// Nil: it could not be made, and streams that need it fail.
+    private var context: TLSContext? {
+        secure.withLock { secure in
+            if secure == nil { secure = try? Self.context(trust) }
+            return secure
         }
     }
 
     /// For the relays of one loop.
     func connect(on loop: any Loop) -> LoopRelays.Connect {
         // Lifetime: streams are opened on the loop while it runs.
-        { [unowned loop, secure] upstream, address, handler in
-            guard upstream.isTLS, let secure else { return loop.connect(to: address, handler) }
-            return TLSStream.connect(loop, to: address, serverName: upstream.host, secure, handler)
+        { [unowned loop, self] upstream, address, handler in
+            guard upstream.isTLS else { return loop.connect(to: address, handler) }
+            return TLSStream.connect(loop, to: address, serverName: upstream.host, context, handler)
         }
     }
 }

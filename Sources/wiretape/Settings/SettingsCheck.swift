@@ -10,6 +10,7 @@ enum SettingsCheck {
         for value in settings.upstreams { try check(value, as: "upstream") }
         for value in settings.redact { try check(value, as: "redact") }
         for value in settings.keep { try check(value, as: "keep") }
+        for value in settings.leadBack { try check(value, as: "lead-back") }
         for one in settings.defaults { try check(one) }
     }
 

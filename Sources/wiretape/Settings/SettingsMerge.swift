@@ -3,7 +3,7 @@ internal import WiretapeSettings
 internal import WiretapeSystem
 
 /// Fills the options that were not written on the command line: from `WIRETAPE_*`, then `x.tape.yaml`, then `wiretape.yaml`.
-/// Rules (`--ignore`, `--route`) add up instead.
+/// Rules (`--ignore`, `--route`, `--lead-back`) add up instead.
 struct SettingsMerge {
     /// A value and who gave it: `WIRETAPE_SPEED`, `wiretape.yaml:3`.
     struct Given {
@@ -15,7 +15,7 @@ struct SettingsMerge {
     private let source: SettingsSource
 
     /// Lists whose parts all hold.
-    private static let sums = ["ignore", "route", "redact", "keep"]
+    private static let sums = ["ignore", "route", "redact", "keep", "lead-back"]
 
     init(_ spec: CommandSpec, _ source: SettingsSource) {
         self.spec = spec
@@ -88,6 +88,7 @@ struct SettingsMerge {
             case "route": settings.routes
             case "redact": settings.redact
             case "keep": settings.keep
+            case "lead-back": settings.leadBack
             case "upstream": own.isEmpty ? settings.upstreams : []
             default: []
             }

@@ -30,6 +30,12 @@ package enum SettingsSchema {
                             "Places whose values are recorded as they are, spelled like those of 'redact'.",
                             #"^(header|query|cookie|json|regex):.+$"#)
                     ),
+                    (
+                        "leadBack",
+                        list(
+                            "Places at which answers name servers that clients go to next: GET /config:/hub/url, X-Hub-Url; or off.",
+                            #"^(off|([A-Z]+ )?(\*|/.*):/.*|[!#-'*+.^_`|~0-9A-Za-z-]+)$"#)
+                    ),
                     ("upstreams", map("Names and URLs of the servers to record.")),
                     (
                         "defaults",

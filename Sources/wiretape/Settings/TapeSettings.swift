@@ -35,6 +35,7 @@ package enum TapeSettings {
         "speed", "idle-cap", "time-scale", "keepalive", "server-limits", "until", "transports", "deflate", "fresh-ids",
         "clients", "when-exhausted", "session", "match", "ignore", "causality", "patience", "grace", "on-divergence",
         "on-reconnect", "on-miss", "route", "expect", "allow-unplayed", "fault", "seed", "at", "greeting", "keep",
+        "lead-back",
     ]
 
     /// Takes out of the settings what a file beside a tape may not say.
@@ -43,6 +44,8 @@ package enum TapeSettings {
         settings.upstreams = []
         left += settings.redact.map { LeftOut(option: "redact", $0) }
         settings.redact = []
+        left += settings.leadBack.filter { !mayBeSet("lead-back", to: $0.text) }.map { LeftOut(option: "lead-back", $0) }
+        settings.leadBack.removeAll { !mayBeSet("lead-back", to: $0.text) }
         var kept: [SettingsFile.Default] = []
         for one in settings.defaults {
             var one = one
@@ -56,7 +59,8 @@ package enum TapeSettings {
     }
 
     private static func mayBeSet(_ option: String, to value: String) -> Bool {
-        // Passing on is a way to an upstream.
+        // Passing on is a way to an upstream, and so is not leading back.
         options.contains(option) && !(option == "on-miss" && value == "passthrough")
+            && !(option == "lead-back" && value == "off")
     }
 }

@@ -142,25 +142,23 @@ import WiretapeWire
         )
     }
 
-    @Test(arguments: [
-        ("https://svc.example/client/?hub=chat&asrs.op=%2Fa", "http://localhost:81/client/?hub=chat&asrs.op=%2Fa"),
-        ("http://127.0.0.1:15205/hub?via=front", "http://localhost:81/hub?via=front"),
-        ("http://svc", "http://localhost:81"), ("http://svc?x=1", "http://localhost:81?x=1"),
-        ("/client/?hub=chat", "/client/?hub=chat"),
-    ])
-    func redirectsLeadBack(_ url: String, _ own: String) throws {
+    @Test func redirectsAreGivenAgainAndMayBeLedElsewhere() throws {
         let recorded =
-            #"{"negotiateVersion":1,"url":"\#(url)","accessToken":"a.b.c","availableTransports":[],"extra":1}"#
-        let before = opening(request("POST", "/hub/negotiate"), answer: recorded)
+            #"{"negotiateVersion":1,"url":"https://svc/client/?hub=a","accessToken":"a.b.c","availableTransports":[],"extra":1}"#
         let head = request("POST", "/hub/negotiate?negotiateVersion=1", ("Host", "localhost:81"))
-        let answer = try #require(SignalRCodec.redirect(head, recorded: before))
+        let answer = try #require(SignalRCodec.redirect(head, recorded: opening(head, answer: recorded)))
         #expect(answer.status == 200)
-        #expect(String(decoding: answer.body, as: UTF8.self) == recorded.replacing(url, with: own))
-        let secure = request("POST", "/negotiate", ("Host", "x.test"), ("X-Forwarded-Proto", "https"))
-        let body = try #require(SignalRCodec.redirect(secure, recorded: before)?.body)
+        #expect(String(decoding: answer.body, as: UTF8.self) == recorded)
+        let led = SignalRCodec.leading(answer.body) { $0 == "https://svc/client/?hub=a" ? "http://here/x" : nil }
         #expect(
-            try JSONValue(parsing: body)["url"]?.string
-                == own.replacing("http://localhost:81", with: "https://x.test"))
+            led.map { String(decoding: $0, as: UTF8.self) }
+                == recorded.replacing("https://svc/client/?hub=a", with: "http://here/x"))
+        #expect(SignalRCodec.leading(answer.body) { _ in nil } == nil)
+        #expect(SignalRCodec.leading(Array(Self.v1.utf8)) { _ in "x" } == nil)
+        #expect(SignalRCodec.mayLeadAway(head))
+        #expect(SignalRCodec.mayLeadAway(request("POST", "/negotiate")))
+        #expect(!SignalRCodec.mayLeadAway(request("GET", "/hub/negotiate")))
+        #expect(!SignalRCodec.mayLeadAway(request("POST", "/hub?x=/negotiate")))
     }
 
     @Test func onlyRedirectsAreRedirected() {

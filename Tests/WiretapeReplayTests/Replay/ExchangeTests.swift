@@ -137,8 +137,9 @@ import WiretapeWire
         let headers = play.answers[c]?.headers ?? []
         #expect(
             headers.map { "\($0.name): \($0.value)" } == [
-                "Content-Type: text/plain", "Set-Cookie: sid=td_1; Path=/; HttpOnly",
-                "Location: http://127.0.0.1:4000/next?x=1", "ETag: \"1\"",
+                "Content-Type: text/plain",
+                "Set-Cookie: sid=td_1; Domain=example.com; Path=/; Secure; HttpOnly; SameSite=None",
+                "Location: https://api.example.com/next?x=1", "ETag: \"1\"",
                 "Access-Control-Allow-Origin: http://localhost:3000", "Access-Control-Allow-Credentials: true",
                 "Vary: Origin",
             ])

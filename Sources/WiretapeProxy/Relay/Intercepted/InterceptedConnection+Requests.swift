@@ -23,14 +23,8 @@ extension InterceptedConnection {
                 }
                 return
             case .request(let head, let info, let next):
-                if let reason = node.refusal(head) {
-                    http.lastX += 1
-                    http.isRefused = true
-                    node.tap?.record(
-                        .request, connection.id, x: http.lastX, at: http.request.since ?? now, info.raw.span)
-                    say(OwnAnswer.bytes(403, reason), x: http.lastX, at: now)
-                    return leave(at: now)
-                }
+                if let reason = node.refusal(head) { return refuse(info, 403, reason, at: now) }
+                if let reason = node.leadBack?.circle(head, at: node) { return refuse(info, 508, reason, at: now) }
                 begin(head, info, at: now)
                 start = next
                 at = next
@@ -66,6 +60,15 @@ extension InterceptedConnection {
         }
     }
 
+    /// A request that is not passed on.
+    private func refuse(_ info: HTTPHeadInfo, _ status: Int, _ reason: String, at now: WireInstant) {
+        http.lastX += 1
+        http.isRefused = true
+        node.tap?.record(.request, connection.id, x: http.lastX, at: http.request.since ?? now, info.raw.span)
+        say(OwnAnswer.bytes(status, reason), x: http.lastX, at: now)
+        leave(at: now)
+    }
+
     private func keepEarly(_ bytes: Span<UInt8>) {
         http.early.append(copying: bytes)
         if http.early.count > InterceptedExchange.earlyLimit { connection.client?.block(.pipeline) }
@@ -84,6 +87,7 @@ extension InterceptedConnection {
         http.request.since = nil
         let live = faults.request(head, on: connection.id, at: now)
         http.live = live
+        http.asked = node.leadBack?.request(head, at: node)
         if let fate = live.fate { record(fate.hits, of: fate.end ?? fate.endAfter, live, at: now) }
         if live.refusal != nil || live.fate?.endInstead != nil || live.awaited?.end != nil {
             http.request.kind = .skip
@@ -112,6 +116,9 @@ extension InterceptedConnection {
         var out = raw
         if live.wantsAnswer || live.kind == .stream || live.kind == .upgrade {
             out = InterceptedConnection.plainly(out, isUpgrade: live.kind == .upgrade)
+        }
+        if let asked = http.asked, let leadBack = node.leadBack {
+            out = leadBack.towardsServer(asked, out, at: node)
         }
         if !node.options.keepHost {
             out = HTTPHeadWriter.rewritingHost(out, to: node.dialer.upstream.authority)

@@ -24,7 +24,7 @@ extension InterceptedConnection {
                     sendAnswer(copy(bytes.extracting(start..<bytes.count)), at: now)
                 }
                 return
-            case .response(let head, let info, let next):
+            case .response(let head, var info, let next):
                 node.tap?.record(
                     .response, connection.id, flags: toClientFlags, x: http.lastX, at: http.response.since ?? now,
                     info.raw.span)
@@ -33,6 +33,9 @@ extension InterceptedConnection {
                 start = next
                 at = next
                 if !info.isInterim || head.status == 101 { node.answered() }
+                if let asked = http.asked, let led = node.leadBack?.towardsClient(head, info.raw, to: asked, at: node) {
+                    info.raw = led
+                }
                 if head.status == 101 || (http.isConnect && 200..<300 ~= head.status) {
                     return upgraded(head, info, bytes.extracting(next..<bytes.count), at: now)
                 }
@@ -102,12 +105,17 @@ extension InterceptedConnection {
         if live.framing != nil, http.response.left == nil, beginStream(live, head, info, at: now) {
             // A stream has been answered with its head.
             follow(live, at: now)
-        } else if live.wantsAnswer, head.status < 300, http.response.left == nil {
+        } else if live.wantsAnswer && head.status < 300 || mayLeadAway(head, info), http.response.left == nil {
             http.response.kind = .collect
         } else {
             http.response.kind = .pass
             sendAnswer(info.raw, at: now)
         }
+    }
+
+    /// Whether the body may send the client to another server.
+    private func mayLeadAway(_ head: ResponseHead, _ info: HTTPHeadInfo) -> Bool {
+        http.asked.map { node.leadBack?.holds(head, info, to: $0) ?? false } ?? false
     }
 
     /// - Returns: false when the stream cannot be read, and passes.
@@ -321,21 +329,27 @@ extension InterceptedConnection {
         guard let info = http.response.info, let head = http.response.head else { return }
         var (raw, payload) = (info.raw, http.response.body)
         let plain = InterceptedBody.plain(http.response.body, head.headers)
+        var changed: [UInt8]?
         if live.kind == .negotiate {
             let told = faults.negotiated(live, body: plain ?? payload, at: now)
-            if told != plain ?? payload {
-                raw = HTTPHeadWriter.replacing("Content-Encoding", with: nil, in: raw)
-                if !http.response.isChunked {
-                    raw = HTTPHeadWriter.setting("Content-Length", to: "\(told.count)", in: raw)
-                }
-                payload = told
-            }
+            if told != plain ?? payload { changed = told }
         } else if let plain {
             payload = plain
         }
+        if let asked = http.asked, asked.looksAtBody {
+            changed = node.leadBack?.body(changed ?? plain ?? payload, to: asked, at: node) ?? changed
+        }
+        if let changed {
+            raw = HTTPHeadWriter.replacing("Content-Encoding", with: nil, in: raw)
+            if !http.response.isChunked {
+                raw = HTTPHeadWriter.setting("Content-Length", to: "\(changed.count)", in: raw)
+            }
+            payload = changed
+        }
         let opcode: Opcode = isValidUTF8(payload.span) ? .text : .binary
         // What cannot be decoded cannot be judged.
-        let carries = live.kind != .negotiate && !payload.isEmpty && head.status == 200 && plain != nil
+        let carries =
+            live.wantsAnswer && live.kind != .negotiate && !payload.isEmpty && head.status == 200 && plain != nil
         let judged = carries ? faults.payload(payload, opcode, .toClient, of: live, at: now) : []
         note(judged, live, at: now)
         guard let codec = faults.codec(of: live),
@@ -343,7 +357,7 @@ extension InterceptedConnection {
                 || carries && parked.next != nil
         else {
             add(raw, .toClient, at: now)
-            sendPiece(live.kind == .negotiate ? payload : http.response.body, at: now)
+            sendPiece(changed ?? http.response.body, at: now)
             if http.response.isChunked { add(InterceptedStream.lastChunk(trailers), .toClient, at: now) }
             return
         }

@@ -39,6 +39,8 @@ struct InterceptedExchange: ~Copyable {
     /// The server's 100 is ours already.
     var swallowsContinue = false
     var stream: InterceptedStream?
+    /// What its answer is made from that leads the client back; nil: it goes on as it is.
+    var asked: LeadBack.Request?
     /// What stands behind the answer has been seen to.
     var isFollowed = false
     var isConnect = false
@@ -110,6 +112,7 @@ struct InterceptedExchange: ~Copyable {
     mutating func finish() {
         state = .idle
         live = nil
+        asked = nil
         request.finish()
         response.finish()
         swallowsContinue = false

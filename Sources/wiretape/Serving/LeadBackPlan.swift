@@ -1,0 +1,28 @@
+internal import WiretapeBytes
+internal import WiretapeWire
+
+extension LeadBackRules {
+    /// What the command line says; nil: nothing is led back, or clients name the hosts themselves.
+    static func asked(_ arguments: ParsedArguments) throws(UsageError) -> LeadBackRules? {
+        let texts = arguments.all("lead-back")
+        guard arguments.value("mode") != "forward" else {
+            guard texts.isEmpty else {
+                throw arguments.error("--lead-back: clients of a proxy come back by themselves; leave it out with --mode forward")
+            }
+            return nil
+        }
+        let hosts = ["only", "bypass"].filter { !arguments.all($0).isEmpty }
+        if texts == ["off"] {
+            if let name = hosts.first {
+                throw arguments.error("--\(name): with --lead-back off no host is led back; leave one of them out")
+            }
+            return nil
+        }
+        do {
+            return try LeadBackRules(
+                texts, only: HostPatterns(arguments.all("only")), bypass: HostPatterns(arguments.all("bypass")))
+        } catch {
+            throw arguments.error(error.message)
+        }
+    }
+}
