@@ -122,7 +122,8 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "WiretapeControl", dependencies: ["WiretapeProxy", "WiretapeRecorder", "WiretapeTape"] + runs,
-            swiftSettings: settings),
+            // The web page: tools/embed-page writes its files into PageResources.swift.
+            exclude: ["Page"], swiftSettings: settings),
         .target(name: "WiretapeSimulation", dependencies: runs, swiftSettings: settings),
         .executableTarget(
             name: "wiretape",

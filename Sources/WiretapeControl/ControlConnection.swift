@@ -6,6 +6,8 @@ internal import WiretapeWire
 enum ControlReply {
     case json(JSONValue, status: Int)
     case text(String, type: String)
+    /// A file of the web page, or one like it.
+    case file(PageFile)
     /// Events of a run, from behind a number on.
     case events(EventSubscription)
     /// The answer comes later, by ``ControlConnection/answer(_:isHead:)``.
@@ -191,6 +193,7 @@ final class ControlConnection: StreamHandler {
         switch reply {
         case .json(let value, let status): respond(status, "application/json", value.text + "\n")
         case .text(let text, let type): respond(200, type, text)
+        case .file(let file): respond(200, file.type, file.bytes, file.headers)
         case .later: break
         case .events(let subscription):
             guard !isHead else { return respond(200, "text/event-stream", "") }
@@ -225,12 +228,16 @@ final class ControlConnection: StreamHandler {
     }
 
     private func respond(_ status: Int, _ type: String, _ text: String, _ extra: [HeaderField] = []) {
+        respond(status, type, Array(text.utf8), extra)
+    }
+
+    private func respond(_ status: Int, _ type: String, _ body: [UInt8], _ extra: [HeaderField]) {
         guard endpoint.owesAnswer, let head else { return }
         var fields = [HeaderField("Content-Type", type), HeaderField("Cache-Control", "no-store")] + extra
         // A page that is not let in reads nothing, not even why.
         if server.access.letsIn(head) { fields += ControlAccess.cors(head) }
         endpoint.answer(
-            HTTPAnswer(status: status, headers: fields, body: Array(text.utf8)), thenClose: false, date: nil)
+            HTTPAnswer(status: status, headers: fields, body: body), thenClose: false, date: nil)
     }
 
     // MARK: Events

@@ -1,96 +1,57 @@
 internal import WiretapeWire
 
-/// What the control API can be asked, by the names that `docs/openapi.json` has for it.
-package enum ControlOperation: String, CaseIterable, Sendable {
-    case getStatus, listSessions, getSession, listMessages, streamEvents
-    case listFaults, addFaults, replaceFaults, deleteFaults, resetFaults, getFault, putFault, deleteFault
-    case listConnections, closeConnection, resetConnection, disconnectConnection, stallConnection, resumeConnection
-    case injectMessage
-    case advanceSession, pauseSession, resumeSession, getClock, changeClock
-    case wait, addMark, getObserved, addObserved, expect, getReport
-    case listReplays, createReplay, deleteReplay, listRecordings, createRecording, deleteRecording
-    case getMetrics, getHealth, getIndex
+/// What the control API can be asked, by the names that `docs/openapi.json` has for it. Operations stand in groups; each group is done in
+/// one place, which decides about every one of its operations.
+package enum ControlOperation: Hashable, Sendable, CaseIterable {
+    case page(PageOperation)
+    case process(ProcessOperation)
+    case look(LookOperation)
+    case rules(RuleOperation)
+    case act(ActOperation)
+    case step(StepOperation)
+    case clock(ClockOperation)
+    case runs(RunOperation)
 
-    package var method: String { route.method }
+    package static let allCases: [ControlOperation] =
+        PageOperation.allCases.map(Self.page) + ProcessOperation.allCases.map(Self.process)
+        + LookOperation.allCases.map(Self.look) + RuleOperation.allCases.map(Self.rules)
+        + ActOperation.allCases.map(Self.act) + StepOperation.allCases.map(Self.step)
+        + ClockOperation.allCases.map(Self.clock) + RunOperation.allCases.map(Self.runs)
+
+    private var named: any RoutedOperation {
+        switch self {
+        case .page(let operation): operation
+        case .process(let operation): operation
+        case .look(let operation): operation
+        case .rules(let operation): operation
+        case .act(let operation): operation
+        case .step(let operation): operation
+        case .clock(let operation): operation
+        case .runs(let operation): operation
+        }
+    }
+
+    /// As `docs/openapi.json` calls it.
+    package var name: String { named.name }
+    package var method: String { named.route.method.rawValue }
     /// With `{…}` for what a request names.
-    package var path: String { route.path }
+    package var path: String { named.route.path }
 
     /// What its query may have.
     package var queryNames: [String] {
-        let own: [String] =
-            switch self {
-            case .listMessages: ["after", "limit"]
-            case .streamEvents: ["after", "types"]
-            case .getReport: ["format"]
-            default: []
-            }
-        return own + (isAboutRun ? ["run"] : [])
-    }
-
-    /// Whether it is about one run, which `?run=` names.
-    package var isAboutRun: Bool {
         switch self {
-        case .getStatus, .listSessions, .getSession, .listMessages, .streamEvents, .listFaults, .addFaults,
-            .replaceFaults,
-            .deleteFaults, .resetFaults, .getFault, .putFault, .deleteFault, .listConnections, .closeConnection,
-            .resetConnection, .disconnectConnection, .stallConnection, .resumeConnection, .injectMessage,
-            .advanceSession,
-            .pauseSession, .resumeSession, .getClock, .changeClock, .wait, .addMark, .getObserved, .addObserved,
-            .expect,
-            .getReport:
-            true
-        case .listReplays, .createReplay, .deleteReplay, .listRecordings, .createRecording, .deleteRecording,
-            .getMetrics,
-            .getHealth, .getIndex:
-            false
+        case .page, .process, .runs: []
+        case .look(let operation): operation.queryNames + ["run"]
+        case .rules, .act, .step, .clock: ["run"]
         }
     }
 
     /// Whether it is answered without the token.
-    var isOpen: Bool { self == .getHealth }
-
-    private var route: (method: String, path: String) {
+    package var isOpen: Bool {
         switch self {
-        case .getStatus: ("GET", "/v1/status")
-        case .listSessions: ("GET", "/v1/sessions")
-        case .getSession: ("GET", "/v1/sessions/{id}")
-        case .listMessages: ("GET", "/v1/sessions/{id}/messages")
-        case .streamEvents: ("GET", "/v1/events")
-        case .listFaults: ("GET", "/v1/faults")
-        case .addFaults: ("POST", "/v1/faults")
-        case .replaceFaults: ("PUT", "/v1/faults")
-        case .deleteFaults: ("DELETE", "/v1/faults")
-        case .resetFaults: ("POST", "/v1/faults/reset")
-        case .getFault: ("GET", "/v1/faults/{name}")
-        case .putFault: ("PUT", "/v1/faults/{name}")
-        case .deleteFault: ("DELETE", "/v1/faults/{name}")
-        case .listConnections: ("GET", "/v1/connections")
-        case .closeConnection: ("POST", "/v1/connections/{id}/close")
-        case .resetConnection: ("POST", "/v1/connections/{id}/reset")
-        case .disconnectConnection: ("POST", "/v1/connections/{id}/disconnect")
-        case .stallConnection: ("POST", "/v1/connections/{id}/stall")
-        case .resumeConnection: ("POST", "/v1/connections/{id}/resume")
-        case .injectMessage: ("POST", "/v1/connections/{id}/inject")
-        case .advanceSession: ("POST", "/v1/sessions/{id}/advance")
-        case .pauseSession: ("POST", "/v1/sessions/{id}/pause")
-        case .resumeSession: ("POST", "/v1/sessions/{id}/resume")
-        case .getClock: ("GET", "/v1/clock")
-        case .changeClock: ("POST", "/v1/clock")
-        case .wait: ("POST", "/v1/wait")
-        case .addMark: ("POST", "/v1/marks")
-        case .getObserved: ("GET", "/v1/observed")
-        case .addObserved: ("POST", "/v1/observed")
-        case .expect: ("POST", "/v1/expect")
-        case .getReport: ("GET", "/v1/report")
-        case .listReplays: ("GET", "/v1/replays")
-        case .createReplay: ("POST", "/v1/replays")
-        case .deleteReplay: ("DELETE", "/v1/replays/{id}")
-        case .listRecordings: ("GET", "/v1/recordings")
-        case .createRecording: ("POST", "/v1/recordings")
-        case .deleteRecording: ("DELETE", "/v1/recordings/{id}")
-        case .getMetrics: ("GET", "/metrics")
-        case .getHealth: ("GET", "/healthz")
-        case .getIndex: ("GET", "/")
+        case .page: true
+        case .process(let operation): operation == .getHealth
+        case .look, .rules, .act, .step, .clock, .runs: false
         }
     }
 

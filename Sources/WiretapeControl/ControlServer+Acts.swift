@@ -20,9 +20,12 @@ extension ControlServer {
 
     // MARK: Rules
 
-    func faults(_ request: ControlRequest, of run: any ControlledRun) throws(ControlError) -> ControlReply {
+    func rules(
+        _ operation: RuleOperation, _ request: ControlRequest, of run: any ControlledRun
+    ) throws(ControlError) -> ControlReply {
         let (plan, _) = run.rules
-        switch request.operation {
+        switch operation {
+        case .listFaults: break
         case .addFaults:
             var all = plan
             all.append(try Self.plan(request))
@@ -43,10 +46,9 @@ extension ControlServer {
             let rule = try Self.rule(request.name("name"), in: plan)
             try run.setRules(
                 FaultPlan(seed: plan.seed, rules: plan.rules.filter { $0.name != rule.name }), restarting: false)
-        default: break
         }
         let (now, fired) = run.rules
-        let status = request.operation == .addFaults ? 201 : 200
+        let status = operation == .addFaults ? 201 : 200
         return .json(
             .object([
                 .init("seed", now.seed.map { .number($0) } ?? .null),
@@ -90,20 +92,19 @@ extension ControlServer {
 
     // MARK: Connections
 
-    func connections(_ request: ControlRequest, of run: any ControlledRun) throws(ControlError) -> ControlReply {
-        if request.operation == .listConnections {
-            return .json(.object([.init("connections", .array(run.connections.map(\.json)))]), status: 200)
-        }
+    func act(
+        _ operation: ActOperation, _ request: ControlRequest, on run: any ControlledRun
+    ) throws(ControlError) -> ControlReply {
         let text = request.name("id")
         guard let id = ConnectionID(text), "\(id)" == text else {
             throw .unknown("there is no open connection '\(Summary.line(text))'")
         }
-        try run.act(try Self.act(request), on: id)
+        try run.act(try Self.act(operation, request), on: id)
         return .json(.object([.init("ok", .bool(true)), .init("connection", .number(id))]), status: 200)
     }
 
-    private static func act(_ request: ControlRequest) throws(ControlError) -> LiveAct {
-        switch request.operation {
+    private static func act(_ operation: ActOperation, _ request: ControlRequest) throws(ControlError) -> LiveAct {
+        switch operation {
         case .closeConnection:
             let body = try request.members(["code", "reason"])
             let code = try body.number("code", 0...65_535).map { UInt16($0) } ?? 1000
@@ -127,7 +128,7 @@ extension ControlServer {
             let stall = Stall(reads: side != "writes", writes: side != "reads", duration: time)
             let words = [side] + (time.map { [DurationText.describe($0)] } ?? [])
             return .stall(stall, text: "stall(\(words.joined(separator: ", ")))")
-        default:
+        case .injectMessage:
             return .inject(try injected(request))
         }
     }
@@ -152,8 +153,10 @@ extension ControlServer {
 
     // MARK: Time
 
-    func time(_ request: ControlRequest, of run: any ControlledRun) throws(ControlError) -> ControlReply {
-        switch request.operation {
+    func clock(
+        _ operation: ClockOperation, _ request: ControlRequest, of run: any ControlledRun
+    ) throws(ControlError) -> ControlReply {
+        switch operation {
         case .getClock: break
         case .changeClock:
             let body = try request.members(["mode", "advance"])
@@ -165,26 +168,29 @@ extension ControlServer {
                 try run.setClock(isManual: mode == "manual")
             }
             if let time { try run.advanceClock(by: time) }
-        default:
-            let session = try find(request.name("id"), in: run)
-            try run.step(try Self.order(request), session: session.session)
-            let isPaused = run.isPaused(session: session.session).map(JSONValue.bool) ?? .null
-            return .json(
-                .object([.init("session", .number(session.session)), .init("paused", isPaused)]), status: 200)
         }
         guard let clock = run.clock else { throw .conflict("only a replay has a clock") }
         return .json(clock.json, status: 200)
     }
 
-    private static func order(_ request: ControlRequest) throws(ControlError) -> StepOrder {
-        switch request.operation {
+    func step(
+        _ operation: StepOperation, _ request: ControlRequest, of run: any ControlledRun
+    ) throws(ControlError) -> ControlReply {
+        let session = try find(request.name("id"), in: run)
+        try run.step(try Self.order(operation, request), session: session.session)
+        let isPaused = run.isPaused(session: session.session).map(JSONValue.bool) ?? .null
+        return .json(.object([.init("session", .number(session.session)), .init("paused", isPaused)]), status: 200)
+    }
+
+    private static func order(_ operation: StepOperation, _ request: ControlRequest) throws(ControlError) -> StepOrder {
+        switch operation {
         case .pauseSession:
             _ = try request.members([])
             return .pause
         case .resumeSession:
             _ = try request.members([])
             return .resume
-        default:
+        case .advanceSession:
             let body = try request.members(["by", "until"])
             guard body.members.count < 2 else { throw .bad("'by' and 'until' cannot stand beside each other") }
             if let text = try body.text("until") { return .until(try selector(text, "until")) }

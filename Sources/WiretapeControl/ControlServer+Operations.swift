@@ -9,41 +9,44 @@ extension ControlServer {
     /// Does what a request asks for.
     func perform(_ request: ControlRequest, on connection: ControlConnection) throws(ControlError) -> ControlReply {
         switch request.operation {
-        case .getIndex: return .text(Self.index, type: "text/plain; charset=utf-8")
-        case .getHealth: return .json(.object([.init("ok", .bool(true))]), status: 200)
-        case .getMetrics: return .text(metrics, type: "text/plain; version=0.0.4; charset=utf-8")
+        case .page(.getIndex): return .file(PageFile.index)
+        case .page(.getPageFile):
+            let name = request.name("file")
+            guard let file = PageFile.named(name) else { throw .unknown("the page has no '\(Summary.line(name))'") }
+            return .file(file)
+        case .process(.getHealth): return .json(.object([.init("ok", .bool(true))]), status: 200)
+        case .process(.getMetrics): return .text(metrics, type: "text/plain; version=0.0.4; charset=utf-8")
+        case .runs(let operation): return try perform(operation, request, on: connection)
+        case .look(let operation):
+            let (number, run) = try run(of: request)
+            return try look(operation, request, at: run, number, on: connection)
+        case .rules(let operation): return try rules(operation, request, of: try run(of: request).run)
+        case .act(let operation): return try act(operation, request, on: try run(of: request).run)
+        case .step(let operation): return try step(operation, request, of: try run(of: request).run)
+        case .clock(let operation): return try clock(operation, request, of: try run(of: request).run)
+        }
+    }
+
+    private func perform(
+        _ operation: RunOperation, _ request: ControlRequest, on connection: ControlConnection
+    ) throws(ControlError) -> ControlReply {
+        switch operation {
         case .listReplays: return list([.replay])
         case .listRecordings: return list([.record, .proxy])
         case .createReplay: return try createReplay(request, on: connection)
         case .createRecording: return try createRecording(request, on: connection)
         case .deleteReplay: return try delete(request, [.replay], on: connection)
         case .deleteRecording: return try delete(request, [.record, .proxy], on: connection)
-        case .getStatus, .listSessions, .getSession, .listMessages, .streamEvents, .addMark, .getObserved, .addObserved,
-            .expect, .getReport, .wait:
-            let (number, run) = try run(of: request)
-            return try look(request, at: run, number, on: connection)
-        case .listFaults, .addFaults, .replaceFaults, .deleteFaults, .resetFaults, .getFault, .putFault, .deleteFault:
-            return try faults(request, of: try run(of: request).run)
-        case .listConnections, .closeConnection, .resetConnection, .disconnectConnection, .stallConnection,
-            .resumeConnection, .injectMessage:
-            return try connections(request, of: try run(of: request).run)
-        case .advanceSession, .pauseSession, .resumeSession, .getClock, .changeClock:
-            return try time(request, of: try run(of: request).run)
         }
     }
-
-    private static let index: String = {
-        var lines = ["The control API of wiretape. docs/control.md has examples, docs/openapi.json all of it.", ""]
-        for operation in ControlOperation.allCases { lines.append("\(operation.method) \(operation.path)") }
-        return lines.joined(separator: "\n") + "\n"
-    }()
 
     // MARK: Looking
 
     private func look(
-        _ request: ControlRequest, at run: any ControlledRun, _ number: Int, on connection: ControlConnection
+        _ operation: LookOperation, _ request: ControlRequest, at run: any ControlledRun, _ number: Int,
+        on connection: ControlConnection
     ) throws(ControlError) -> ControlReply {
-        switch request.operation {
+        switch operation {
         case .getStatus: return .json(status(number, run), status: 200)
         case .listSessions:
             let sessions = run.report().sessions.map { session($0, of: run) }
@@ -54,6 +57,9 @@ extension ControlServer {
             guard let report else { throw .unknown("there is no session '\(found.id)'") }
             return .json(session(report, of: run), status: 200)
         case .listMessages: return try messages(request, of: run)
+        case .findMessages: return try foundMessages(request, of: run)
+        case .listConnections:
+            return .json(.object([.init("connections", .array(run.connections.map(\.json)))]), status: 200)
         case .streamEvents: return try events(request, of: run, number, on: connection)
         case .addMark:
             let text = try request.members(["text"]).required("text")
@@ -66,7 +72,7 @@ extension ControlServer {
             return .json(observed.json(of: number), status: 200)
         case .expect: return try expect(request, of: run)
         case .getReport: return try report(request, of: run)
-        default: return try wait(request, for: run, number, on: connection)
+        case .wait: return try wait(request, for: run, number, on: connection)
         }
     }
 
@@ -131,6 +137,31 @@ extension ControlServer {
                 .init("oldest", .number(run.journal.oldest)),
             ]), status: 200)
     }
+
+    /// Which messages a selector means, by the numbers of their events; as many are looked at as take the loop little time.
+    private func foundMessages(
+        _ request: ControlRequest, of run: any ControlledRun
+    ) throws(ControlError) -> ControlReply {
+        guard let words = request.queryText("where") else { throw .bad("the query needs 'where', a selector") }
+        let selector = try Self.selector(words, "where")
+        let after = try request.queryNumber("after") ?? 0
+        var counted = Int(clamping: try request.queryNumber("counted") ?? 0)
+        var next = after
+        var found: [JSONValue] = []
+        for entry in run.journal.entries(after: after).prefix(Self.mostLookedAt) {
+            next = entry.number
+            guard let message = entry.message, selector.matches(message) else { continue }
+            counted += 1
+            if selector.occurrence?.contains(counted) ?? true { found.append(.number(entry.number)) }
+        }
+        return .json(
+            .object([
+                .init("numbers", .array(found)), .init("next", .number(next)), .init("counted", .number(counted)),
+                .init("more", .bool(next < run.journal.latest)), .init("oldest", .number(run.journal.oldest)),
+            ]), status: 200)
+    }
+
+    private static let mostLookedAt = 5_000
 
     private static let eventNames: Set<String> = [
         "ready", "attempt", "connected", "message", "fault", "divergence", "disconnected", "finished", "mark", "end",
@@ -200,7 +231,8 @@ extension ControlServer {
         case "json": return .json(report.json.mappingTexts(run.masked), status: 200)
         case "text": return .text(run.masked(report.text), type: "text/plain; charset=utf-8")
         case "junit": return .text(report.junit(suite: run.kind.rawValue, masked: run.masked), type: "application/xml")
-        default: throw .bad("'format' is json, text or junit")
+        case "html": return .file(PageFile(report: report.html(of: run.kind.rawValue, masked: run.masked)))
+        default: throw .bad("'format' is json, text, junit or html")
         }
     }
 

@@ -215,7 +215,7 @@ extension Attempt {
 }
 
 /// Milliseconds with one decimal below a second, seconds with two above.
-private func short(_ nanoseconds: UInt64) -> String {
+func short(_ nanoseconds: UInt64) -> String {
     if nanoseconds < 1_000_000_000 {
         let tenths = (nanoseconds + 50_000) / 100_000
         return "\(tenths / 10).\(tenths % 10) ms"

@@ -65,6 +65,8 @@ final class HostedReplay {
     private var hasStopped = false
     /// How many messages of a kind somebody was given by ``next(_:_:)``.
     private var given: [String: Int] = [:]
+    /// The tape of the run, where reports are wanted.
+    private var actual: ActualTape?
 
     init(_ engine: ReplayEngine, _ options: ReplayOptions, on loop: UVLoop) {
         self.loop = loop
@@ -84,7 +86,13 @@ final class HostedReplay {
 
     // MARK: What is told
 
+    /// Writes what passes to a tape of its own. One that cannot be written is no news of the test.
+    func record(to place: ReportPlace, of tape: String, _ upstreams: Upstreams) {
+        actual = try? ActualTape(path: place.tape(), of: tape, upstreams, tool: "WiretapeTesting")
+    }
+
     private func passed(_ event: TapeEvent) {
+        actual?.append(event)
         latest = loop.now
         if origin == nil { origin = event.time }
         if case .mark(let text) = event.kind, let mark = PlayedMark(text) {
@@ -225,7 +233,8 @@ final class HostedReplay {
     }
 
     /// What the run has come to. Nothing more is played afterwards.
-    func finish() -> RunOutcome {
+    /// - Parameter place: where its report goes; nil: nobody wants one.
+    func finish(_ place: ReportPlace?) -> RunOutcome {
         let report = server.report(clientsAreGone: true)
         var masked = report.reasons.map(server.masked)
         // What happened in the run has more than one line.
@@ -233,17 +242,12 @@ final class HostedReplay {
             let first = String(text.prefix { $0 != "\n" })
             if let i = masked.firstIndex(of: first) { masked[i] = text }
         }
-        let json = ReportFolder.path == nil ? "" : self.masked(report.json).text
-        return RunOutcome(report: report, reasons: masked, text: server.masked(report.text), json: json)
-    }
-
-    private func masked(_ value: JSONValue) -> JSONValue {
-        switch value {
-        case .string(let text): .string(server.masked(text))
-        case .array(let items): .array(items.map(masked))
-        case .object(let members): .object(members.map { .init($0.name, masked($0.value)) })
-        case .null, .bool, .number: value
+        var outcome = RunOutcome(report: report, reasons: masked, text: server.masked(report.text))
+        if let place {
+            outcome.json = report.json.mappingTexts(server.masked).text
+            outcome.html = report.html(of: place.title, command: place.command, masked: server.masked)
         }
+        return outcome
     }
 
     /// Ends all connections. `done` is called when none is left; at once, the second time.
@@ -253,7 +257,10 @@ final class HostedReplay {
         for id in waiters.keys.sorted() { end(id, isCancelled: false) }
         bell?.close()
         bell = nil
-        server.stop(grace: 100_000_000, done)
+        server.stop(grace: 100_000_000) { [actual] in
+            try? actual?.finish()
+            done()
+        }
     }
 }
 
@@ -266,6 +273,8 @@ struct RunOutcome: Sendable {
     var text: String
     /// The report for machines, without secrets; empty when nobody wants it.
     var json = ""
+    /// The report as a page, without secrets; empty when nobody wants it.
+    var html = ""
 }
 
 extension Message {

@@ -44,6 +44,8 @@ public final class ReplayServer: Sendable {
     let tape: ShelvedTape
     let options: ReplayOptions
     let recording: TapeInTheMaking?
+    /// Where its report goes; nil: nobody wants one.
+    private let place: ReportPlace?
     /// Policies that somebody expected in a test, where, and whether that test was told already.
     let expected = Mutex<[(text: String, place: CallPlace, isTold: Bool)]>([])
     private let outcome = Mutex<RunOutcome?>(nil)
@@ -85,6 +87,7 @@ public final class ReplayServer: Sendable {
         let seed = options.seed ?? UInt64.random(in: 0..<1 << 53)
         let door = options.isSecure ? try TestAuthority.door() : nil
         let number = SharedLoop.number()
+        let place = ReportPlace.current(of: tape.name, number)
         let thread = try SharedLoop.thread()
         let listeners: [(name: String, address: Address)]
         do {
@@ -94,6 +97,7 @@ public final class ReplayServer: Sendable {
                     options: replay, faults: plan, seed: seed)
                 engine.tellsTape = true
                 let hosted = HostedReplay(engine, replay, on: loop)
+                if let place { hosted.record(to: place, of: tape.name, tape.upstreams) }
                 SharedLoop.Tenants.on(loop).replays[number] = hosted
                 let names: [String?] = tape.upstreams.names.isEmpty ? [nil] : tape.upstreams.names.map(Optional.some)
                 return try names.map { name in
@@ -107,7 +111,7 @@ public final class ReplayServer: Sendable {
         }
         return ReplayServer(
             thread, number, sink, tape, replay, seed, listeners.map { ($0.name, $0.address.description) },
-            isSecure: options.isSecure)
+            isSecure: options.isSecure, place: place)
     }
 
     private static func record(
@@ -134,14 +138,13 @@ public final class ReplayServer: Sendable {
         let tape = ShelvedTape(name: name, sessions: [], exchanges: [], upstreams: Upstreams(), size: 0)
         return ReplayServer(
             thread, number, sink, tape, replay, 0, [("main", address.description)], isSecure: options.isSecure,
-            path: rest,
-            recording: made)
+            place: ReportPlace.current(of: tape.name, number), path: rest, recording: made)
     }
 
     private init(
         _ thread: LoopThread, _ number: Int, _ sink: IssueSink, _ tape: ShelvedTape, _ options: ReplayOptions,
         _ seed: UInt64,
-        _ listeners: [(name: String, address: String)], isSecure: Bool,
+        _ listeners: [(name: String, address: String)], isSecure: Bool, place: ReportPlace?,
         path: String? = nil, recording: TapeInTheMaking? = nil
     ) {
         self.thread = thread
@@ -151,6 +154,7 @@ public final class ReplayServer: Sendable {
         self.options = options
         self.seed = seed
         self.recording = recording
+        self.place = place
         let scheme = isSecure ? "s://" : "://"
         let first = listeners.first
         let home = first?.name == "main" ? nil : first?.name
@@ -218,11 +222,11 @@ public final class ReplayServer: Sendable {
 
     func finish() async -> RunOutcome {
         if let outcome = outcome.withLock({ $0 }) { return outcome }
-        let number = number
+        let (number, place) = (number, place)
         if let recording { return await finish(recording) }
         // What clients have said before is in the kernel: it is heard in the rounds of the loop before the last.
         for _ in 0..<2 { try? await thread.run { _ in } }
-        let made = try? await thread.run { loop in SharedLoop.Tenants.on(loop).replays[number]?.finish() }
+        let made = try? await thread.run { loop in SharedLoop.Tenants.on(loop).replays[number]?.finish(place) }
         let outcome = (made ?? nil) ?? RunOutcome(report: .empty(seed: seed), reasons: [], text: "")
         let isFirst = self.outcome.withLock { known in
             if known != nil { return false }
@@ -268,7 +272,7 @@ public final class ReplayServer: Sendable {
     /// Stops, and records what speaks against a pass as issues of the test.
     func conclude(at place: CallPlace?) async {
         let outcome = await finish()
-        let written = ReportFolder.write(outcome, of: tape.name, number)
+        let written = self.place?.write(outcome) ?? ""
         if recording != nil, outcome.reasons.isEmpty { return sink.warn(outcome.text, at: place) }
         let told = expected.withLock { $0 }
         var left = outcome.reasons

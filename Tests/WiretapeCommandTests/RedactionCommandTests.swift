@@ -60,7 +60,7 @@ import WiretapeWire
         let run = try Binary.run("replay", path, "--report", scratch.path("out"), "--", "/bin/bash", "-c", script)
         #expect(run.code == 0, "\(run.err)")
         #expect(run.out.contains(#"{"you":"renewed-token-123"}"#))
-        for name in ["report.json", "report.txt", "report.xml", "actual.tape"] {
+        for name in ["report.html", "report.json", "report.txt", "report.xml", "actual.tape"] {
             let said = try String(contentsOfFile: scratch.path("out/\(name)"), encoding: .utf8)
             #expect(!said.contains("renewed-token"), "\(name)")
         }

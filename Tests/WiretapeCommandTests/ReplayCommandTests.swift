@@ -92,11 +92,26 @@ import WiretapeWire
         #expect(run.code == 0, "\(run.err)")
         #expect(FileManager.default.fileExists(atPath: scratch.path("out/report.json")))
         #expect(FileManager.default.fileExists(atPath: scratch.path("out/report.txt")))
+        let page = try String(contentsOfFile: scratch.path("out/report.html"), encoding: .utf8)
+        #expect(page.contains("session 1") && page.contains("--speed instant --seed"), "\(page)")
         let again = try Binary.run(
             "replay", scratch.path("out/actual.tape"), "--speed", "instant", "--", client, "--say", "one", "--say",
             "two",
             "--say", "three")
         #expect(again.code == 0, "\(again.err)")
+    }
+
+    /// The command that stands in the report does the same again.
+    @Test func anHTMLReportSaysHowToRunItAgain() throws {
+        let rule = "drop on ReceiveMessage[2]"
+        let run = try replay(["--report", scratch.path("out.html"), "--speed", "instant", "--fault", rule, "--quiet"])
+        let page = try String(contentsOfFile: scratch.path("out.html"), encoding: .utf8)
+        #expect(page.contains("<p class=\"word\">"), "\(run.err)")
+        let start = try #require(page.firstRange(of: "<pre class=\"command\">")?.upperBound)
+        let command = String(page[start...].prefix { $0 != "<" })
+        #expect(command.hasPrefix("wiretape replay chat.tape.gz") || command.hasPrefix("wiretape replay /"), "\(command)")
+        #expect(command.contains("--fault '\(rule)' --speed instant --seed "), "\(command)")
+        #expect(command.contains(" -- ") && !command.contains("--report") && !command.contains("--quiet"), "\(command)")
     }
 
     @Test func untilFinishedEndsByItself() throws {
@@ -124,7 +139,7 @@ import WiretapeWire
         ("--idle-cap", "x", "is no duration"), ("--threads", "2", "--threads is not built yet"),
         ("--fault", "rest after X", "--fault: 1:1: 'rest' is not a fault; did you mean 'reset'?"),
         ("--expect", "delay(1s)", "--expect: "), ("--ignore", "x", "--ignore: 'x' is not an ignore rule"),
-        ("--report", "x.html", ".html reports are not built yet"), ("--faults", "/nonexistent.yaml", "cannot be read"),
+        ("--report", "x.pdf", "'.pdf' is no kind of report"), ("--faults", "/nonexistent.yaml", "cannot be read"),
     ])
     func mistakesAreUsageErrors(_ option: String, _ value: String, _ text: String) throws {
         let run = try replay([option, value])

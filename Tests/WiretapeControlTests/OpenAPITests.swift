@@ -8,7 +8,7 @@ import WiretapeWire
         let spec = try OpenAPI.read()
         #expect(spec.root["openapi"]?.string == "3.1.0")
         #expect(
-            spec.operations == ControlOperation.allCases.map { "\($0.method) \($0.path) \($0.rawValue)" }.sorted())
+            spec.operations == ControlOperation.allCases.map { "\($0.method) \($0.path) \($0.name)" }.sorted())
         for operation in ControlOperation.allCases {
             #expect(
                 spec.queryNames(operation.method, operation.path).sorted() == operation.queryNames.sorted(),

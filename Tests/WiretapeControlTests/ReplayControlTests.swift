@@ -45,12 +45,36 @@ import WiretapeWire
         #expect(report["verdict"]?.string == "pass")
         #expect(try await api.get("/v1/report?format=text").text.contains("session 1 (signalr over ws)"))
         #expect(try await api.get("/v1/report?format=junit").text.contains("<testsuites"))
+        let page = try await api.get("/v1/report?format=html")
+        #expect(page.text.hasPrefix("<!DOCTYPE html>") && page.text.contains("session 1"))
+        #expect(page.headers.first("Content-Security-Policy")?.contains("sandbox") == true)
+        try await selectorsFindMessages(api, whole)
         await ada.stop()
         try await stage.stop()
         let told = try stage.with { residents, _ in residents.subscribers[0].names }
         #expect(told.first == "ready")
         #expect(told.contains("attempt") && told.contains("connected") && told.contains("finished"))
         #expect(told.filter { $0 == "message" }.count >= whole.count)
+    }
+
+    /// What a selector means is found as `wait` finds it, in as many answers as one likes.
+    private func selectorsFindMessages(_ api: APIClient, _ messages: [JSONValue]) async throws {
+        func numbers(_ query: String) async throws -> [Int] {
+            try await api.get("/v1/messages?where=\(query)").json["numbers"]?.array?.compactMap(\.int) ?? []
+        }
+        let received = messages.filter { $0["target"]?.string == "ReceiveMessage" }.compactMap { $0["n"]?.int }
+        #expect(received.count > 3)
+        #expect(try await numbers("ReceiveMessage") == received)
+        #expect(try await numbers("ReceiveMessage%5B2..3%5D") == Array(received[1...2]))
+        #expect(try await numbers("NoSuchThing").isEmpty)
+        // Behind the first two the third is the first, unless it is said how many were there.
+        let third = "ReceiveMessage%5B3%5D&after=\(received[1])"
+        #expect(try await numbers(third) == (received.count > 4 ? [received[4]] : []))
+        #expect(try await numbers(third + "&counted=2") == [received[2]])
+        let all = try await api.get("/v1/messages?where=message").json
+        #expect(all["more"]?.bool == false && all["counted"]?.int == all["numbers"]?.array?.count)
+        #expect(try await api.get("/v1/messages").error.contains("needs 'where'"))
+        #expect(try await api.get("/v1/messages?where=x%5B").error.contains("'where'"))
     }
 
     @Test func rulesAreChangedWhileTheRunGoesOn() async throws {
@@ -108,7 +132,7 @@ import WiretapeWire
             ("GET", "/v1/status?run=2", "", 404, "there is no run 2"),
             ("GET", "/v1/status?run=x", "", 400, "a whole number"),
             ("GET", "/v1/events?types=mesage", "", 400, "did you mean 'message'?"),
-            ("GET", "/v1/report?format=xml", "", 400, "json, text or junit"),
+            ("GET", "/v1/report?format=xml", "", 400, "json, text, junit or html"),
             ("POST", "/v1/wait", "{", 400, "the body is no JSON"),
             ("POST", "/v1/wait", "[]", 400, "a JSON object, found an array"),
             ("POST", "/v1/wait", "{}", 400, "the body needs 'for'"),

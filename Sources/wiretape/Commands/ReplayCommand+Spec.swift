@@ -174,8 +174,8 @@ extension ReplayCommand {
                     + "never came proves nothing."),
             OptionSpec(
                 "report", "PATH", .file,
-                "Write the report as JSON to a .json file, as JUnit XML to a .xml file, as text to a .txt file, all of them "
-                    + "into a directory; - is standard output."),
+                "Write the report as a page to an .html file, as JSON to a .json file, as JUnit XML to a .xml file, as text to a "
+                    + ".txt file, all of them and the tape of the run into a directory; - is JSON on standard output."),
             OptionGroup.events,
         ])
 

@@ -100,7 +100,9 @@ package struct ReplayCommand: Command {
     }
 
     private func write(_ report: ReplayReport, masked: (String) -> String = Log.masked) throws {
-        try target?.write(report, suite: String(path.split(separator: "/").last ?? "replay"), masked: masked)
+        try target?.write(
+            report, suite: String(path.split(separator: "/").last ?? "replay"), command: arguments.again(seed: seed),
+            masked: masked)
     }
 
     private func play(_ events: RunEvents?) throws -> Int32 {
@@ -127,7 +129,7 @@ package struct ReplayCommand: Command {
         let driver: any ReplayDriver = if let tape { try make(tape) } else { waiting }
         let first = try tape.map { listeners.first($0.sessions, upstreams) } ?? LoadedTape.firstSession(path: path)
         try target?.prepare()
-        let actual = try target?.actualTape.map { try ActualTape(path: $0, of: LoadedTape.name(path), upstreams) }
+        let actual = try target?.actualTape.map { try ActualTape(path: $0, of: LoadedTape.name(path), upstreams, tool: "wiretape/\(Tool.version)") }
         let shell = try RunShell(arguments)
         defer { shell.close() }
         let memory = MemoryBudget(memory: arguments.memory)

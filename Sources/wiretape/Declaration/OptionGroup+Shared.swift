@@ -155,8 +155,8 @@ extension OptionGroup {
                     + "does otherwise."),
             OptionSpec(
                 "report", "FILE", .file,
-                "Write attempts, faults and the verdict: to FILE.json, FILE.txt or FILE.xml (JUnit), or - for JSON on standard "
-                    + "output."),
+                "Write attempts, faults and the verdict: to FILE.html, FILE.json, FILE.txt or FILE.xml (JUnit), or - for JSON on "
+                    + "standard output."),
             events,
         ])
 

@@ -8,8 +8,9 @@ enum ReportTarget: Hashable, Sendable {
     case json(String)
     case text(String)
     case junit(String)
+    case html(String)
     case output
-    /// `report.json`, `report.txt`, `report.xml` and `actual.tape`, what really passed.
+    /// `report.html`, `report.json`, `report.txt`, `report.xml` and `actual.tape`, what really passed.
     case folder(String)
 
     init?(_ arguments: ParsedArguments) throws(UsageError) {
@@ -24,11 +25,10 @@ enum ReportTarget: Hashable, Sendable {
         case "txt"?: self = .text(path)
         case nil: self = .folder(path)
         case "xml"?: self = .junit(path)
-        case "html"?:
-            throw arguments.error("--report \(path): .html reports are not built yet; write .json, .xml or .txt")
+        case "html"?, "htm"?: self = .html(path)
         case let other?:
             throw arguments.error(
-                "--report \(path): '.\(other)' is no kind of report; write .json, .xml, .txt, a folder, or - for standard output"
+                "--report \(path): '.\(other)' is no kind of report; write .html, .json, .xml, .txt, a folder, or - for standard output"
             )
         }
     }
@@ -37,7 +37,7 @@ enum ReportTarget: Hashable, Sendable {
     func prepare() throws {
         switch self {
         case .folder(let path): try File.makeFolder(path)
-        case .json(let path), .text(let path), .junit(let path):
+        case .json(let path), .text(let path), .junit(let path), .html(let path):
             guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
             _ = try File.reading(String(path[..<slash]))
         case .output: break
@@ -48,9 +48,9 @@ enum ReportTarget: Hashable, Sendable {
     var files: [String] {
         switch self {
         case .output: []
-        case .json(let path), .text(let path), .junit(let path): [path]
+        case .json(let path), .text(let path), .junit(let path), .html(let path): [path]
         case .folder(let path):
-            ["report.json", "report.txt", "report.xml", "actual.tape"].map {
+            ["report.html", "report.json", "report.txt", "report.xml", "actual.tape"].map {
                 path + (path.hasSuffix("/") ? "" : "/") + $0
             }
         }
@@ -62,29 +62,23 @@ enum ReportTarget: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - suite: how JUnit names the run.
+    ///   - suite: how JUnit and HTML name the run.
+    ///   - command: what runs it again.
     ///   - masked: a text without secrets.
-    func write(_ report: ReplayReport, suite: String, masked: (String) -> String) throws {
-        let json = Self.masked(report.json, masked).text + "\n"
+    func write(_ report: ReplayReport, suite: String, command: String, masked: (String) -> String) throws {
+        let json = report.json.mappingTexts(masked).text + "\n"
         switch self {
         case .output: Console.output.writeJSON(json)
         case .json(let path): try Self.write(json, to: path)
         case .text(let path): try Self.write(masked(report.text), to: path)
         case .junit(let path): try Self.write(report.junit(suite: suite, masked: masked), to: path)
+        case .html(let path): try Self.write(report.html(of: suite, command: command, masked: masked), to: path)
         case .folder(let path):
             let folder = path + (path.hasSuffix("/") ? "" : "/")
             try Self.write(json, to: folder + "report.json")
             try Self.write(masked(report.text), to: folder + "report.txt")
             try Self.write(report.junit(suite: suite, masked: masked), to: folder + "report.xml")
-        }
-    }
-
-    private static func masked(_ value: JSONValue, _ mask: (String) -> String) -> JSONValue {
-        switch value {
-        case .string(let text): .string(mask(text))
-        case .array(let items): .array(items.map { masked($0, mask) })
-        case .object(let members): .object(members.map { .init($0.name, masked($0.value, mask)) })
-        case .null, .bool, .number: value
+            try Self.write(report.html(of: suite, command: command, masked: masked), to: folder + "report.html")
         }
     }
 

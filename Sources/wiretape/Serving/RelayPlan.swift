@@ -23,6 +23,8 @@ struct RelayPlan {
     let faults: FaultArguments
     let expectations: [Expectation]
     let report: ReportTarget?
+    /// As it was asked, for a report that says how to do it again.
+    let asked: ParsedArguments
     let events: EventsTarget?
     let control: ControlDoor?
     /// Whose certificates upstreams may show.
@@ -31,6 +33,7 @@ struct RelayPlan {
     let doors: TLSDoors
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
+        asked = arguments
         memory = arguments.memory
         faults = try FaultArguments(arguments)
         report = try ReportTarget(arguments)
@@ -90,7 +93,7 @@ struct RelayPlan {
         }
         if case .folder(let path) = report {
             throw arguments.error(
-                "--report \(path): name a file, such as report.json; folders are made by 'wiretape replay'")
+                "--report \(path): name a file, such as report.html; folders are made by 'wiretape replay'")
         }
         trust =
             arguments.has("insecure-upstream")

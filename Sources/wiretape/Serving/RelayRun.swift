@@ -186,7 +186,8 @@ final class RelayRun {
     func tell(_ own: Verdict, _ log: Log) throws -> Verdict {
         if let summary = memory.summary { log.warning(summary) }
         guard let report = report ?? faults?.report(plan.expectations, at: shell.loop.now) else { return own }
-        try plan.report?.write(report, suite: "live", masked: Log.masked)
+        try plan.report?.write(
+            report, suite: "live", command: plan.asked.again(seed: report.seed), masked: Log.masked)
         if log.level == .info { Console.error.write(Log.masked(report.text)) }
         guard own.code == 0, report.exitCode != 0 else { return own }
         return Verdict(.failed, report.exitCode, Log.masked(report.summary))
