@@ -153,6 +153,15 @@ package enum ConnectionEnd: Hashable, Sendable {
     /// A close frame, then FIN. Any code, also those that must not be on the wire.
     case close(code: UInt16?, reason: String)
 
+    /// The effect of a rule that wants it.
+    package var effect: FaultEffect {
+        switch self {
+        case .reset: .reset
+        case .fin: .disconnect
+        case .close(let code, let reason): .close(code: code, reason: reason)
+        }
+    }
+
     /// As reports name it: `reset`, `fin`, `close`, `close 1011`.
     package var text: String {
         switch self {
@@ -217,16 +226,6 @@ package struct Outage: Hashable, Sendable {
 
     package enum Cut: Hashable, Sendable {
         case none, reset, disconnect, close(UInt16)
-
-        /// As an effect of its own; nil for none.
-        package var verdict: FaultEffect? {
-            switch self {
-            case .none: nil
-            case .reset: .reset
-            case .disconnect: .disconnect
-            case .close(let code): .close(code: code, reason: "")
-            }
-        }
 
         /// As an end of a connection; nil for none.
         package var end: ConnectionEnd? {

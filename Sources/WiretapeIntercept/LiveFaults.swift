@@ -7,7 +7,7 @@ package import WiretapeRuntime
 package import WiretapeWire
 
 /// The rules of a run and the sessions that pass, for all connections of one loop: which session and attempt a request
-/// belongs to, which message is the how-manieth, what the rules say to it, and what came of it all. It has no sockets and
+/// belongs to, which number a message has, what the rules say to it, and what came of it all. It has no sockets and
 /// no clock; what the protocols mean, the codecs say.
 ///
 /// A session is found by what its requests name it by, else by its client: a request of the same route and identity

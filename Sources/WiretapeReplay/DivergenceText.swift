@@ -48,7 +48,7 @@ enum DivergenceText {
     /// Differences that are shown and accepted at once.
     private static let most = 4
 
-    /// The how manyth client message of its label the step is.
+    /// The number of the step among the client messages of its label, from 1.
     private static func ordinal(of step: Int, in run: SessionRun) -> Int {
         let name = run.script.name(step)
         return (0...step).count {

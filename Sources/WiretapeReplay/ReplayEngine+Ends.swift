@@ -195,7 +195,8 @@ extension ReplayEngine {
     enum Stay {
         /// The client may go on with it where the protocol lets it.
         case resumable
-        /// As before, and it is no end if the client does.
+        /// The client may go on with it where the protocol lets it. The connection counts as ended only when the client does
+        /// not.
         case unsettled
         /// Nobody has told the client that it is over.
         case over

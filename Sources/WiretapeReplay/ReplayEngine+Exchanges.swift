@@ -65,7 +65,7 @@ extension ReplayEngine {
         give(list, place, in: tapeRun, c, asked, fate, moment, into: &out)
     }
 
-    /// The how manyth answer of equal requests, as it was.
+    /// Equal requests get their recorded answers in turn: this is the one of that place.
     private mutating func give(
         _ list: Int, _ place: Int, in tapeRun: Int, _ c: ConnectionID, _ asked: StreamOpening, _ fate: RequestFate?,
         _ moment: FaultMoment, into out: inout [ReplayAction]

@@ -164,7 +164,7 @@ package struct ReplayEngine {
         now.since(clock.lastActivity) >= ReplayEngine.idleTime && isPlayed
     }
 
-    /// The same, however short ago the last of it was.
+    /// Whether all of that is true, however short ago the last connection was closed.
     package var isPlayed: Bool {
         guard exchanges.underWay.isEmpty,
             !runs.isEmpty || (library.sessions.isEmpty && !exchanges.isEmpty && unplayed.isEmpty)

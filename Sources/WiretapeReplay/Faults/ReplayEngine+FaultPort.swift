@@ -114,7 +114,7 @@ extension ReplayEngine: FaultPort {
     ) {
         guard let c else { return }
         guard wait == 0 else {
-            let ending = Link.Ending(verdict: end == .reset ? .reset : .disconnect, hit: nil, isToldAlready: true)
+            let ending = Link.Ending(verdict: end.effect, hit: nil, isToldAlready: true)
             return rules.add(
                 .init(
                     connection: c, ticket: 0, ending: ending, moment: FaultMoment(session: 0), run: r,

@@ -11,7 +11,7 @@ extension ReplayEngine {
     /// alive, too: were it cut beforehand, the client's next attempt might be lost on the way and nobody would know of it.
     mutating func begin(_ outage: Outage, by hit: FaultHit, into out: inout [ReplayAction]) {
         rules.begin(outage, by: hit, at: now)
-        guard let verdict = outage.cut.verdict, let end = outage.cut.end else { return }
+        guard let end = outage.cut.end else { return }
         let linked = runs.indices.filter { runs[$0].isConnected }.sorted {
             (runs[$0].session.number, runs[$0].run) < (runs[$1].session.number, runs[$1].run)
         }
@@ -21,7 +21,7 @@ extension ReplayEngine {
                 leave(r, by: "fault:\(hit.name)", how: end.text, .gone)
                 continue
             }
-            let ending = Link.Ending(verdict: verdict, hit: hit, isToldAlready: true)
+            let ending = Link.Ending(verdict: end.effect, hit: hit, isToldAlready: true)
             if runs[r].link?.isCut == true { runs[r].link?.cut = .none }
             carryOut(ending, of: r, complete: true, into: &out)
         }

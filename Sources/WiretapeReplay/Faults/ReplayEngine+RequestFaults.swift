@@ -101,7 +101,7 @@ extension ReplayEngine {
         out.append(.awaitAcknowledged(c, ticket: ticket))
     }
 
-    /// The same for a request that opened a connection of the session.
+    /// What follows the answer to a request that opened a connection of the session, once the client has it.
     /// - Returns: whether anything follows: the session says nothing before that.
     mutating func cutAfterOpening(_ fate: RequestFate?, of r: Int, into out: inout [ReplayAction]) -> Bool {
         guard let ending = fate?.following else { return false }

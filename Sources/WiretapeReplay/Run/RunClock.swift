@@ -25,6 +25,6 @@ struct RunClock: Sendable {
     /// Nanoseconds since the first thing that happened; 0 before it.
     var elapsed: UInt64 { now.since(origin ?? now) }
 
-    /// The same, nil before it.
+    /// Nanoseconds since the run began; nil: it has not begun.
     var sinceOrigin: UInt64? { origin.map { now.since($0) } }
 }

@@ -82,7 +82,7 @@ struct RunFaults {
     // MARK: What they decide
 
     /// About a message, either way.
-    /// - Parameter ordinal: the how many-th of its direction it is in its session.
+    /// - Parameter ordinal: its number among the messages of its direction in its session, from 1.
     mutating func judge(_ message: Message, ordinal: Int, _ moment: FaultMoment) -> MessageFate? {
         MessageFate(engine.message(message, ordinal: ordinal, moment))
     }
@@ -94,7 +94,7 @@ struct RunFaults {
     }
 
     /// About a request and its answer.
-    /// - Parameter ordinal: the how many-th of its session it is; nil: of the run.
+    /// - Parameter ordinal: its number among the requests of its session, from 1; nil: it is counted in the run.
     mutating func judge(
         _ head: RequestHead, _ kind: ExchangeKind, ordinal: Int?, _ moment: FaultMoment
     ) -> RequestFate? {

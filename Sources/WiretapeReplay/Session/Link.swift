@@ -67,7 +67,7 @@ struct Link: Sendable {
     /// When the client was heard last.
     struct Hearing: Sendable {
         var heard: WireInstant
-        /// The same of what was neither a keepalive nor an acknowledgement.
+        /// When the client last said something that was neither a keepalive nor an acknowledgement.
         var spoke: WireInstant
         /// Requests that are not on the tape and came before the protocol's opening was through: they are refused then.
         var strangers: [Message] = []

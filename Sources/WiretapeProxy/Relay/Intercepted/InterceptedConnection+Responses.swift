@@ -304,7 +304,8 @@ extension InterceptedConnection {
     /// What stands behind an answer, and the next request.
     func exchangeEnded(_ live: LiveExchange, at now: WireInstant) {
         follow(live, at: now)
-        guard !isOver else { return }
+        // An end that a rule wants is on its way to the client, and is the end of this stream: the server's comes too late.
+        guard !isOver, ends.pending == nil || http.stream == nil else { return }
         lastPoll = live.kind == .poll ? live : nil
         http.finish()
         let early = http.early

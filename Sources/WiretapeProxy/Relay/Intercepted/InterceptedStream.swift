@@ -56,7 +56,7 @@ struct InterceptedStream {
         return found
     }
 
-    /// The same of bytes without content codings.
+    /// Cuts bytes that have no content codings at their payloads.
     private mutating func cut(_ bytes: [UInt8]) -> (units: [Unit], loose: [UInt8]) {
         let found = pieces(bytes)
         left += found.units.reduce(found.loose.count) { $0 + $1.raw.count }
