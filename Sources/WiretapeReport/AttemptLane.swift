@@ -60,7 +60,8 @@ struct AttemptLane {
         if isConnected { text += bar("on", ready, end, y: 6, height: 10) }
         if let ended = attempt.ended {
             let isClient = ended.by == "client"
-            text += "<text class=\"stop \(isClient ? "client" : "cut")\" x=\"\(place(ended.time))\" y=\"16\" text-anchor=\"middle\">"
+            text +=
+                "<text class=\"stop \(isClient ? "client" : "cut")\" x=\"\(place(ended.time))\" y=\"16\" text-anchor=\"middle\">"
             text += "\(isClient ? "┤" : "✕")</text>"
         }
         for one in fired {

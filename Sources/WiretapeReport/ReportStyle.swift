@@ -26,7 +26,7 @@ enum ReportStyle {
         article{border-top:1px solid var(--line);padding-top:12px;display:grid;gap:6px}h2+article{border-top:0;padding-top:0}
         .divergence dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:4px 14px;align-items:baseline}
         .divergence dd{overflow-wrap:anywhere;white-space:pre-wrap;padding:3px 8px;border-radius:6px;background:var(--sunken)}
-        .divergence .recorded{background:var(--good-soft)}.divergence .received{background:var(--bad-soft)}
+        .divergence .was{background:var(--good-soft)}.divergence .came{background:var(--bad-soft)}
         .lanes{display:grid;gap:2px}.lane{display:grid;grid-template-columns:26px minmax(0,1fr) minmax(0,1fr);gap:10px;align-items:center}
         .lane .n{color:var(--faint);text-align:right;font-variant-numeric:tabular-nums}.lane .says{font-size:13.5px;overflow-wrap:anywhere}
         .lane svg{width:100%;overflow:visible}svg text{font-size:11px;fill:var(--faint)}.base{stroke:var(--line)}.wait{stroke:var(--faint);stroke-width:2;stroke-dasharray:2 4}

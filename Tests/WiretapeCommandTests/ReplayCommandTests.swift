@@ -109,7 +109,8 @@ import WiretapeWire
         #expect(page.contains("<p class=\"word\">"), "\(run.err)")
         let start = try #require(page.firstRange(of: "<pre class=\"command\">")?.upperBound)
         let command = String(page[start...].prefix { $0 != "<" })
-        #expect(command.hasPrefix("wiretape replay chat.tape.gz") || command.hasPrefix("wiretape replay /"), "\(command)")
+        #expect(
+            command.hasPrefix("wiretape replay chat.tape.gz") || command.hasPrefix("wiretape replay /"), "\(command)")
         #expect(command.contains("--fault '\(rule)' --speed instant --seed "), "\(command)")
         #expect(command.contains(" -- ") && !command.contains("--report") && !command.contains("--quiet"), "\(command)")
     }

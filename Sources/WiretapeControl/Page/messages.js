@@ -15,13 +15,14 @@ export const follows = signal(true);
 /** A rule that was begun elsewhere, for the form of rules. */
 export const begun = signal("");
 
-/** Moves the selection by rows; from nothing to the last one. */
+/** Moves the selection by rows, by -Infinity to the first one; from nothing to the first or the last one. */
 export function move(by) {
   const filter = run.value?.filter;
   if (!filter || !filter.shown.value) return;
   const total = filter.shown.value;
   const now = selected.value === null ? -1 : indexOf(filter, selected.value);
-  const next = now < 0 ? (by > 0 ? 0 : total - 1) : Math.min(total - 1, Math.max(0, now + by));
+  const aim = now >= 0 || !Number.isFinite(by) ? now + by : by > 0 ? 0 : total - 1;
+  const next = Math.min(total - 1, Math.max(0, aim));
   follows.value = false;
   selected.value = filter.place(next);
 }

@@ -125,7 +125,7 @@ package struct ReplayCommand: Command {
         let driver: any ReplayDriver = if let tape { try make(tape) } else { waiting }
         let first = try tape.map { listeners.first($0.sessions, upstreams) } ?? LoadedTape.firstSession(path: path)
         try target?.prepare()
-        let actual = try target?.actualTape.map { try ActualTape(path: $0, of: LoadedTape.name(path), upstreams, tool: "wiretape/\(Tool.version)") }
+        let actual = try actualTape(upstreams)
         let shell = try RunShell(arguments)
         defer { shell.close() }
         let memory = MemoryBudget(memory: arguments.memory)
@@ -169,6 +169,13 @@ package struct ReplayCommand: Command {
             log.warning("--events: the lines are not complete: \(why)")
         }
         return verdict.tell(arguments)
+    }
+
+    /// The tape of the run, if it is wanted.
+    private func actualTape(_ upstreams: Upstreams) throws -> ActualTape? {
+        try target?.actualTape.map {
+            try ActualTape(path: $0, of: LoadedTape.name(path), upstreams, tool: "wiretape/\(Tool.version)")
+        }
     }
 
     /// Opens the listeners.
