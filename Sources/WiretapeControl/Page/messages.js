@@ -141,7 +141,7 @@ function FilterBar() {
     </select>`}
     <label class="check"><input type="checkbox" checked=${filter.events.value} onChange=${(e) => (filter.events.value = e.target.checked)} />events</label>
     <label class="check"><input type="checkbox" checked=${filter.keepalives.value} onChange=${(e) => (filter.keepalives.value = e.target.checked)} />pings</label>
-    <span class="push note">${count(filter.shown.value)} rows</span>
+    <span class="push note">${count(filter.shown.value)} ${filter.shown.value === 1 ? "row" : "rows"}</span>
     <button type="button" class="small" aria-pressed=${follows.value} title="keep the latest in view (f)"
       onClick=${() => (follows.value = !follows.value)}>${follows.value ? "Following" : "Follow"}</button>
   </div>

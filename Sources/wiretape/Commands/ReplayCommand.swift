@@ -52,6 +52,10 @@ package struct ReplayCommand: Command {
         target = try ReportTarget(arguments)
         events = try EventsTarget(arguments)
         control = try ControlDoor(arguments)
+        if options.speed == .step, control == nil {
+            throw arguments.error(
+                "--speed step needs somebody who steps: open the control API, and its page, with --control")
+        }
         if path == "-" { throw arguments.error("FILE -: a tape on standard input is not built yet; name a file") }
         if target == .output, arguments.has("json") {
             throw arguments.error("--report - and --json both want standard output")

@@ -24,7 +24,6 @@ import shutil
 import signal
 import sys
 import time
-import urllib.request
 from typing import Any
 
 from wiretape_tools.acceptance.control import read_feed
@@ -187,7 +186,6 @@ def follow(browser: Browser) -> str:
             page.fill("#find", "ReceiveMessage[")
             wait(page, "the API's words for a selector that is none", has("'where'", ".messages"))
             page.fill("#find", "")
-            step(page, wiretape)
             judge(page)
             browser.check("the page")
         for name, dark, width, height in (("dark", True, 1400, 880), ("narrow", False, 390, 800), ("narrow-dark", True, 390, 800)):
@@ -204,37 +202,54 @@ def follow(browser: Browser) -> str:
                     fits(page, f"{name}, {one}")
         browser.check("the page, narrow and dark")
         wiretape.stop()
+    step(browser)
     return "follow: messages, rules, steps, acts, policies, marks, filters and keys against a live client; three sizes and colours"
 
 
-def step(page: Any, wiretape: Wiretape) -> None:
-    """A session is held before it says anything of the tape, stepped, and let go; its connection is reset."""
-    ask = urllib.request.Request(wiretape.ready["control"] + "/v1/faults", method="DELETE")
-    urllib.request.urlopen(ask, timeout=10).close()
-    page.click("[data-name=steps]")
-    before = page.evaluate("document.querySelectorAll('.stepped').length")
-    with chat(wiretape.url, "--until", "99", "--reconnect", "200ms,200ms") as client:
-        wait(page, "another session to step", f"document.querySelectorAll('.stepped').length > {before}")
-        last = page.locator(".stepped").last
-        last.get_by_role("button", name="Pause").click()
-        last.get_by_role("button", name="Step").wait_for(timeout=10_000)
-        last.get_by_role("button", name="Step").click()
-        last.locator("input").fill("ReceiveMessage[1]")
-        last.locator("input").press("Enter")
-        page.wait_for_timeout(200)
-        shot(page, "steps")
-        last.get_by_role("button", name="Resume").click()
-        page.fill("#mark", "the user pressed <b>send</b>")
-        page.press("#mark", "Enter")
-        wait(page, "the mark", has("the user pressed <b>send</b>", ".marks"))
-        page.click("[data-name=connections]")
-        wait(page, "a live connection", "!!document.querySelector('.connections li')")
-        if not page.locator(".acts").count():
-            page.locator(".row-button").last.click()
-        shot(page, "connections")
-        page.get_by_role("button", name="Reset", exact=True).click()
-        wait(page, "what the act did", has("control", ".list"), 15)
-        client.kill()
+def step(browser: Browser) -> None:
+    """A session that is held from its beginning is stepped and let go; its clock is stopped; its connection is reset."""
+    arguments = ["replay", TAPE, "--control", "127.0.0.1:0", "--speed", "step", "--on-divergence", "warn", "--clients", "9"]
+    with Wiretape(arguments, WORK / "step.err") as wiretape:
+        home = wiretape.ready["control"] + "/"
+        with browser.page(home) as page, chat(wiretape.url, "--until", "99", "--reconnect", "200ms,200ms"):
+            page.goto(home)
+            wait(page, "the page follows the run", has("live", ".head"))
+            page.click("[data-name=steps]")
+            wait(page, "a session that is held", has("held", ".stepped"))
+            page.wait_for_timeout(300)
+            if page.evaluate(has("Welcome", ".list")):
+                raise Failed("a session that is held has said something of its tape")
+            page.get_by_role("button", name="Step", exact=True).click()
+            wait(page, "one message leaves", has("Welcome", ".list"))
+            page.wait_for_timeout(300)
+            if page.evaluate(has('ReceiveMessage("bob"', ".list")):
+                raise Failed("more than one message has left")
+            page.fill("[id^=until]", "ReceiveMessage[1]")
+            page.press("[id^=until]", "Enter")
+            wait(page, "all up to a message leave", has('ReceiveMessage("bob", "hi ada")', ".list"))
+            page.get_by_role("button", name="Stop it").click()
+            wait(page, "the clock stands", has("stands", ".panel"))
+            shot(page, "steps")
+            page.get_by_role("button", name="Let it run").click()
+            page.evaluate("document.activeElement.blur()")
+            page.keyboard.press("p")
+            wait(page, "the session runs", has("Pause", ".stepped"))
+            page.fill("#mark", "the user pressed <b>send</b>")
+            page.press("#mark", "Enter")
+            wait(page, "the mark", has("the user pressed <b>send</b>", ".marks"))
+            page.click("[data-name=connections]")
+            wait(page, "a live connection", "!!document.querySelector('.acts')")
+            shot(page, "connections")
+            page.fill("#inject", "{")
+            page.press("#inject", "Enter")
+            wait(page, "what is no JSON is told", has("is no JSON", ".panel .error"))
+            page.fill("#inject", '{"type":1,"target":"ReceiveMessage","arguments":["eve","from the page"]}')
+            page.press("#inject", "Enter")
+            wait(page, "a message that was injected", has("from the page", ".list"))
+            page.get_by_role("button", name="Reset", exact=True).click()
+            wait(page, "what the act did", has("rule 'control' fired: reset", ".list"), 15)
+        browser.check("steps and acts")
+        wiretape.stop()
 
 
 def judge(page: Any) -> None:
