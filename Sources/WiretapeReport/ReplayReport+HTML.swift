@@ -173,7 +173,7 @@ private struct HTMLReport {
                     one.session == 0 ? "" : "\(one.session)\(one.run > 1 ? ".\(one.run)" : "")",
                     pill(one.met ? "good" : one.isJudged ? "bad" : "warn", one.word), safe(one.expected),
                     safe(one.actual),
-                    safe(one.reason),
+                    safe(Self.unprefixed(one.reason)),
                 ]
             })
         text += "</section>\n"

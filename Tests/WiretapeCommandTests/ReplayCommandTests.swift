@@ -103,7 +103,7 @@ import WiretapeWire
 
     /// The command that stands in the report does the same again.
     @Test func anHTMLReportSaysHowToRunItAgain() throws {
-        let rule = "drop on ReceiveMessage[2]"
+        let rule = "delay(1ms) on ReceiveMessage[2]"
         let run = try replay(["--report", scratch.path("out.html"), "--speed", "instant", "--fault", rule, "--quiet"])
         let page = try String(contentsOfFile: scratch.path("out.html"), encoding: .utf8)
         #expect(page.contains("<p class=\"word\">"), "\(run.err)")
