@@ -12,6 +12,20 @@ package struct Judgement: Hashable, Sendable {
     /// Why it is not met or not judged; empty when it is met.
     package var reason: String
 
+    package init(
+        policy: String, session: Int, run: Int, met: Bool, isJudged: Bool = true, expected: String, actual: String,
+        reason: String
+    ) {
+        self.policy = policy
+        self.session = session
+        self.run = run
+        self.met = met
+        self.isJudged = isJudged
+        self.expected = expected
+        self.actual = actual
+        self.reason = reason
+    }
+
     /// `met`, `not met`, `not judged`.
     package var word: String { met ? "met" : isJudged ? "not met" : "not judged" }
 }

@@ -191,7 +191,8 @@ package final class ControlServer {
         }
         switch found {
         case .nothing:
-            connection.answer(.unknown("there is no \(Summary.line(head.path)) in this API; docs/openapi.json lists what there is"))
+            connection.answer(
+                .unknown("there is no \(Summary.line(head.path)) in this API; docs/openapi.json lists what there is"))
         case .otherMethods(let methods):
             let allow = HeaderField("Allow", methods.joined(separator: ", "))
             if head.method == "OPTIONS" { return connection.allow(allow, head) }

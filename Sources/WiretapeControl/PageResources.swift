@@ -376,7 +376,7 @@ function Head() {
     ${current.id !== 1 && !end && html`<button type="button" class="small" onClick=${endRun}>End run</button>`}
     ${address && html`<button type="button" class="address" title="copy the address for your client" onClick=${() => navigator.clipboard?.writeText(address).then(() => say("copied"), () => say("the browser does not let this page copy", "bad"))}>${line(address)}</button>`}
     <span class="push"></span>
-    ${status?.clock && !end && html`<span class="note clock" title="the client's clock">${status.clock.mode === "manual" ? "⏸ " : ""}${stamp(status.clock.t_ms)}</span>`}
+    ${status?.clock && !end && html`<span class="note clock" title="the client's clock">${stamp(status.clock.t_ms)}${status.clock.mode === "manual" ? " (stands)" : ""}</span>`}
     ${word && html`<button type="button" class=${`pill ${kindOf(word)}`} title="the verdict so far" onClick=${() => show("verdict")}>${word}${end ? "" : " so far"}</button>`}
     <span class=${`pill ${kind}`} role="status" title=${current.linkError.value ?? "the stream of events"}>${text}</span>
     <button type="button" class="icon" title="light or dark" aria-label="light or dark" onClick=${otherTheme}>◐</button>
@@ -517,13 +517,14 @@ export const follows = signal(true);
 /** A rule that was begun elsewhere, for the form of rules. */
 export const begun = signal("");
 
-/** Moves the selection by rows; from nothing to the last one. */
+/** Moves the selection by rows, by -Infinity to the first one; from nothing to the first or the last one. */
 export function move(by) {
   const filter = run.value?.filter;
   if (!filter || !filter.shown.value) return;
   const total = filter.shown.value;
   const now = selected.value === null ? -1 : indexOf(filter, selected.value);
-  const next = now < 0 ? (by > 0 ? 0 : total - 1) : Math.min(total - 1, Math.max(0, now + by));
+  const aim = now >= 0 || !Number.isFinite(by) ? now + by : by > 0 ? 0 : total - 1;
+  const next = Math.min(total - 1, Math.max(0, aim));
   follows.value = false;
   selected.value = filter.place(next);
 }
@@ -642,7 +643,7 @@ function FilterBar() {
     </select>`}
     <label class="check"><input type="checkbox" checked=${filter.events.value} onChange=${(e) => (filter.events.value = e.target.checked)} />events</label>
     <label class="check"><input type="checkbox" checked=${filter.keepalives.value} onChange=${(e) => (filter.keepalives.value = e.target.checked)} />pings</label>
-    <span class="push note">${count(filter.shown.value)} rows</span>
+    <span class="push note">${count(filter.shown.value)} ${filter.shown.value === 1 ? "row" : "rows"}</span>
     <button type="button" class="small" aria-pressed=${follows.value} title="keep the latest in view (f)"
       onClick=${() => (follows.value = !follows.value)}>${follows.value ? "Following" : "Follow"}</button>
   </div>
@@ -894,10 +895,11 @@ main.one .timeline { max-height: none; border: 0; flex: 1; }
 .more { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 12px; padding: 4px 8px 8px 30px; font-size: 12.5px; }
 dt { color: var(--faint); }
 .more dd, .detail dd { overflow-wrap: anywhere; }
-.legend { display: flex; align-items: center; gap: 6px; font-size: 11.5px; color: var(--faint); padding-top: 8px; flex-wrap: wrap; }
-.legend .key { display: inline-block; width: 22px; position: static; transform: none; margin-left: 8px; }
+.legend { display: flex; align-items: center; gap: 2px 14px; font-size: 11.5px; color: var(--faint); padding-top: 8px; flex-wrap: wrap; }
+.legend > span { display: inline-flex; align-items: center; gap: 6px; }
+.legend .key { width: 22px; transform: none; }
 .legend .key.fired { width: 0; margin-top: 6px; }
-.legend .stop { transform: none; margin-left: 8px; }
+.legend .stop { transform: none; font-style: normal; }
 
 /* Messages. */
 .messages { flex: 1; min-height: 0; display: flex; flex-direction: column; background: var(--card); min-width: 0; }
@@ -958,7 +960,9 @@ dt { color: var(--faint); }
 .row-button { display: flex; gap: 9px; align-items: baseline; width: 100%; border: 0; background: none; text-align: left; padding: 7px 10px; overflow: hidden; }
 .row-button .push { overflow: hidden; text-overflow: ellipsis; }
 .acts { display: grid; gap: 11px; padding: 8px 10px 12px; border-top: 1px solid var(--line); }
-.acts form.line label { min-width: 82px; font-size: 12.5px; color: var(--faint); }
+.acts form.line { flex-wrap: nowrap; }
+.acts form.line input, .acts form.line select { flex: 1 1 60px; width: 60px; }
+.acts form.line label { min-width: 76px; font-size: 12.5px; color: var(--faint); }
 .acts form.line button { margin-left: auto; }
 .plain { display: grid; gap: 10px; }
 .stepped { display: grid; gap: 8px; }
@@ -2019,8 +2023,8 @@ export function Timeline() {
     <div class="scale" aria-hidden="true"><span class="track">${ticks.map((at) => html`<span style=${{ left: `${(100 * at) / span}%` }}>${label(at)}</span>`)}</span></div>
     ${sessions.slice(0, MOST_SESSIONS).map((s) => html`<${Session} key=${s.id} session=${s} span=${span} now=${now} marks=${current.faultMarks} />`)}
     ${sessions.length > MOST_SESSIONS && html`<p class="hint">${count(sessions.length - MOST_SESSIONS)} more sessions are in the report</p>`}
-    <p class="legend" aria-hidden="true"><span class="key wait"></span>waits <span class="key try"></span>tries <span class="key on"></span>connected
-      <span class="key fired"></span>fault <span class="stop fault">✕</span>cut <span class="stop client">┤</span>left</p>
+    <p class="legend" aria-hidden="true"><span><i class="key wait"></i> waits</span><span><i class="key try"></i> tries</span><span><i class="key on"></i> connected</span>
+      <span><i class="key fired"></i> fault</span><span><i class="stop fault">✕</i> cut</span><span><i class="stop client">┤</i> left</span></p>
   </section>`;
 }
 

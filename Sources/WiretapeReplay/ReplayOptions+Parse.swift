@@ -8,13 +8,10 @@ extension ReplayOptions.Speed {
     package init(parsing text: String) throws(OptionError) {
         switch text {
         case "instant": self = .instant
-        case "step":
-            throw OptionError(
-                "--speed step needs somebody who steps, and only a program that embeds the replay can as yet; use instant, "
-                    + "or a number such as 1 or 10")
+        case "step": self = .step
         default:
             guard let factor = Double(text), factor > 0, factor.isFinite else {
-                throw OptionError("'\(text)' is not a speed; use a number above 0 (1 is as recorded) or instant")
+                throw OptionError("'\(text)' is not a speed; use a number above 0 (1 is as recorded), instant or step")
             }
             self = .factor(factor)
         }

@@ -60,7 +60,9 @@ struct AttemptLane {
         if isConnected { text += bar("on", ready, end, y: 6, height: 10) }
         if let ended = attempt.ended {
             let isClient = ended.by == "client"
-            text += "<text class=\"stop \(isClient ? "client" : "cut")\" x=\"\(place(ended.time))\" y=\"16\" text-anchor=\"middle\">"
+            let kind = isClient || ended.by == "server" ? "left" : "cut"
+            text +=
+                "<text class=\"stop \(kind)\" x=\"\(place(ended.time))\" y=\"16\" text-anchor=\"middle\">"
             text += "\(isClient ? "┤" : "✕")</text>"
         }
         for one in fired {

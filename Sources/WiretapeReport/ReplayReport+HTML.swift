@@ -38,7 +38,8 @@ private struct HTMLReport {
         expectations()
         faults()
         requests()
-        text += "<section><details><summary>The report as text</summary><pre>\(safe(report.text))</pre></details></section>\n"
+        text +=
+            "<section><details><summary>The report as text</summary><pre>\(safe(report.text))</pre></details></section>\n"
         text += "</main></body></html>\n"
     }
 
@@ -56,7 +57,9 @@ private struct HTMLReport {
     private func row(_ cells: [String]) -> String { "<tr>" + cells.map { "<td>\($0)</td>" }.joined() + "</tr>\n" }
 
     private mutating func table(_ names: [String], _ rows: [[String]]) {
-        text += "<div class=\"wide\"><table><thead><tr>" + names.map { "<th>\($0)</th>" }.joined() + "</tr></thead><tbody>\n"
+        text +=
+            "<div class=\"wide\"><table><thead><tr>" + names.map { "<th>\($0)</th>" }.joined()
+            + "</tr></thead><tbody>\n"
         for cells in rows { text += row(cells) }
         text += "</tbody></table></div>\n"
     }
@@ -78,9 +81,12 @@ private struct HTMLReport {
 
     private mutating func head(_ suite: String) {
         text = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-        text += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        text += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\">\n"
-        text += "<title>\(report.verdict.rawValue): \(safe(suite))</title>\n<style>\(ReportStyle.text)</style></head><body><main>\n"
+        text +=
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        text +=
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\">\n"
+        text +=
+            "<title>\(report.verdict.rawValue): \(safe(suite))</title>\n<style>\(ReportStyle.text)</style></head><body><main>\n"
     }
 
     private mutating func summary(_ suite: String, _ command: String?) {
@@ -127,7 +133,9 @@ private struct HTMLReport {
             let rest = lines.dropFirst().map(Self.named)
             if !rest.isEmpty {
                 text += "<dl>\n"
-                for (name, value) in rest { text += "<dt>\(safe(name))</dt><dd class=\"\(Self.kind(name))\">\(safe(value))</dd>\n" }
+                for (name, value) in rest {
+                    text += "<dt>\(safe(name))</dt><dd class=\"\(Self.kind(name))\">\(safe(value))</dd>\n"
+                }
                 text += "</dl>\n"
             }
             text += "</article>\n"
@@ -147,8 +155,8 @@ private struct HTMLReport {
 
     private static func kind(_ name: String) -> String {
         switch name {
-        case "recorded": "recorded"
-        case "received": "received"
+        case "recorded": "was"
+        case "received": "came"
         case "accept": "accept"
         default: "other"
         }
@@ -163,8 +171,9 @@ private struct HTMLReport {
                 [
                     "<code>\(safe(one.policy))</code>",
                     one.session == 0 ? "" : "\(one.session)\(one.run > 1 ? ".\(one.run)" : "")",
-                    pill(one.met ? "good" : one.isJudged ? "bad" : "warn", one.word), safe(one.expected), safe(one.actual),
-                    safe(one.reason),
+                    pill(one.met ? "good" : one.isJudged ? "bad" : "warn", one.word), safe(one.expected),
+                    safe(one.actual),
+                    safe(Self.unprefixed(one.reason)),
                 ]
             })
         text += "</section>\n"
@@ -180,7 +189,8 @@ private struct HTMLReport {
                     [
                         "<code>\(safe(one.rule))</code>", short(one.time),
                         one.session == 0 ? "" : "\(one.session)\(one.run > 1 ? ".\(one.run)" : "")",
-                        one.attempt == 0 ? "" : "\(one.attempt)", safe(one.counted ?? one.message.map { "\($0)" } ?? ""),
+                        one.attempt == 0 ? "" : "\(one.attempt)",
+                        safe(one.counted ?? one.message.map { "\($0)" } ?? ""),
                         safe(one.action) + (one.cut ? " <em>(what it followed was not acknowledged)</em>" : ""),
                     ]
                 })
@@ -227,7 +237,9 @@ private struct HTMLReport {
         let many = alike > 1 ? ", \(alike) runs that came to the same; of the first:" : ""
         text += "<article class=\"session\"><h3>\(safe(session.title))\(run)\(many) "
         text += "<small>\(safe(session.carried))</small> "
-        if !report.isLive { text += pill(session.finished ? "good" : "warn", session.finished ? "finished" : "not finished") }
+        if !report.isLive {
+            text += pill(session.finished ? "good" : "warn", session.finished ? "finished" : "not finished")
+        }
         text += "</h3>\n<p>\(safe(session.state))</p>\n"
         for remark in session.remarks { text += "<p class=\"faint\">\(safe(remark))</p>\n" }
         timeline(session)
@@ -249,7 +261,8 @@ private struct HTMLReport {
             let own = fired.filter { $0.attempt == attempt.number }
             let delay = attempt.delay.map { "<b>+\(short($0))</b> " } ?? ""
             text += "<div class=\"lane\"><span class=\"n\">\(attempt.number)</span>\(lane.drawing(attempt, own))"
-            text += "<span class=\"says\">\(delay)\(pill(attempt.outcome == .connected ? "good" : "bad", attempt.outcome?.rawValue ?? "open"))"
+            text +=
+                "<span class=\"says\">\(delay)\(pill(attempt.outcome == .connected ? "good" : "bad", attempt.outcome?.rawValue ?? "open"))"
             text += " at \(short(attempt.start)): \(safe(attempt.stepsText))"
             if let ended = attempt.ended { text += "; ended at \(short(ended.time)) by \(safe(ended.text))" }
             text += own.map { "<br><span class=\"fault\">▼ \(short($0.time)) \(safe($0.rule))</span>" }.joined()

@@ -21,12 +21,12 @@ enum ReportStyle {
         .reasons li{border-left:3px solid var(--bad);padding-left:10px}
         .pill{display:inline-block;border-radius:99px;padding:0 9px;font-size:12.5px;font-weight:600;white-space:nowrap}
         .pill.good{background:var(--good-soft);color:var(--good)}.pill.bad{background:var(--bad-soft);color:var(--bad)}.pill.warn{background:var(--warn-soft);color:var(--warn)}
-        .wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:14px}th{text-align:left;color:var(--faint);font-weight:500;font-size:13px}
-        th,td{padding:5px 14px 5px 0;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:anywhere}tbody tr:last-child td{border-bottom:0}
+        .wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:14px}th{text-align:left;white-space:nowrap;color:var(--faint);font-weight:500;font-size:13px}
+        th,td{padding:5px 14px 5px 0;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:break-word}td code{overflow-wrap:break-word}tbody tr:last-child td{border-bottom:0}
         article{border-top:1px solid var(--line);padding-top:12px;display:grid;gap:6px}h2+article{border-top:0;padding-top:0}
         .divergence dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:4px 14px;align-items:baseline}
         .divergence dd{overflow-wrap:anywhere;white-space:pre-wrap;padding:3px 8px;border-radius:6px;background:var(--sunken)}
-        .divergence .recorded{background:var(--good-soft)}.divergence .received{background:var(--bad-soft)}
+        .divergence .was{background:var(--good-soft)}.divergence .came{background:var(--bad-soft)}
         .lanes{display:grid;gap:2px}.lane{display:grid;grid-template-columns:26px minmax(0,1fr) minmax(0,1fr);gap:10px;align-items:center}
         .lane .n{color:var(--faint);text-align:right;font-variant-numeric:tabular-nums}.lane .says{font-size:13.5px;overflow-wrap:anywhere}
         .lane svg{width:100%;overflow:visible}svg text{font-size:11px;fill:var(--faint)}.base{stroke:var(--line)}.wait{stroke:var(--faint);stroke-width:2;stroke-dasharray:2 4}

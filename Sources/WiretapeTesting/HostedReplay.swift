@@ -275,6 +275,8 @@ struct RunOutcome: Sendable {
     var json = ""
     /// The report as a page, without secrets; empty when nobody wants it.
     var html = ""
+    /// Where that was written, as a line behind a report; empty when nowhere.
+    var written = ""
 }
 
 extension Message {

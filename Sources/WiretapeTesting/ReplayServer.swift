@@ -65,10 +65,12 @@ public final class ReplayServer: Sendable {
         try await start(tape: tape, upstream: upstream, options: options, filePath: filePath, sink: .current)
     }
 
-    /// - Parameter mode: nil: as the environment has it.
+    /// - Parameters:
+    ///   - mode: nil: as the environment has it.
+    ///   - reports: the folder that gets its report; nil: nobody wants one.
     package static func start(
         tape path: String, upstream: TapeUpstream?, options: Options, filePath: String, sink: IssueSink,
-        mode: RecordMode? = nil
+        mode: RecordMode? = nil, reports: String? = ReportPlace.folder
     ) async throws -> ReplayServer {
         let replay = try options.replay()
         if let upstream {
@@ -87,7 +89,7 @@ public final class ReplayServer: Sendable {
         let seed = options.seed ?? UInt64.random(in: 0..<1 << 53)
         let door = options.isSecure ? try TestAuthority.door() : nil
         let number = SharedLoop.number()
-        let place = ReportPlace.current(of: tape.name, number)
+        let place = reports.map { ReportPlace($0, tape.name, number) }
         let thread = try SharedLoop.thread()
         let listeners: [(name: String, address: Address)]
         do {
@@ -138,7 +140,7 @@ public final class ReplayServer: Sendable {
         let tape = ShelvedTape(name: name, sessions: [], exchanges: [], upstreams: Upstreams(), size: 0)
         return ReplayServer(
             thread, number, sink, tape, replay, 0, [("main", address.description)], isSecure: options.isSecure,
-            place: ReportPlace.current(of: tape.name, number), path: rest, recording: made)
+            place: nil, path: rest, recording: made)
     }
 
     private init(
@@ -243,7 +245,11 @@ public final class ReplayServer: Sendable {
             }
             if !isPosted { continuation.resume() }
         }
-        return outcome
+        guard let place else { return outcome }
+        var told = outcome
+        told.written = place.write(outcome)
+        self.outcome.withLock { [told] in $0 = told }
+        return told
     }
 
     private func finish(_ recording: TapeInTheMaking) async -> RunOutcome {
@@ -272,7 +278,6 @@ public final class ReplayServer: Sendable {
     /// Stops, and records what speaks against a pass as issues of the test.
     func conclude(at place: CallPlace?) async {
         let outcome = await finish()
-        let written = self.place?.write(outcome) ?? ""
         if recording != nil, outcome.reasons.isEmpty { return sink.warn(outcome.text, at: place) }
         let told = expected.withLock { $0 }
         var left = outcome.reasons
@@ -284,7 +289,7 @@ public final class ReplayServer: Sendable {
         }
         for reason in left {
             // The report stands behind the first of them: it is the same for all.
-            sink.record(isFirst ? reason + "\n\n" + outcome.text + written : reason, at: place)
+            sink.record(isFirst ? reason + "\n\n" + outcome.text + outcome.written : reason, at: place)
             isFirst = false
         }
     }

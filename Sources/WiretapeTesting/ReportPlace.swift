@@ -2,7 +2,7 @@ internal import Testing
 internal import WiretapeSystem
 
 /// Where the report of one test goes: into the folder of `WIRETAPE_REPORT_DIR`, as a page, as text, as JSON, and the tape of the run.
-struct ReportPlace: Sendable {
+package struct ReportPlace: Sendable {
     /// The test, else the tape.
     let title: String
     /// The command that runs the test again; nil where the framework does not say which test it is.
@@ -14,13 +14,13 @@ struct ReportPlace: Sendable {
     /// Bytes of a tape that a test is given as an attachment.
     private static let mostAttached = 16 << 20
 
-    /// The place for the test that runs; nil when nobody wants reports.
-    static func current(of tape: String, _ number: Int) -> ReportPlace? {
-        guard let folder = ThisProcess.environment("WIRETAPE_REPORT_DIR"), !folder.isEmpty else { return nil }
-        return ReportPlace(folder, tape, number)
+    /// Where the environment wants reports; nil: nowhere.
+    package static var folder: String? {
+        ThisProcess.environment("WIRETAPE_REPORT_DIR").flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    private init(_ folder: String, _ tape: String, _ number: Int) {
+    /// The place for the test that runs.
+    init(_ folder: String, _ tape: String, _ number: Int) {
         // `Module.Suite/test()/File.swift:12:6`: where it stands says nothing more.
         let id = Test.current.map { "\($0.id)" }
         let parts = id?.split(separator: "/").filter { !$0.contains(".swift:") } ?? []

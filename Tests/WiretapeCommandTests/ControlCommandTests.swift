@@ -226,7 +226,7 @@ extension ControlCommandTests {
     @Test func thePageTellsTheTruth() throws {
         let page = try String(contentsOf: Binary.root.appendingPathComponent("docs/control.md"), encoding: .utf8)
         let blocks = ReadmeTests.blocks(page, marked: "sh run")
-        #expect(blocks.count == 7)
+        #expect(blocks.count == 8)
         try Running.recordChat(to: scratch.path("chat.tape.gz"), in: scratch.url)
         // What each request was answered is looked at behind it.
         let prelude = """

@@ -103,13 +103,14 @@ import WiretapeWire
 
     /// The command that stands in the report does the same again.
     @Test func anHTMLReportSaysHowToRunItAgain() throws {
-        let rule = "drop on ReceiveMessage[2]"
+        let rule = "delay(1ms) on ReceiveMessage[2]"
         let run = try replay(["--report", scratch.path("out.html"), "--speed", "instant", "--fault", rule, "--quiet"])
         let page = try String(contentsOfFile: scratch.path("out.html"), encoding: .utf8)
         #expect(page.contains("<p class=\"word\">"), "\(run.err)")
         let start = try #require(page.firstRange(of: "<pre class=\"command\">")?.upperBound)
         let command = String(page[start...].prefix { $0 != "<" })
-        #expect(command.hasPrefix("wiretape replay chat.tape.gz") || command.hasPrefix("wiretape replay /"), "\(command)")
+        #expect(
+            command.hasPrefix("wiretape replay chat.tape.gz") || command.hasPrefix("wiretape replay /"), "\(command)")
         #expect(command.contains("--fault '\(rule)' --speed instant --seed "), "\(command)")
         #expect(command.contains(" -- ") && !command.contains("--report") && !command.contains("--quiet"), "\(command)")
     }

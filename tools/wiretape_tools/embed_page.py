@@ -1,7 +1,7 @@
 """Writes the files of the web page (Sources/WiretapeControl/Page) into Sources/WiretapeControl/PageResources.swift.
 
-SwiftPM could do that by itself (embedInCode), as an array of numbers, which the compiler takes half a minute for; texts it takes as they
-are. With --check nothing is written, and a source that is not up to date is told. PageTests holds it, too.
+SwiftPM could do that by itself (embedInCode), as an array of numbers, which the compiler takes half a minute for; texts it takes as
+they are. With --check nothing is written, and a source that is not up to date is told. PageTests holds it, too.
 """
 
 import argparse

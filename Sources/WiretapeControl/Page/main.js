@@ -124,7 +124,7 @@ function Head() {
     ${current.id !== 1 && !end && html`<button type="button" class="small" onClick=${endRun}>End run</button>`}
     ${address && html`<button type="button" class="address" title="copy the address for your client" onClick=${() => navigator.clipboard?.writeText(address).then(() => say("copied"), () => say("the browser does not let this page copy", "bad"))}>${line(address)}</button>`}
     <span class="push"></span>
-    ${status?.clock && !end && html`<span class="note clock" title="the client's clock">${status.clock.mode === "manual" ? "⏸ " : ""}${stamp(status.clock.t_ms)}</span>`}
+    ${status?.clock && !end && html`<span class="note clock" title="the client's clock">${stamp(status.clock.t_ms)}${status.clock.mode === "manual" ? " (stands)" : ""}</span>`}
     ${word && html`<button type="button" class=${`pill ${kindOf(word)}`} title="the verdict so far" onClick=${() => show("verdict")}>${word}${end ? "" : " so far"}</button>`}
     <span class=${`pill ${kind}`} role="status" title=${current.linkError.value ?? "the stream of events"}>${text}</span>
     <button type="button" class="icon" title="light or dark" aria-label="light or dark" onClick=${otherTheme}>◐</button>

@@ -15,13 +15,14 @@ export const follows = signal(true);
 /** A rule that was begun elsewhere, for the form of rules. */
 export const begun = signal("");
 
-/** Moves the selection by rows; from nothing to the last one. */
+/** Moves the selection by rows, by -Infinity to the first one; from nothing to the first or the last one. */
 export function move(by) {
   const filter = run.value?.filter;
   if (!filter || !filter.shown.value) return;
   const total = filter.shown.value;
   const now = selected.value === null ? -1 : indexOf(filter, selected.value);
-  const next = now < 0 ? (by > 0 ? 0 : total - 1) : Math.min(total - 1, Math.max(0, now + by));
+  const aim = now >= 0 || !Number.isFinite(by) ? now + by : by > 0 ? 0 : total - 1;
+  const next = Math.min(total - 1, Math.max(0, aim));
   follows.value = false;
   selected.value = filter.place(next);
 }
@@ -140,7 +141,7 @@ function FilterBar() {
     </select>`}
     <label class="check"><input type="checkbox" checked=${filter.events.value} onChange=${(e) => (filter.events.value = e.target.checked)} />events</label>
     <label class="check"><input type="checkbox" checked=${filter.keepalives.value} onChange=${(e) => (filter.keepalives.value = e.target.checked)} />pings</label>
-    <span class="push note">${count(filter.shown.value)} rows</span>
+    <span class="push note">${count(filter.shown.value)} ${filter.shown.value === 1 ? "row" : "rows"}</span>
     <button type="button" class="small" aria-pressed=${follows.value} title="keep the latest in view (f)"
       onClick=${() => (follows.value = !follows.value)}>${follows.value ? "Following" : "Follow"}</button>
   </div>

@@ -125,7 +125,7 @@ export function Timeline() {
     <div class="scale" aria-hidden="true"><span class="track">${ticks.map((at) => html`<span style=${{ left: `${(100 * at) / span}%` }}>${label(at)}</span>`)}</span></div>
     ${sessions.slice(0, MOST_SESSIONS).map((s) => html`<${Session} key=${s.id} session=${s} span=${span} now=${now} marks=${current.faultMarks} />`)}
     ${sessions.length > MOST_SESSIONS && html`<p class="hint">${count(sessions.length - MOST_SESSIONS)} more sessions are in the report</p>`}
-    <p class="legend" aria-hidden="true"><span class="key wait"></span>waits <span class="key try"></span>tries <span class="key on"></span>connected
-      <span class="key fired"></span>fault <span class="stop fault">✕</span>cut <span class="stop client">┤</span>left</p>
+    <p class="legend" aria-hidden="true"><span><i class="key wait"></i> waits</span><span><i class="key try"></i> tries</span><span><i class="key on"></i> connected</span>
+      <span><i class="key fired"></i> fault</span><span><i class="stop fault">✕</i> cut</span><span><i class="stop client">┤</i> left</span></p>
   </section>`;
 }

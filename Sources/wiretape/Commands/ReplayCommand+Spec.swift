@@ -95,8 +95,10 @@ extension ReplayCommand {
         "Rhythm",
         [
             OptionSpec(
-                "speed", "SPEED", checked(["1", "instant"]) { _ = try ReplayOptions.Speed(parsing: $0) }, default: "1",
-                "How fast recorded gaps pass: 1 is as recorded, 10 is ten times as fast, instant leaves them out."),
+                "speed", "SPEED", checked(["1", "instant", "step"]) { _ = try ReplayOptions.Speed(parsing: $0) },
+                default: "1",
+                "How fast recorded gaps pass: 1 is as recorded, 10 is ten times as fast, instant leaves them out, step lets "
+                    + "nothing leave but what is let go over the control API or on its page."),
             OptionSpec(
                 "idle-cap", "D", .duration, "The longest recorded gap that is played; longer ones are cut to it."),
             OptionSpec(

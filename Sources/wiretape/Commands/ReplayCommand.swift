@@ -56,6 +56,10 @@ package struct ReplayCommand: Command {
         target = try ReportTarget(arguments)
         events = try EventsTarget(arguments)
         control = try ControlDoor(arguments)
+        if options.speed == .step, control == nil {
+            throw arguments.error(
+                "--speed step needs somebody who steps: open the control API, and its page, with --control")
+        }
         if path == "-" { throw arguments.error("FILE -: a tape on standard input is not built yet; name a file") }
         if target == .output, arguments.has("json") {
             throw arguments.error("--report - and --json both want standard output")
@@ -129,7 +133,7 @@ package struct ReplayCommand: Command {
         let driver: any ReplayDriver = if let tape { try make(tape) } else { waiting }
         let first = try tape.map { listeners.first($0.sessions, upstreams) } ?? LoadedTape.firstSession(path: path)
         try target?.prepare()
-        let actual = try target?.actualTape.map { try ActualTape(path: $0, of: LoadedTape.name(path), upstreams, tool: "wiretape/\(Tool.version)") }
+        let actual = try actualTape(upstreams)
         let shell = try RunShell(arguments)
         defer { shell.close() }
         let memory = MemoryBudget(memory: arguments.memory)
@@ -173,6 +177,13 @@ package struct ReplayCommand: Command {
             log.warning("--events: the lines are not complete: \(why)")
         }
         return verdict.tell(arguments)
+    }
+
+    /// The tape of the run, if it is wanted.
+    private func actualTape(_ upstreams: Upstreams) throws -> ActualTape? {
+        try target?.actualTape.map {
+            try ActualTape(path: $0, of: LoadedTape.name(path), upstreams, tool: "wiretape/\(Tool.version)")
+        }
     }
 
     /// Opens the listeners.

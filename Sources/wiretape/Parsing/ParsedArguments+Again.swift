@@ -9,7 +9,12 @@ extension ParsedArguments {
         }
         words += ["--seed", "\(seed)"]
         if let tail { words += ["--"] + tail }
-        return words.map(Summary.shellWord).joined(separator: " ")
+        return words.map { Self.isPlain($0) ? $0 : Summary.shellWord($0) }.joined(separator: " ")
+    }
+
+    /// Whether a shell takes the word as it is.
+    private static func isPlain(_ word: String) -> Bool {
+        !word.isEmpty && word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_./:=,@%+-".contains($0)) }
     }
 
     /// Options that change nothing of what is played.

@@ -1,10 +1,12 @@
 import Testing
 import WiretapeAttempts
 import WiretapeReport
+import WiretapeWire
 
 /// The report as a page that opens from a disk.
 @Suite struct HTMLReportTests {
-    private static let hostile = "<script>alert('x')</script>\"\u{202e}'><img src=http://evil.example/x onerror=alert(1)>&amp;"
+    private static let hostile =
+        "<script>alert('x')</script>\"\u{202e}'><img src=http://evil.example/x onerror=alert(1)>&amp;"
 
     private static let second: UInt64 = 1_000_000_000
 
@@ -29,7 +31,8 @@ import WiretapeReport
             session: 1, run: 1, client: "127.0.0.1", assigned: .order, protocolID: "signalr", transports: [.ws],
             finished: false, attempts: [first, refused, last], matched: 2,
             missing: ["client message 3 (chat.tape:31, Invocation Send(\"\(text)\"))"],
-            unexpected: ["Invocation Send(\"\(text) unexpected\")"], late: ["Invocation Late"], reordered: 0, abandoned: 0)
+            unexpected: ["Invocation Send(\"\(text) unexpected\")"], late: ["Invocation Late"], reordered: 0,
+            abandoned: 0)
         return ReplayReport(
             digest: "0123456789abcdef", seed: 42, sessions: [session], unclaimed: [7],
             faults: [
@@ -40,7 +43,8 @@ import WiretapeReport
             unfired: [.init(rule: "x", text: "wiretape: rule 'x' never fired: \(text)", optional: false)],
             expectations: [
                 Judgement(
-                    policy: "delays(0s, 1s)", session: 1, run: 1, met: false, expected: "0s, 1s", actual: "0 ms, \(text)",
+                    policy: "delays(0s, 1s)", session: 1, run: 1, met: false, expected: "0s, 1s",
+                    actual: "0 ms, \(text)",
                     reason: "wiretape: delays(0s, 1s) is not met")
             ],
             divergences: [
@@ -79,7 +83,8 @@ import WiretapeReport
         #expect(page.contains("&lt;script&gt;alert") && page.contains("\\u{202e}"))
         // Nothing is asked of anybody, and nothing runs, whatever a text says.
         #expect(page.contains("content=\"default-src 'none'; style-src 'unsafe-inline'\""))
-        #expect(!page.contains("<link") && !page.contains(" src=\"") && !page.contains(" href=") && !page.contains("url("))
+        #expect(
+            !page.contains("<link") && !page.contains(" src=\"") && !page.contains(" href=") && !page.contains("url("))
     }
 
     @Test func secretsAreTakenOutBeforeQuotesAreHidden() {

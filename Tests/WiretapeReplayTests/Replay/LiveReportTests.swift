@@ -81,7 +81,8 @@ import WiretapeWire
     /// Words that only a tape has.
     @Test func nothingOfATape() throws {
         let report = try report()
-        let all = report.text + report.json.text + report.junit(suite: "live") + report.html(of: "live") + report.summary
+        let all =
+            report.text + report.json.text + report.junit(suite: "live") + report.html(of: "live") + report.summary
         for word in [" tape", "replay", "played", "matched", "recorded", "unclaimed", "digest", "finished"] {
             #expect(!all.lowercased().contains(word), "\(word)")
         }

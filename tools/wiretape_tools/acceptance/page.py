@@ -1,16 +1,16 @@
 """The web page behind `GET /` of the control API, and the HTML report, as a person has them: in Chromium without a window.
 
-follow   a replay of a chat and a real client: messages come, a rule that is none gets the API's words, one that is fires, a session is
-         held, stepped and let go, a live connection is reset, a policy is judged, a moment marked; selectors and texts filter
-hostile  an event stream whose texts are markup, scripts, marks of bidirectional writing and a megabyte: nothing runs, nothing is asked of
-         anybody else, and what is shown is what is there
+follow   a replay of a chat and a real client: messages come, a rule that is none gets the API's words, one that is fires, a session
+         is held, stepped and let go, a live connection is reset, a policy is judged, a moment marked; selectors and texts filter
+hostile  an event stream whose texts are markup, scripts, marks of bidirectional writing and a megabyte: nothing runs, nobody else
+         is asked for anything, and what is shown is what is there
 many     50,000 messages: how long until the last is shown, the longest time the page does not answer, rows that the document has
 token    asked for, refused when wrong, kept for the tab only, never in an address; nothing but the page is open without it
 lost     the run ends, and another takes its address: the page says so, and goes on
 report   --report FILE.html opens from the disk, without scripts, without asking anybody for anything
 
-The browser is Debian's package chromium, and playwright comes from PyPI into .build/page-venv; without chromium nothing is looked at, and
-that is said. Pictures of all of it go to .build/acceptance/page.
+The browser is Debian's package chromium, and playwright comes from PyPI into .build/page-venv; without chromium nothing is looked at,
+and that is said. Pictures of all of it go to .build/acceptance/page.
 """
 
 import argparse
@@ -24,7 +24,6 @@ import shutil
 import signal
 import sys
 import time
-import urllib.request
 from typing import Any
 
 from wiretape_tools.acceptance.control import read_feed
@@ -112,13 +111,12 @@ class Browser:
 
 
 def wait(page: Any, what: str, condition: str, seconds: float = 10) -> None:
-    """Until the page says so."""
-    from playwright.sync_api import TimeoutError as Late  # noqa: PLC0415  # it is in its own environment
-
-    try:
-        page.wait_for_function(condition, timeout=seconds * 1000)
-    except Late:
-        raise Failed(f"not within {seconds} s: {what}. The page says: {page.inner_text('body')[:1500]}") from None
+    """Until the page says so. Asked again and again: what waits within a page is code of text, which its policy forbids."""
+    end = time.monotonic() + seconds
+    while not page.evaluate(f"!!({condition})"):
+        if time.monotonic() > end:
+            raise Failed(f"not within {seconds} s: {what}. The page says: {page.inner_text('body')[:1500]}")
+        page.wait_for_timeout(50)
 
 
 def has(text: str, where: str = "body") -> str:
@@ -188,7 +186,6 @@ def follow(browser: Browser) -> str:
             page.fill("#find", "ReceiveMessage[")
             wait(page, "the API's words for a selector that is none", has("'where'", ".messages"))
             page.fill("#find", "")
-            step(page, wiretape)
             judge(page)
             browser.check("the page")
         for name, dark, width, height in (("dark", True, 1400, 880), ("narrow", False, 390, 800), ("narrow-dark", True, 390, 800)):
@@ -205,37 +202,54 @@ def follow(browser: Browser) -> str:
                     fits(page, f"{name}, {one}")
         browser.check("the page, narrow and dark")
         wiretape.stop()
+    step(browser)
     return "follow: messages, rules, steps, acts, policies, marks, filters and keys against a live client; three sizes and colours"
 
 
-def step(page: Any, wiretape: Wiretape) -> None:
-    """A session is held before it says anything of the tape, stepped, and let go; its connection is reset."""
-    ask = urllib.request.Request(wiretape.ready["control"] + "/v1/faults", method="DELETE")
-    urllib.request.urlopen(ask, timeout=10).close()
-    page.click("[data-name=steps]")
-    before = page.evaluate("document.querySelectorAll('.stepped').length")
-    with chat(wiretape.url, "--until", "99", "--reconnect", "200ms,200ms") as client:
-        wait(page, "another session to step", f"document.querySelectorAll('.stepped').length > {before}")
-        last = page.locator(".stepped").last
-        last.get_by_role("button", name="Pause").click()
-        last.get_by_role("button", name="Step").wait_for(timeout=10_000)
-        last.get_by_role("button", name="Step").click()
-        last.locator("input").fill("ReceiveMessage[1]")
-        last.locator("input").press("Enter")
-        page.wait_for_timeout(200)
-        shot(page, "steps")
-        last.get_by_role("button", name="Resume").click()
-        page.fill("#mark", "the user pressed <b>send</b>")
-        page.press("#mark", "Enter")
-        wait(page, "the mark", has("the user pressed <b>send</b>", ".marks"))
-        page.click("[data-name=connections]")
-        wait(page, "a live connection", "!!document.querySelector('.connections li')")
-        if not page.locator(".acts").count():
-            page.locator(".row-button").last.click()
-        shot(page, "connections")
-        page.get_by_role("button", name="Reset", exact=True).click()
-        wait(page, "what the act did", has("control", ".list"), 15)
-        client.kill()
+def step(browser: Browser) -> None:
+    """A session that is held from its beginning is stepped and let go; its clock is stopped; its connection is reset."""
+    arguments = ["replay", TAPE, "--control", "127.0.0.1:0", "--speed", "step", "--on-divergence", "warn", "--clients", "9"]
+    with Wiretape(arguments, WORK / "step.err") as wiretape:
+        home = wiretape.ready["control"] + "/"
+        with browser.page(home) as page, chat(wiretape.url, "--until", "99", "--reconnect", "200ms,200ms"):
+            page.goto(home)
+            wait(page, "the page follows the run", has("live", ".head"))
+            page.click("[data-name=steps]")
+            wait(page, "a session that is held", has("held", ".stepped"))
+            page.wait_for_timeout(300)
+            if page.evaluate(has("Welcome", ".list")):
+                raise Failed("a session that is held has said something of its tape")
+            page.get_by_role("button", name="Step", exact=True).click()
+            wait(page, "one message leaves", has("Welcome", ".list"))
+            page.wait_for_timeout(300)
+            if page.evaluate(has('ReceiveMessage("bob"', ".list")):
+                raise Failed("more than one message has left")
+            page.fill("[id^=until]", "ReceiveMessage[1]")
+            page.press("[id^=until]", "Enter")
+            wait(page, "all up to a message leave", has('ReceiveMessage("bob", "hi ada")', ".list"))
+            page.get_by_role("button", name="Stop it").click()
+            wait(page, "the clock stands", has("stands", ".panel"))
+            shot(page, "steps")
+            page.get_by_role("button", name="Let it run").click()
+            page.evaluate("document.activeElement.blur()")
+            page.keyboard.press("p")
+            wait(page, "the session runs", has("Pause", ".stepped"))
+            page.fill("#mark", "the user pressed <b>send</b>")
+            page.press("#mark", "Enter")
+            wait(page, "the mark", has("the user pressed <b>send</b>", ".marks"))
+            page.click("[data-name=connections]")
+            wait(page, "a live connection", "!!document.querySelector('.acts')")
+            shot(page, "connections")
+            page.fill("#inject", "{")
+            page.press("#inject", "Enter")
+            wait(page, "what is no JSON is told", has("is no JSON", ".panel .error"))
+            page.fill("#inject", '{"type":1,"target":"ReceiveMessage","arguments":["eve","from the page"]}')
+            page.press("#inject", "Enter")
+            wait(page, "a message that was injected", has("from the page", ".list"))
+            page.get_by_role("button", name="Reset", exact=True).click()
+            wait(page, "what the act did", has("rule 'control' fired: reset", ".list"), 15)
+        browser.check("steps and acts")
+        wiretape.stop()
 
 
 def judge(page: Any) -> None:
@@ -254,8 +268,8 @@ def judge(page: Any) -> None:
         raise Failed("the report that was saved is none")
 
 
-def feed_tape(path: pathlib.Path, texts: list[str]) -> None:
-    """An event stream of these texts, each as an event's name, too, as far as a name can be."""
+def feed_tape(path: pathlib.Path, texts: list[str], apart: int = 1000) -> None:
+    """An event stream of these texts, so many nanoseconds apart, each as an event's name, too, as far as a name can be."""
     head = {"tape": 1, "started": "2026-01-01T00:00:00Z", "tool": "acceptance", "mode": "reverse",
             "upstreams": {"main": "http://127.0.0.1:1"}, "redaction": "none"}
     lines: list[dict[str, Any]] = [
@@ -267,8 +281,8 @@ def feed_tape(path: pathlib.Path, texts: list[str]) -> None:
     for n, text in enumerate(texts):
         name = re.sub(r"[\x00-\x1f]", "", text)[:120]
         data = f"event: {name}\nid: {n}\ndata: {json.dumps({'n': n, 'text': text, '__proto__': {'x': text[:50]}})}\n\n"
-        lines.append({"e": "chunk", "c": 1, "t": 3_000_000 + n * 1000, "x": 1, "d": "<", "text": data})
-    lines.append({"e": "end", "c": 1, "t": 4_000_000 + len(texts) * 1000, "x": 1, "d": "<"})
+        lines.append({"e": "chunk", "c": 1, "t": 3_000_000 + n * apart, "x": 1, "d": "<", "text": data})
+    lines.append({"e": "end", "c": 1, "t": 4_000_000 + len(texts) * apart, "x": 1, "d": "<"})
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
@@ -325,21 +339,23 @@ def hostile(browser: Browser) -> str:
     size = report.stat().st_size
     if size > 1 << 20:
         raise Failed(f"the report of {len(texts)} messages has {size} bytes")
-    return f"hostile: {len(texts)} texts, one of a megabyte: shown as text, nothing ran, nobody else was asked; its report has {size // 1024} KiB"
+    return (f"hostile: {len(texts)} texts, one of a megabyte: shown as text, nothing ran, nobody else was asked; their report has"
+            f" {size // 1024} KiB")
 
 
 def many(browser: Browser) -> str:
     count = 50_000
-    feed_tape(WORK / "many.tape", [f"message number {n} of many" for n in range(count)])
-    arguments = ["replay", "many.tape", "--speed", "instant", "--clients", "9", "--control", "127.0.0.1:0"]
+    # 5,000 a second: all at once they would come faster than a run keeps them for anybody.
+    feed_tape(WORK / "many.tape", [f"message number {n} of many" for n in range(count)], 200_000)
+    arguments = ["replay", "many.tape", "--clients", "9", "--control", "127.0.0.1:0"]
     with Wiretape(arguments, WORK / "many.err", cwd=WORK) as wiretape:
         home = wiretape.ready["control"] + "/"
         with browser.page(home) as page:
             page.goto(home)
             wait(page, "the page follows the run", has("live", ".head"))
             page.evaluate("""() => { window.__longest = 0; let last = performance.now();
-              const look = () => { const now = performance.now(); window.__longest = Math.max(window.__longest, now - last); last = now;
-                requestAnimationFrame(look); }; requestAnimationFrame(look); }""")
+              const look = () => { const now = performance.now(); window.__longest = Math.max(window.__longest, now - last);
+                last = now; requestAnimationFrame(look); }; requestAnimationFrame(look); }""")
             began = time.monotonic()
             read_feed(wiretape.url, count)
             played = time.monotonic() - began
@@ -437,8 +453,8 @@ def lost(browser: Browser) -> str:
 
 def report(browser: Browser) -> str:
     path = WORK / "report.html"
-    client = [sample("sample-client"), "{url}/hub", "--say", "hello bob", "--say", "fine, thanks", "--say", "something else", "--reconnect",
-              "0s,300ms,1s", "--until", "6"]
+    client = [sample("sample-client"), "{url}/hub", "--say", "hello bob", "--say", "fine, thanks", "--say", "something else",
+              "--reconnect", "0s,300ms,1s", "--until", "6"]
     command = [binary(), "replay", TAPE, "--report", path, "--fault", "reset after ReceiveMessage[3]", "--fault",
                "respond(503) on connect[retry=1]", "--expect", "delays(0s, 2s)", "--seed", "7", "--timeout", "20s", "--", *client]
     code, _, err = run(command, seconds=60)
@@ -449,8 +465,8 @@ def report(browser: Browser) -> str:
             page.goto(path.as_uri())
             page.screenshot(path=WORK / f"{name}.png", full_page=True)
             text = page.inner_text("main")
-            for wanted in ("diverged", "digest", "Run it again", "--seed 7", "recorded", "received", "accept", "delays(0s, 2s)", "not met",
-                           "reset after ReceiveMessage[3]", "negotiate 503", "session 1"):
+            for wanted in ("diverged", "digest", "Run it again", "--seed 7", "recorded", "received", "accept", "delays(0s, 2s)",
+                           "not met", "reset after ReceiveMessage[3]", "negotiate 503", "session 1"):
                 if wanted not in text:
                     raise Failed(f"{name}: '{wanted}' is not in the text:\n{text[:2000]}")
     with browser.page(path.as_uri(), width=390) as page:
@@ -462,7 +478,8 @@ def report(browser: Browser) -> str:
     names = sorted(one.name for one in folder.iterdir())
     if names != ["actual.tape", "report.html", "report.json", "report.txt", "report.xml"]:
         raise Failed(f"the folder has {names}: {err[-300:]}")
-    return f"report: opens from the disk without scripts and requests, {path.stat().st_size // 1024} KiB; a folder has all kinds and the tape"
+    size = path.stat().st_size // 1024
+    return f"report: opens from the disk without scripts and requests, {size} KiB; a folder has all kinds and the tape"
 
 
 PARTS = {"follow": follow, "hostile": hostile, "many": many, "token": token, "lost": lost, "report": report}
@@ -476,7 +493,7 @@ def main() -> int:
         print(f"page: skipped, nothing was looked at: {CHROMIUM} is not there (apt-get install chromium)")
         return 0
     packages()
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415  # packages() sees to it
+    from playwright.sync_api import sync_playwright  # type: ignore[import-not-found]  # noqa: PLC0415  # packages() sees to it
 
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)
