@@ -58,7 +58,10 @@
         let compile: @convention(c) (Handle, UnsafeMutableRawPointer, UnsafePointer<CChar>, Int32, UInt32) -> Int32
         let setFilter: @convention(c) (Handle, UnsafeMutableRawPointer) -> Int32
         let freeCode: @convention(c) (UnsafeMutableRawPointer) -> Void
-        let next: @convention(c) (Handle, UnsafeMutablePointer<UnsafeMutableRawPointer?>, UnsafeMutablePointer<UnsafePointer<UInt8>?>) -> Int32
+        let next:
+            @convention(c) (
+                Handle, UnsafeMutablePointer<UnsafeMutableRawPointer?>, UnsafeMutablePointer<UnsafePointer<UInt8>?>
+            ) -> Int32
         let stats: @convention(c) (Handle, UnsafeMutableRawPointer) -> Int32
         let link: @convention(c) (Handle) -> Int32
         let precision: @convention(c) (Handle) -> Int32
@@ -77,7 +80,8 @@
         guard let library = unsafe opened else {
             throw Fault(
                 kind: .noLibrary,
-                reason: "libpcap is not on this machine, and live captures need it; install it (apt-get install libpcap0.8), or "
+                reason:
+                    "libpcap is not on this machine, and live captures need it; install it (apt-get install libpcap0.8), or "
                     + "capture elsewhere and use 'wiretape import'")
         }
         func symbol<T>(_ name: String, _ type: T.Type) throws(Fault) -> T {
@@ -89,7 +93,8 @@
         var set: [String: @convention(c) (Handle, Int32) -> Int32] = unsafe [:]
         for name in setters { unsafe set[name] = try symbol(name, (@convention(c) (Handle, Int32) -> Int32).self) }
         return unsafe Library(
-            create: try symbol("pcap_create", (@convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<CChar>) -> Handle?).self),
+            create: try symbol(
+                "pcap_create", (@convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<CChar>) -> Handle?).self),
             setNumber: set, activate: try symbol("pcap_activate", (@convention(c) (Handle) -> Int32).self),
             error: try symbol("pcap_geterr", (@convention(c) (Handle) -> ErrorText?).self),
             compile: try symbol(
@@ -99,8 +104,11 @@
             freeCode: try symbol("pcap_freecode", (@convention(c) (UnsafeMutableRawPointer) -> Void).self),
             next: try symbol(
                 "pcap_next_ex",
-                (@convention(c) (Handle, UnsafeMutablePointer<UnsafeMutableRawPointer?>, UnsafeMutablePointer<UnsafePointer<UInt8>?>) -> Int32)
-                    .self), stats: try symbol("pcap_stats", (@convention(c) (Handle, UnsafeMutableRawPointer) -> Int32).self),
+                (@convention(c) (
+                    Handle, UnsafeMutablePointer<UnsafeMutableRawPointer?>, UnsafeMutablePointer<UnsafePointer<UInt8>?>
+                ) -> Int32)
+                .self),
+            stats: try symbol("pcap_stats", (@convention(c) (Handle, UnsafeMutableRawPointer) -> Int32).self),
             link: try symbol("pcap_datalink", (@convention(c) (Handle) -> Int32).self),
             precision: try symbol("pcap_get_tstamp_precision", (@convention(c) (Handle) -> Int32).self),
             close: try symbol("pcap_close", (@convention(c) (Handle) -> Void).self),
@@ -188,7 +196,8 @@
             let time = UInt64(max(0, seconds)) &* 1_000_000_000 &+ UInt64(max(0, fraction)) &* (isNano ? 1 : 1_000)
             return .packet(Packet(time: time, length: length, bytes: bytes))
         case 0: return .nothing
-        default: return .ended(unsafe library.error(handle).map { unsafe String(cString: $0) } ?? "the interface is gone")
+        default:
+            return .ended(unsafe library.error(handle).map { unsafe String(cString: $0) } ?? "the interface is gone")
         }
     }
 

@@ -14,12 +14,15 @@ struct ArchiveTests {
         var lines: [String]
         var report: ForeignReport
 
-        init(_ bytes: [UInt8], _ format: ForeignImport.Format = .har, sides: [String: String] = [:], redacts: Bool = false) throws {
+        init(
+            _ bytes: [UInt8], _ format: ForeignImport.Format = .har, sides: [String: String] = [:],
+            redacts: Bool = false
+        ) throws {
             let source = ForeignMemory(bytes) { name, _ throws(CaptureFault) in sides[name].map { Array($0.utf8) } }
             let archive = ForeignImport(format, source, memory: 64 << 20)
             archive.scan { _ in }
             report = archive.report
-            let sink = TextSink()
+            let sink = TapeBytes()
             let restored = archive.restored
             let tape = try CapturedTape(
                 restored?.header ?? TapeHeader(started: "2026-01-01T00:00:00.000000Z"), line: restored?.line, origin: 0,
@@ -46,7 +49,9 @@ struct ArchiveTests {
     }
 
     static func har(_ entries: [String]) -> [UInt8] {
-        Array(#"{"log":{"version":"1.2","creator":{"name":"test","version":"1"},"entries":[\#(entries.joined(separator: ",\n"))]}}"#.utf8)
+        Array(
+            #"{"log":{"version":"1.2","creator":{"name":"test","version":"1"},"entries":[\#(entries.joined(separator: ",\n"))]}}"#
+                .utf8)
     }
 
     // MARK: HAR
@@ -55,9 +60,13 @@ struct ArchiveTests {
         let result = try Result(
             Self.har([
                 Self.entry("https://a.example/x?y=1#z", at: 1),
-                Self.entry("https://a.example/first", headers: #"{"name":"content-encoding","value":"br"},{"name":"set-cookie","value":"a=1\nb=2"}"#),
+                Self.entry(
+                    "https://a.example/first",
+                    headers: #"{"name":"content-encoding","value":"br"},{"name":"set-cookie","value":"a=1\nb=2"}"#),
             ]))
-        let kinds = result.lines.dropFirst().map { $0.split(separator: "\"e\":\"").last?.split(separator: "\"").first ?? "" }
+        let kinds = result.lines.dropFirst().map {
+            $0.split(separator: "\"e\":\"").last?.split(separator: "\"").first ?? ""
+        }
         #expect(kinds == ["open", "request", "response", "request", "response", "stop"])
         #expect(result.events[1].time == 0)
         #expect(result.events[2].time == 6_000_000)
@@ -100,7 +109,9 @@ struct ArchiveTests {
         let entry = Self.entry(
             "ws://a.example/ws", status: -1, content: #"{"size":-1,"mimeType":"x-unknown","_file":"m.jsonl"}"#,
             more: #","_resourceType":"websocket""#)
-        let lines = #"{"type":"send","time":1767225600500,"opcode":1,"data":"one"}"# + "\n" + #"{"type":"receive","time":1767225600600,"opcode":1,"data":"two"}"#
+        let lines =
+            #"{"type":"send","time":1767225600500,"opcode":1,"data":"one"}"# + "\n"
+            + #"{"type":"receive","time":1767225600600,"opcode":1,"data":"two"}"#
         let result = try Result(Self.har([entry]), sides: ["m.jsonl": lines])
         #expect(result.has(#""d":">","op":"text","text":"one""#))
         #expect(result.has(#""d":"<","op":"text","text":"two""#))
@@ -115,13 +126,15 @@ struct ArchiveTests {
     }
 
     @Test func eventStreamsAreCutBehindEachEvent() throws {
-        let stream = #"{"size":1,"mimeType":"text/event-stream","text":"data: 1\n\nevent: a\r\ndata: 2\r\n\r\n: c\n\n"}"#
+        let stream =
+            #"{"size":1,"mimeType":"text/event-stream","text":"data: 1\n\nevent: a\r\ndata: 2\r\n\r\n: c\n\n"}"#
         let type = #"{"name":"content-type","value":"text/event-stream"}"#
         let plain = try Result(Self.har([Self.entry("http://a/e", headers: type, content: stream)]))
         #expect(plain.has(#""text":"data: 1\n\n""#))
         #expect(plain.has(#""text":"event: a\r\ndata: 2\r\n\r\n""#))
         #expect(plain.has("when each event came"))
-        let told = #","_eventSourceMessages":[{"time":1767225602,"eventName":"message","eventId":"","data":"1"},{"time":1767225603,"eventName":"a","eventId":"","data":"2"}]"#
+        let told =
+            #","_eventSourceMessages":[{"time":1767225602,"eventName":"message","eventId":"","data":"1"},{"time":1767225603,"eventName":"a","eventId":"","data":"2"}]"#
         let timed = try Result(Self.har([Self.entry("http://a/e", headers: type, content: stream, more: told)]))
         let chunks = timed.events.filter { if case .chunk = $0.kind { true } else { false } }
         #expect(chunks.map(\.time) == [1_999_000_000, 2_999_000_000, 2_999_000_000])
@@ -141,7 +154,9 @@ struct ArchiveTests {
     }
 
     @Test func secretsDoNotReachTheTape() throws {
-        let entry = Self.entry("http://a/x?access_token=verysecretvalue1", headers: #"{"name":"Set-Cookie","value":"sid=verysecretvalue2"}"#)
+        let entry = Self.entry(
+            "http://a/x?access_token=verysecretvalue1",
+            headers: #"{"name":"Set-Cookie","value":"sid=verysecretvalue2"}"#)
         let result = try Result(Self.har([entry]), redacts: true)
         #expect(!result.has("verysecret"))
         #expect(try Result(Self.har([entry])).has("verysecretvalue2"))
@@ -156,7 +171,9 @@ struct ArchiveTests {
         }
         #expect(fault(whole) == nil)
         #expect(fault(Array(whole.dropLast(10)))?.reason == "the file ends within the JSON text")
-        let bad = Self.har([Self.entry("http://a/x"), #"{"request":{"url":"http://a/"},"startedDateTime":"yesterday"}"#])
+        let bad = Self.har([
+            Self.entry("http://a/x"), #"{"request":{"url":"http://a/"},"startedDateTime":"yesterday"}"#,
+        ])
         #expect(fault(bad)?.reason.contains("entry 2: startedDateTime") == true)
         #expect((fault(bad)?.offset ?? 0) > 300)
         // What stands before is kept.
@@ -199,7 +216,10 @@ struct ArchiveTests {
         let entries = value["log"]?["entries"]?.array ?? []
         #expect(entries.count == 3)
         let socket = entries.first { $0["_webSocketMessages"] != nil }
-        #expect(socket?["_webSocketMessages"]?.array?.compactMap { $0["data"]?.string } == ["hé", "éend", #"{"a": 1}"#, "AAEC"])
+        #expect(
+            socket?["_webSocketMessages"]?.array?.compactMap { $0["data"]?.string } == [
+                "hé", "éend", #"{"a": 1}"#, "AAEC",
+            ])
         #expect(entries.first { $0["_eventSourceMessages"] != nil }?["_eventSourceMessages"]?.array?.count == 1)
         let back = try Result(archive)
         #expect(back.report.isRestored)
@@ -255,10 +275,13 @@ struct ArchiveTests {
         func net(_ text: String, _ tag: String) -> String { "\(text.utf8.count):\(text)\(tag)" }
         func pairs(_ items: [(String, String)]) -> String { net(items.map { net($0.0, ";") + $0.1 }.joined(), "}") }
         func list(_ items: [String]) -> String { net(items.joined(), "]") }
-        func fields(_ items: [(String, String)]) -> String { list(items.map { list([net($0.0, ","), net($0.1, ",")]) }) }
+        func fields(_ items: [(String, String)]) -> String {
+            list(items.map { list([net($0.0, ","), net($0.1, ",")]) })
+        }
         func number(_ value: String) -> String { net(value, "^") }
         let request = pairs([
-            ("host", net("a.example", ";")), ("port", net("80", "#")), ("method", net("GET", ",")), ("scheme", net("http", ",")),
+            ("host", net("a.example", ";")), ("port", net("80", "#")), ("method", net("GET", ",")),
+            ("scheme", net("http", ",")),
             ("authority", net("", ",")), ("path", net("/ws?x=1", ",")), ("http_version", net("HTTP/1.1", ",")),
             ("headers", fields([("Upgrade", "websocket")])), ("content", net("", ",")), ("trailers", net("", "~")),
             ("timestamp_start", number("1767225600.5")), ("timestamp_end", number("1767225600.6")),
@@ -267,14 +290,21 @@ struct ArchiveTests {
             ("status_code", net("101", "#")), ("reason", net("Switching Protocols", ",")), ("content", net("", ",")),
             ("headers", fields([("Upgrade", "websocket")])), ("timestamp_start", number("1767225600.7")),
         ])
-        let binary = list([net("2", "#"), net("true", "!"), net("\u{0}\u{7f}", ","), number("1767225601.5"), net("false", "!"), net("false", "!")])
+        let binary = list([
+            net("2", "#"), net("true", "!"), net("\u{0}\u{7f}", ","), number("1767225601.5"), net("false", "!"),
+            net("false", "!"),
+        ])
         let full = pairs([
             ("messages", list([binary])), ("closed_by_client", net("false", "!")), ("close_code", net("4001", "#")),
             ("close_reason", net("gone", ";")), ("timestamp_end", number("1767225602.5")),
         ])
         let flow = pairs([
-            ("version", net("\(version)", "#")), ("type", net("http", ";")), ("request", request), ("response", response),
-            ("client_conn", pairs([("id", net("c1", ";")), ("peername", list([net("127.0.0.1", ";"), net("52000", "#")]))])),
+            ("version", net("\(version)", "#")), ("type", net("http", ";")), ("request", request),
+            ("response", response),
+            (
+                "client_conn",
+                pairs([("id", net("c1", ";")), ("peername", list([net("127.0.0.1", ";"), net("52000", "#")]))])
+            ),
             ("websocket", full), ("error", net("", "~")),
         ])
         return Array(flow.utf8)
@@ -308,8 +338,15 @@ struct ArchiveTests {
     // MARK: Damage
 
     /// A mutated file gives a fault with a place or a tape that can be read to its end; in neither case a trap.
-    @Test(arguments: [ForeignImport.Format.har, .flows]) func damagedFilesAreToldOrRead(_ format: ForeignImport.Format) throws {
-        let entries = [Self.entry("http://a/x"), Self.entry("ws://a/ws", at: 1, status: 101, more: #","_webSocketMessages":[{"type":"send","time":1767225601.5,"opcode":1,"data":"x"}]"#)]
+    @Test(arguments: [ForeignImport.Format.har, .flows]) func damagedFilesAreToldOrRead(_ format: ForeignImport.Format)
+        throws
+    {
+        let entries = [
+            Self.entry("http://a/x"),
+            Self.entry(
+                "ws://a/ws", at: 1, status: 101,
+                more: #","_webSocketMessages":[{"type":"send","time":1767225601.5,"opcode":1,"data":"x"}]"#),
+        ]
         let whole = format == .har ? Self.har(entries) : Self.flow() + Self.flow(version: 20)
         var random = SplitMix64(seed: 0x4a7 ^ UInt64(whole.count))
         for _ in 0..<1_500 {
@@ -329,11 +366,4 @@ struct ArchiveTests {
             } catch is CaptureFault {}
         }
     }
-}
-
-final class TextSink: TapeSink, @unchecked Sendable {
-    // Used by one thread.
-    var bytes: [UInt8] = []
-
-    func write(_ more: Span<UInt8>) throws(TapeError) { bytes.append(copying: more) }
 }

@@ -18,9 +18,11 @@ struct FlowEntry {
         guard let version = flow["version"]?.int else { throw Fault(reason: "it has no format version") }
         guard versions.contains(version) else {
             throw Fault(
-                reason: "it has the format version \(version), and \(versions.lowerBound) to \(versions.upperBound) are read; "
+                reason:
+                    "it has the format version \(version), and \(versions.lowerBound) to \(versions.upperBound) are read; "
                     + (version < versions.lowerBound
-                        ? "a newer mitmproxy brings it there: mitmdump -n -r OLD -w NEW" : "wiretape does not know it yet"))
+                        ? "a newer mitmproxy brings it there: mitmdump -n -r OLD -w NEW"
+                        : "wiretape does not know it yet"))
         }
         guard flow["type"]?.text == "http" else { return nil }
         return try FlowEntry(flow: flow).exchange()
@@ -50,7 +52,9 @@ struct FlowEntry {
         if let version = request["http_version"]?.text, version.hasPrefix("HTTP/2") || version.hasPrefix("HTTP/3") {
             exchange.remarks.append(HARNotes.newerHTTP)
         }
-        if let body = request["content"]?.bytes { exchange.requestBody = body } else {
+        if let body = request["content"]?.bytes {
+            exchange.requestBody = body
+        } else {
             exchange.notes.append("the flow does not hold the request's body")
         }
         exchange.requestTrailers = FlowEntry.fields(request["trailers"])
@@ -64,7 +68,8 @@ struct FlowEntry {
         exchange.connection = client["id"]?.text
         exchange.open.from = FlowEntry.address(client["peername"])
         exchange.open.to = FlowEntry.address(client["sockname"])
-        guard client["tls"]?.bool == true || exchange.server.hasPrefix("https:") && client["tls_version"]?.text != nil else {
+        guard client["tls"]?.bool == true || exchange.server.hasPrefix("https:") && client["tls_version"]?.text != nil
+        else {
             return
         }
         exchange.open.tls = TapeEvent.TLSInfo(
@@ -72,8 +77,11 @@ struct FlowEntry {
     }
 
     private func answer(_ exchange: inout ForeignExchange) {
-        if let error = flow["error"]?["msg"]?.text { exchange.notes.append("mitmproxy tells an error: \(ForeignText.line(error))") }
-        guard let response = flow["response"], let status = response["status_code"]?.int, (100...999).contains(status) else {
+        if let error = flow["error"]?["msg"]?.text {
+            exchange.notes.append("mitmproxy tells an error: \(ForeignText.line(error))")
+        }
+        guard let response = flow["response"], let status = response["status_code"]?.int, (100...999).contains(status)
+        else {
             if flow["error"]?["msg"] == nil { exchange.notes.append("the flow has no answer to this request") }
             return
         }
@@ -123,7 +131,9 @@ struct FlowEntry {
             exchange.said?.append(
                 (
                     time,
-                    .message(isClients ? .toServer : .toClient, type == 1 ? .text : .binary, bytes, deflated: false, fragments: [])
+                    .message(
+                        isClients ? .toServer : .toClient, type == 1 ? .text : .binary, bytes, deflated: false,
+                        fragments: [])
                 ))
         }
         exchange.notes.append("the flow does not tell the WebSocket's pings, pongs and frames")
@@ -134,7 +144,8 @@ struct FlowEntry {
         case 1005: exchange.said?.append((end, .close(side, code: nil, reason: nil)))
         case 1006:
             // No close frame came: mitmproxy saw the connection end.
-            exchange.said?.append((end, .gone(by: isClients ? .client : .server, how: .error, why: "closed without a close frame")))
+            exchange.said?.append(
+                (end, .gone(by: isClients ? .client : .server, how: .error, why: "closed without a close frame")))
         default:
             guard let code = UInt16(exactly: code) else { return }
             let reason = socket?["close_reason"]?.text
@@ -146,7 +157,8 @@ struct FlowEntry {
 
     private static func fields(_ value: TNetValue?) -> [HeaderField] {
         (value?.list ?? []).compactMap { pair in
-            guard let pair = pair.list, pair.count == 2, let name = pair[0].bytes, let text = pair[1].bytes, !name.isEmpty,
+            guard let pair = pair.list, pair.count == 2, let name = pair[0].bytes, let text = pair[1].bytes,
+                !name.isEmpty,
                 name.first != UInt8(ascii: ":"), name.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != 0x3a })
             else { return nil }
             return HeaderField(ForeignText.latin1(name), ForeignText.latin1(text))
@@ -154,7 +166,8 @@ struct FlowEntry {
     }
 
     private static func address(_ value: TNetValue?) -> String? {
-        guard let list = value?.list, list.count >= 2, let host = list[0].text, let port = list[1].int, !host.isEmpty else {
+        guard let list = value?.list, list.count >= 2, let host = list[0].text, let port = list[1].int, !host.isEmpty
+        else {
             return nil
         }
         return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"

@@ -112,7 +112,9 @@ enum ForeignTime {
 enum ForeignText {
     /// A head's text, whose line ends separate several values (browsers join them so).
     static func lines(_ text: String) -> [String] {
-        text.split(omittingEmptySubsequences: true) { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }.map { line(String($0)) }
+        text.split(omittingEmptySubsequences: true) { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }.map {
+            line(String($0))
+        }
     }
 
     /// Without control characters, every character one byte.

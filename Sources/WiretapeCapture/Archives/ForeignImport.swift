@@ -166,7 +166,8 @@ package final class ForeignImport {
 
     private var restoredKeys: [Place] = []
 
-    private func ownLines(_ text: [UInt8], at offset: UInt64) throws(CaptureFault) -> [(number: UInt64, line: [UInt8])]? {
+    private func ownLines(_ text: [UInt8], at offset: UInt64) throws(CaptureFault) -> [(number: UInt64, line: [UInt8])]?
+    {
         let value = try parsed(text, at: offset)
         do throws(HARVendor.Fault) {
             return try HARVendor.lines(of: value)
@@ -246,7 +247,9 @@ package final class ForeignImport {
         for line in vendor?.lines ?? [] { timeline.put(line: line.line, number: line.number) }
         restoredKeys.sort { ($0.key, $0.number) < ($1.key, $1.number) }
         for (i, place) in restoredKeys.enumerated() {
-            while case .line(let line)? = timeline.next(before: ForeignTimeline.lineKey(place.key)) { try writer.put(line) }
+            while case .line(let line)? = timeline.next(before: ForeignTimeline.lineKey(place.key)) {
+                try writer.put(line)
+            }
             let text = try source.bytes(at: place.offset, count: place.length)
             guard case .lines(let lines) = try entry(text, at: place.offset, asPlain: false) else { continue }
             for line in lines { timeline.put(line: line.line, number: line.number) }
@@ -267,7 +270,8 @@ package final class ForeignImport {
     private func check(_ timeline: ForeignTimeline) throws {
         guard timeline.isTooMuch else { return }
         throw CaptureFault(
-            offset: 0, reason: "what overlaps in time takes more than --memory allows (\(ByteSize.text(memory))); raise it")
+            offset: 0,
+            reason: "what overlaps in time takes more than --memory allows (\(ByteSize.text(memory))); raise it")
     }
 }
 
@@ -305,7 +309,9 @@ private struct RestoredLines {
 
     mutating func finish() throws {
         guard let stop else { return asIs ? try tape.finishAsIs() : try tape.finish() }
-        guard asIs, case .stop(let events, _, _) = stop.event.kind, events == tape.events else { return try tape.finish() }
+        guard asIs, case .stop(let events, _, _) = stop.event.kind, events == tape.events else {
+            return try tape.finish()
+        }
         try tape.take(line: stop.line, stop.event)
         try tape.finishAsIs()
     }

@@ -31,7 +31,9 @@ struct HAREntry {
         self.memory = memory
         guard let request = entry["request"], case .object = request else { throw Fault(reason: "it has no request") }
         guard let text = request["url"]?.string else { throw Fault(reason: "it has no request.url") }
-        guard let url = ForeignURL(text) else { throw ForeignSkip(reason: "an entry whose URL is not of http, https, ws or wss") }
+        guard let url = ForeignURL(text) else {
+            throw ForeignSkip(reason: "an entry whose URL is not of http, https, ws or wss")
+        }
         guard let started = entry["startedDateTime"]?.string, let start = HARTime.nanoseconds(started) else {
             throw Fault(reason: "startedDateTime is no time such as 2026-11-21T02:47:22.123Z")
         }
@@ -47,7 +49,8 @@ struct HAREntry {
         }
         let method = request["method"]?.string ?? "GET"
         exchange = ForeignExchange(
-            server: url.server, request: RequestHead(method: ForeignText.line(method), target: ForeignText.line(url.target)),
+            server: url.server,
+            request: RequestHead(method: ForeignText.line(method), target: ForeignText.line(url.target)),
             requestTime: sent)
         exchange.request.headers = HAREntry.fields(request["headers"])
         if exchange.request.headers.first("Host") == nil {
@@ -126,7 +129,8 @@ struct HAREntry {
         let type = MediaType(data["mimeType"]?.string ?? exchange.request.headers.first("Content-Type") ?? "")
         if let parts = data["params"]?.array, !parts.isEmpty, type.name == "application/x-www-form-urlencoded" {
             let items = parts.map { part in
-                HAREntry.formEncoded(part["name"]?.string ?? "") + "=" + HAREntry.formEncoded(part["value"]?.string ?? "")
+                HAREntry.formEncoded(part["name"]?.string ?? "") + "="
+                    + HAREntry.formEncoded(part["value"]?.string ?? "")
             }
             return exchange.requestBody = Array(items.joined(separator: "&").utf8)
         }
@@ -138,7 +142,8 @@ struct HAREntry {
         let digits = Array("0123456789ABCDEF".utf8)
         for byte in text.utf8 {
             switch byte {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "*"):
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "*"):
                 out.append(byte)
             case 0x20: out.append(UInt8(ascii: "+"))
             default: out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
@@ -316,7 +321,8 @@ struct HAREntry {
         case "send"?, "request"?: direction = .toServer
         case "receive"?, "response"?: direction = .toClient
         case "error"?:
-            exchange.notes.append("the archive tells an error of this WebSocket: \(ForeignText.line(message["data"]?.string ?? ""))")
+            exchange.notes.append(
+                "the archive tells an error of this WebSocket: \(ForeignText.line(message["data"]?.string ?? ""))")
             return nil
         default: throw Fault(reason: "a WebSocket message that is neither sent nor received")
         }

@@ -25,7 +25,9 @@ enum HARVendor {
     static func log(_ value: JSONValue) throws(Fault) -> Log? {
         guard value["version"]?.int == version, let line = value["header"] else { return nil }
         let text = Array(line.text.utf8)
-        guard let header = TapeLineParser.header(text.span) else { throw Fault(reason: "_wiretape.header is no tape's") }
+        guard let header = TapeLineParser.header(text.span) else {
+            throw Fault(reason: "_wiretape.header is no tape's")
+        }
         return Log(headerLine: text, header: header, lines: try lines(value["lines"], of: nil))
     }
 
@@ -35,7 +37,9 @@ enum HARVendor {
         return try lines(own["lines"], of: entry)
     }
 
-    private static func lines(_ value: JSONValue?, of entry: JSONValue?) throws(Fault) -> [(number: UInt64, line: [UInt8])] {
+    private static func lines(_ value: JSONValue?, of entry: JSONValue?) throws(Fault) -> [(
+        number: UInt64, line: [UInt8]
+    )] {
         var out: [(number: UInt64, line: [UInt8])] = []
         var bodies = Bodies(entry: entry)
         for item in value?.array ?? [] {
@@ -46,11 +50,15 @@ enum HARVendor {
                 out.append((number, Array(comment.utf8)))
                 continue
             }
-            guard let line = item["line"], case .object = line else { throw Fault(reason: "_wiretape's line \(number) is none") }
+            guard let line = item["line"], case .object = line else {
+                throw Fault(reason: "_wiretape's line \(number) is none")
+            }
             var text = Array(line.text.utf8)
             if let key = item["key"]?.string {
                 let payload = try bodies.payload(item, number)
-                guard text.last == UInt8(ascii: "}") else { throw Fault(reason: "_wiretape's line \(number) is no object") }
+                guard text.last == UInt8(ascii: "}") else {
+                    throw Fault(reason: "_wiretape's line \(number) is no object")
+                }
                 text.removeLast()
                 text.append(utf8: text.count > 1 ? "," : "")
                 JSONEscape.appendString(key, into: &text)
@@ -98,11 +106,15 @@ enum HARVendor {
             } else {
                 whole = nil
             }
-            guard let whole else { throw Fault(reason: "the payload of _wiretape's line \(number) is not in the entry") }
+            guard let whole else {
+                throw Fault(reason: "the payload of _wiretape's line \(number) is not in the entry")
+            }
             guard let range = item["bytes"]?.array else { return whole }
             guard range.count == 2, let from = range[0].int, let count = range[1].int, from >= 0, count >= 0,
                 from <= whole.count, count <= whole.count - from
-            else { throw Fault(reason: "the payload of _wiretape's line \(number) is longer than what is in the entry") }
+            else {
+                throw Fault(reason: "the payload of _wiretape's line \(number) is longer than what is in the entry")
+            }
             return Array(whole[from..<from + count])
         }
 

@@ -62,11 +62,14 @@ struct StubEntry {
         if !items.isEmpty { target += "?" + items.joined(separator: "&") }
         var exchange = ForeignExchange(
             server: url.server,
-            request: RequestHead(method: ForeignText.line(try exact("method", or: "GET")), target: ForeignText.line(target)),
+            request: RequestHead(
+                method: ForeignText.line(try exact("method", or: "GET")), target: ForeignText.line(target)),
             requestTime: time)
         exchange.request.headers = [HeaderField("Host", url.host)] + matchedFields(request["headers"])
         if let bodies = request["body"]?.array, let body = bodies.first, bodies.count == 1 {
-            guard ["exact", "json", "xml"].contains(body["matcher"]?.string ?? "exact"), let text = body["value"]?.string else {
+            guard ["exact", "json", "xml"].contains(body["matcher"]?.string ?? "exact"),
+                let text = body["value"]?.string
+            else {
                 throw ForeignSkip(reason: "a stub whose body is a pattern")
             }
             exchange.requestBody = Array(text.utf8)
@@ -75,7 +78,8 @@ struct StubEntry {
         guard (100...999).contains(status) else { throw Fault(reason: "its status is \(status)") }
         if response["templated"]?.bool == true { throw ForeignSkip(reason: "a stub whose answer is a template") }
         exchange.response = ResponseHead(status: status, headers: listedFields(response["headers"]))
-        try answer(response, isBase64: response["encodedBody"]?.bool == true, file: response["bodyFile"]?.string, &exchange)
+        try answer(
+            response, isBase64: response["encodedBody"]?.bool == true, file: response["bodyFile"]?.string, &exchange)
         let delay = ForeignTime.nanoseconds(milliseconds: response["fixedDelay"]?.double)
         exchange.responseTime = ForeignTime.sum(time, delay)
         exchange.endTime = exchange.responseTime
@@ -85,7 +89,8 @@ struct StubEntry {
     private func matchedFields(_ value: JSONValue?) -> [HeaderField] {
         (value?.members ?? []).flatMap { member in
             (member.value.array ?? []).compactMap { matcher in
-                guard matcher["matcher"]?.string ?? "exact" == "exact", let text = matcher["value"]?.string ?? matcher.string
+                guard matcher["matcher"]?.string ?? "exact" == "exact",
+                    let text = matcher["value"]?.string ?? matcher.string
                 else { return nil }
                 return HeaderField(member.name, ForeignText.line(text))
             }
@@ -106,7 +111,9 @@ struct StubEntry {
         }
         var items: [String] = []
         for member in request["queryParameters"]?.members ?? [] {
-            guard let text = member.value["equalTo"]?.string else { throw ForeignSkip(reason: "a stub whose query is a pattern") }
+            guard let text = member.value["equalTo"]?.string else {
+                throw ForeignSkip(reason: "a stub whose query is a pattern")
+            }
             items.append("\(HAREntry.formEncoded(member.name))=\(HAREntry.formEncoded(text))")
         }
         if !items.isEmpty { target += (target.contains("?") ? "&" : "?") + items.joined(separator: "&") }
@@ -131,7 +138,9 @@ struct StubEntry {
             else { throw ForeignSkip(reason: "a stub whose body is a pattern") }
             exchange.requestBody = Array(body.utf8)
         }
-        if response["fault"] != nil { throw ForeignSkip(reason: "a stub that answers with a fault; a rule of wiretape does that") }
+        if response["fault"] != nil {
+            throw ForeignSkip(reason: "a stub that answers with a fault; a rule of wiretape does that")
+        }
         if response["proxyBaseUrl"] != nil { throw ForeignSkip(reason: "a stub that asks another server") }
         if (response["transformers"]?.array ?? []).contains(where: { $0.string == "response-template" }) {
             throw ForeignSkip(reason: "a stub whose answer is a template")
@@ -179,13 +188,17 @@ struct StubEntry {
             guard let bytes = Base64.decode(Array(text.utf8).span) else { throw Fault(reason: "its body is no base64") }
             body = bytes
         } else if let file {
-            guard let bytes = try source.side(file, limit: memory) else { throw Fault(reason: "the file \(file) is not there") }
+            guard let bytes = try source.side(file, limit: memory) else {
+                throw Fault(reason: "the file \(file) is not there")
+            }
             body = bytes
         }
         // A body that says to be encoded is kept as it came where it cannot be decoded.
         if let head = exchange.response, !head.headers.contentCodings.isEmpty, !body.isEmpty {
             let codings = head.headers.contentCodings
-            if codings.names.count == 1, let plain = try? ContentDecoder.whole(body, codings, limit: max(16 << 20, body.count)) {
+            if codings.names.count == 1,
+                let plain = try? ContentDecoder.whole(body, codings, limit: max(16 << 20, body.count))
+            {
                 body = plain
                 exchange.coding = codings.text
             }

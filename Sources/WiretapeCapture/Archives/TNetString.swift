@@ -57,12 +57,16 @@ enum TNetValue {
         var length = 0
         var i = at
         while i < bytes.count, bytes[i] >= 0x30, bytes[i] <= 0x39 {
-            guard i - at < 12 else { throw CaptureFault(offset: origin + UInt64(at), reason: "a length of too many digits") }
+            guard i - at < 12 else {
+                throw CaptureFault(offset: origin + UInt64(at), reason: "a length of too many digits")
+            }
             length = length * 10 + Int(bytes[i] - 0x30)
             i += 1
         }
         guard i < bytes.count else {
-            guard i - at <= 12 else { throw CaptureFault(offset: origin + UInt64(at), reason: "a length of too many digits") }
+            guard i - at <= 12 else {
+                throw CaptureFault(offset: origin + UInt64(at), reason: "a length of too many digits")
+            }
             return nil
         }
         guard i > at, bytes[i] == UInt8(ascii: ":") else {

@@ -28,7 +28,8 @@ package final class ZipArchive: ForeignSource {
         guard let name, hars.count == 1 || name == "har.har", let entry = entries[name] else {
             throw CaptureFault(
                 offset: 0,
-                reason: hars.isEmpty ? "there is no .har in this ZIP file" : "there are several .har files in this ZIP file")
+                reason: hars.isEmpty
+                    ? "there is no .har in this ZIP file" : "there are several .har files in this ZIP file")
         }
         self.entries = entries
         self.name = name
@@ -116,14 +117,19 @@ package final class ZipArchive: ForeignSource {
     private static func content(
         of entry: Entry, _ name: String, in file: any ForeignSource, limit: Int
     ) throws(CaptureFault) -> [UInt8] {
-        func fault(_ reason: String) -> CaptureFault { CaptureFault(offset: entry.offset, reason: "\(name): \(reason)") }
+        func fault(_ reason: String) -> CaptureFault {
+            CaptureFault(offset: entry.offset, reason: "\(name): \(reason)")
+        }
         guard entry.size <= UInt64(limit), entry.packed <= UInt64(limit) else {
             throw fault("it has \(ByteSize.text(Int(clamping: entry.size))), which takes more than --memory allows")
         }
         guard entry.offset < file.size, file.size - entry.offset >= 30 else { throw fault("it is not in the ZIP file") }
         let head = try file.bytes(at: entry.offset, count: 30)
-        guard head.span.littleEndian(UInt32.self, at: 0) == 0x0403_4b50 else { throw fault("it does not begin where it should") }
-        let skipped = UInt64(head.span.littleEndian(UInt16.self, at: 26)) + UInt64(head.span.littleEndian(UInt16.self, at: 28))
+        guard head.span.littleEndian(UInt32.self, at: 0) == 0x0403_4b50 else {
+            throw fault("it does not begin where it should")
+        }
+        let skipped =
+            UInt64(head.span.littleEndian(UInt16.self, at: 26)) + UInt64(head.span.littleEndian(UInt16.self, at: 28))
         let start = entry.offset + 30 + skipped
         guard start <= file.size, entry.packed <= file.size - start else { throw fault("the ZIP file ends within it") }
         let packed = try file.bytes(at: start, count: Int(entry.packed))

@@ -38,7 +38,7 @@ enum ImportTargets {
         let archive = ForeignImport(format, ForeignMemory(bytes), memory: memory)
         archive.scan { _ in }
         guard archive.count > 0 || archive.restored != nil else { return nil }
-        let sink = FuzzSink()
+        let sink = TapeBytes()
         let restored = archive.restored
         do {
             let tape = try CapturedTape(
@@ -77,7 +77,7 @@ enum ImportTargets {
 
     private static func tape(of capture: CaptureImport) -> [UInt8]? {
         capture.finish()
-        let sink = FuzzSink()
+        let sink = TapeBytes()
         do {
             let tape = try CapturedTape(
                 TapeHeader(started: "2026-01-01T00:00:00.000000Z"), origin: 0, to: sink, isCompressed: false,
@@ -145,13 +145,7 @@ enum ImportTargets {
         let tcp = ports + big(sequence) + big(0) + [0x50, flags, 0xff, 0xff, 0, 0, 0, 0] + payload
         let total = UInt16(20 + tcp.count)
         let addresses: [UInt8] = isClient ? [10, 0, 0, 1, 10, 0, 0, 2] : [10, 0, 0, 2, 10, 0, 0, 1]
-        return [0x45, 0, UInt8(total >> 8), UInt8(truncatingIfNeeded: total), 0, 0, 0x40, 0, 64, 6, 0, 0] + addresses + tcp
+        return [0x45, 0, UInt8(total >> 8), UInt8(truncatingIfNeeded: total), 0, 0, 0x40, 0, 64, 6, 0, 0] + addresses
+            + tcp
     }
-}
-
-private final class FuzzSink: TapeSink, @unchecked Sendable {
-    // Used by one thread.
-    var bytes: [UInt8] = []
-
-    func write(_ more: Span<UInt8>) throws(TapeError) { bytes.append(copying: more) }
 }

@@ -10,7 +10,8 @@ extension HARExchange {
     func write(origin: UInt64, into out: inout [UInt8]) {
         let plain = plainAnswer()
         let (sent, wait, receive) = (
-            milliseconds(began, requestEnded ?? began), milliseconds(requestEnded ?? began, response == nil ? began : answered),
+            milliseconds(began, requestEnded ?? began),
+            milliseconds(requestEnded ?? began, response == nil ? began : answered),
             response == nil ? 0 : milliseconds(answered, ended ?? last)
         )
         let (start, isOver) = origin.addingReportingOverflow(began)
@@ -21,7 +22,9 @@ extension HARExchange {
         out.append(utf8: #","response":"#)
         writeResponse(plain, into: &out)
         out.append(utf8: #","cache":{},"timings":{"blocked":-1,"dns":-1,"connect":-1,"ssl":-1,"send":"#)
-        out.append(utf8: HARText.number(sent) + #","wait":"# + HARText.number(wait) + #","receive":"# + HARText.number(receive))
+        out.append(
+            utf8: HARText.number(sent) + #","wait":"# + HARText.number(wait) + #","receive":"# + HARText.number(receive)
+        )
         out.append(utf8: #"},"connection":"\#(connection)""#)
         if isSocket {
             out.append(utf8: #","_resourceType":"websocket","_webSocketMessages":["#)
@@ -80,7 +83,7 @@ extension HARExchange {
             HARText.string(request.headers.first("Content-Type") ?? "application/octet-stream", into: &out)
             out.append(utf8: #","params":[],"text":"#)
             // A HAR has no place for a request's bytes that are no text: they are among ours.
-            if !JSONEscape.appendString(requestBody.span, into: &out) { out.append(utf8: #""","comment":"binary""#) }
+            if !JSONEscape.appendString(requestBody.span, into: &out) { out.append(utf8: "\"\",\"comment\":\"binary\"") }
             out.append(UInt8(ascii: "}"))
         }
         out.append(utf8: #","headersSize":-1,"bodySize":\#(requestBody.count)}"#)
@@ -89,7 +92,8 @@ extension HARExchange {
     private func writeResponse(_ plain: [UInt8]?, into out: inout [UInt8]) {
         guard let response else {
             out.append(
-                utf8: #"{"status":0,"statusText":"","httpVersion":"","cookies":[],"headers":[],"content":{"size":0,"mimeType":"x-unknown"},"#
+                utf8:
+                    #"{"status":0,"statusText":"","httpVersion":"","cookies":[],"headers":[],"content":{"size":0,"mimeType":"x-unknown"},"#
                     + #""redirectURL":"","headersSize":-1,"bodySize":-1,"_error":"no answer is on the tape"}"#)
             return
         }
@@ -134,7 +138,7 @@ extension HARExchange {
                     out.append(utf8: #","eventId":"#)
                     HARText.string(event.id, into: &out)
                     out.append(utf8: #","data":"#)
-                    if !JSONEscape.appendString(event.data.span, into: &out) { out.append(utf8: #""""#) }
+                    if !JSONEscape.appendString(event.data.span, into: &out) { out.append(utf8: "\"\"") }
                     out.append(UInt8(ascii: "}"))
                 case .comment(_, let after), .retry(_, let after), .tooLong(let after): next = after
                 }
@@ -166,9 +170,17 @@ extension HARExchange {
             switch line.place {
             case .none: break
             case .request(let range):
-                if isRequestText { place = HARExchange.place(#""request""#, range, of: requestBody.count) } else { own = Array(requestBody[range]) }
+                if isRequestText {
+                    place = HARExchange.place(#""request""#, range, of: requestBody.count)
+                } else {
+                    own = Array(requestBody[range])
+                }
             case .response(let range):
-                if isPlain { place = HARExchange.place(#""response""#, range, of: responseBody.count) } else { own = Array(responseBody[range]) }
+                if isPlain {
+                    place = HARExchange.place(#""response""#, range, of: responseBody.count)
+                } else {
+                    own = Array(responseBody[range])
+                }
             case .message(let index): place = "\(index)"
             case .part(_, let run, let range):
                 if let index = runs[run].index {

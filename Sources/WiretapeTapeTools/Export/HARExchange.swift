@@ -72,7 +72,9 @@ final class HARExchange {
         return .message(messages.count - 1)
     }
 
-    func say(part bytes: [UInt8], _ direction: Direction, _ opcode: Opcode, isFirst: Bool, isLast: Bool, at time: Double) -> Place {
+    func say(
+        part bytes: [UInt8], _ direction: Direction, _ opcode: Opcode, isFirst: Bool, isLast: Bool, at time: Double
+    ) -> Place {
         if isFirst || openRuns[direction] == nil {
             runs.append(Run(opcode: opcode))
             openRuns[direction] = runs.count - 1
@@ -92,7 +94,8 @@ final class HARExchange {
     }
 
     /// - Returns: nil for text that is none.
-    private static func message(_ direction: Direction, _ opcode: Opcode, _ bytes: [UInt8], at time: Double) -> [UInt8]? {
+    private static func message(_ direction: Direction, _ opcode: Opcode, _ bytes: [UInt8], at time: Double) -> [UInt8]?
+    {
         var out = Array(#"{"type":"\#(direction == .toServer ? "send" : "receive")","time":"#.utf8)
         out.append(utf8: HARText.number(time))
         out.append(utf8: opcode == .text ? #","opcode":1,"data":"# : #","opcode":2,"data":"#)

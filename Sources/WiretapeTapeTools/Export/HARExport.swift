@@ -53,7 +53,8 @@ package final class HARExport {
         switch line.what {
         case .header(let header):
             guard header.protocolID == nil else {
-                throw Fault(reason: "a sparse tape has no requests; play it to a client and export what was recorded of it")
+                throw Fault(
+                    reason: "a sparse tape has no requests; play it to a client and export what was recorded of it")
             }
             self.header = line.bytes
             upstreams = header.upstreams
@@ -89,12 +90,16 @@ package final class HARExport {
 
     private func take(_ event: TapeEvent, _ line: TapeLine) throws {
         let c = event.connection
-        for comment in comments { attach(HARExchange.Line(number: line.number, template: comment, place: .none), c, nil) }
+        for comment in comments {
+            attach(HARExchange.Line(number: line.number, template: comment, place: .none), c, nil)
+        }
         comments = []
         switch event.kind {
         case .open(let open):
             var track = Track()
-            if let url = upstreams.first(where: { $0.name == open.upstream })?.url ?? upstreams.first?.url { track.server = url }
+            if let url = upstreams.first(where: { $0.name == open.upstream })?.url ?? upstreams.first?.url {
+                track.server = url
+            }
             tracks[c] = track
             attach(whole(line), c, nil)
         case .request(let x, let head, let body): try request(event, x, head, body, line)
@@ -156,7 +161,8 @@ package final class HARExport {
     }
 
     private func response(
-        _ event: TapeEvent, _ x: UInt32, _ head: ResponseHead, _ body: TapeEvent.Body, _ coding: String?, _ line: TapeLine
+        _ event: TapeEvent, _ x: UInt32, _ head: ResponseHead, _ body: TapeEvent.Body, _ coding: String?,
+        _ line: TapeLine
     ) throws {
         let c = event.connection
         guard let exchange = tracks[c]?.exchanges[x] else { return attach(whole(line), c, nil) }

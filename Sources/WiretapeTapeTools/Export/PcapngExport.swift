@@ -62,7 +62,8 @@ package struct PcapngExport {
         case .pong(let direction, let bytes): frame(c, direction, 10, bytes.span, at: time)
         case .close(let direction, let code, let reason):
             var payload: [UInt8] = []
-            FrameWriter.appendClose(code: code, reason: reason ?? "", mask: direction == .toServer ? nextMask() : nil, into: &payload)
+            FrameWriter.appendClose(
+                code: code, reason: reason ?? "", mask: direction == .toServer ? nextMask() : nil, into: &payload)
             send(c, direction, payload.span, at: time)
         case .gone(let party, let how, _): gone(c, party, how, at: time)
         case .missing(let direction, let bytes): skip(c, direction, bytes ?? 1)
@@ -123,7 +124,9 @@ package struct PcapngExport {
         }
     }
 
-    private mutating func segment(_ c: UInt32, _ direction: Direction, _ flags: UInt8, _ bytes: Span<UInt8>, at time: UInt64) {
+    private mutating func segment(
+        _ c: UInt32, _ direction: Direction, _ flags: UInt8, _ bytes: Span<UInt8>, at time: UInt64
+    ) {
         guard let track = tracks[c] else { return }
         let isClient = direction == .toServer
         file.segment(
@@ -231,7 +234,9 @@ package struct PcapngExport {
         send(c, direction, framed.span, at: time)
     }
 
-    private mutating func end(_ c: UInt32, _ x: UInt32, _ direction: Direction, _ trailers: [HeaderField], at time: UInt64) {
+    private mutating func end(
+        _ c: UInt32, _ x: UInt32, _ direction: Direction, _ trailers: [HeaderField], at time: UInt64
+    ) {
         guard tracks[c]?.chunked.remove(Body(x: x, direction: direction)) != nil else { return }
         var bytes = Array("0\r\n".utf8)
         HTTPHeadWriter.append(fields: trailers, into: &bytes)

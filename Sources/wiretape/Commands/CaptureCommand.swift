@@ -30,11 +30,15 @@ package struct CaptureCommand: Command {
                         "Which packets, as tcpdump takes it (pcap-filter(7)): 'tcp port 5000'."),
                     OptionSpec(
                         "output", short: "o", "FILE", .file, required: true,
-                        "The tape: compressed when its name ends in .gz (chat.tape.gz), lines of text otherwise (chat.tape)."),
+                        "The tape: compressed when its name ends in .gz (chat.tape.gz), lines of text otherwise (chat.tape)."
+                    ),
                     EditedTape.force,
-                    OptionSpec("keylog", "FILE", .file, repeatable: true, "Secrets of TLS connections (SSLKEYLOGFILE), read at the beginning."),
                     OptionSpec(
-                        "buffer", "SIZE", .checked(suggestions: ["64MiB", "256MiB"], { _ = try CaptureCommand.size($0) }),
+                        "keylog", "FILE", .file, repeatable: true,
+                        "Secrets of TLS connections (SSLKEYLOGFILE), read at the beginning."),
+                    OptionSpec(
+                        "buffer", "SIZE",
+                        .checked(suggestions: ["64MiB", "256MiB"], { _ = try CaptureCommand.size($0) }),
                         default: "64MiB", "What the kernel keeps of packets that were not read yet."),
                     OptionSpec("timeout", "D", .duration, "End after this time."),
                     OptionSpec(switch: "json", "Print what was found as an object on standard output."),
@@ -44,7 +48,8 @@ package struct CaptureCommand: Command {
         ],
         tail: TailSpec("A command that is run meanwhile; the capture ends with it."),
         examples: [
-            ExampleSpec("wiretape capture -i lo --filter 'tcp port 5000' -o chat.tape.gz", "Records what passes to port 5000."),
+            ExampleSpec(
+                "wiretape capture -i lo --filter 'tcp port 5000' -o chat.tape.gz", "Records what passes to port 5000."),
             ExampleSpec(
                 "sudo wiretape capture -i any --filter 'tcp port 80' -o web.tape.gz --timeout 1m -- curl http://example.test/",
                 "Records what one command does."),
@@ -65,7 +70,9 @@ package struct CaptureCommand: Command {
         self.arguments = arguments
         output = arguments.value("output") ?? ""
         redaction = try RedactionChoice(arguments)
-        if output == "-" { throw arguments.error("--output -: a tape on standard output is not built yet; name a file") }
+        if output == "-" {
+            throw arguments.error("--output -: a tape on standard output is not built yet; name a file")
+        }
     }
 
     package func run() throws -> Int32 {
@@ -80,7 +87,8 @@ package struct CaptureCommand: Command {
         } catch {
             let help =
                 error.kind == .noPermission
-                ? "; run it with sudo, or give the program this right: sudo setcap cap_net_raw=ep \(ThisProcess.executable)" : ""
+                ? "; run it with sudo, or give the program this right: sudo setcap cap_net_raw=ep \(ThisProcess.executable)"
+                : ""
             throw Failure(error.reason + help)
         }
         // The interface is open: nothing that follows needs more than its user has.
@@ -121,7 +129,9 @@ package struct CaptureCommand: Command {
             "\(ImportWords.count(outcome.events, "event")) of \(ImportWords.count(outcome.report.connections, "connection")) on \(output); "
             + "\(ImportWords.count(counters.received, "packet")), \(counters.dropped + counters.droppedByInterface) dropped"
         text += ImportWords.losses(outcome.report)
-        if let ended = outcome.ended { return Verdict(.failed, ExitCode.failure.code, "the capture ended: \(ended); \(text)") }
+        if let ended = outcome.ended {
+            return Verdict(.failed, ExitCode.failure.code, "the capture ended: \(ended); \(text)")
+        }
         return Verdict(.done, 0, text)
     }
 }

@@ -38,7 +38,8 @@ package struct ExportCommand: Command {
                 ])
         ],
         examples: [
-            ExampleSpec("wiretape export chat.tape.gz -o chat.har", "Makes a HAR to open in a browser's developer tools."),
+            ExampleSpec(
+                "wiretape export chat.tape.gz -o chat.har", "Makes a HAR to open in a browser's developer tools."),
             ExampleSpec("wiretape export chat.tape.gz -f jsonl -o - | jq .summary", "Hands the messages to jq."),
             ExampleSpec("wiretape export chat.tape.gz -o chat.pcapng && tshark -r chat.pcapng", "Shows it to tshark."),
         ],
@@ -62,13 +63,16 @@ package struct ExportCommand: Command {
         self.format = format
         if path == "-" { throw arguments.error("FILE -: a tape on standard input cannot be exported yet; name a file") }
         if format == .pcapng, output == "-" { throw arguments.error("--output -: a pcapng file is bytes; name a file") }
-        if output != "-", File.resolved(output) == File.resolved(path) { throw arguments.error("--output is FILE itself") }
+        if output != "-", File.resolved(output) == File.resolved(path) {
+            throw arguments.error("--output is FILE itself")
+        }
     }
 
     package func run() throws -> Int32 {
         let header = try TapeReader(path: path).header
         if header.redaction == "none" {
-            log.warning("WARNING: \(path) was recorded with --redact off: \(output) will hold all that passed, credentials too")
+            log.warning(
+                "WARNING: \(path) was recorded with --redact off: \(output) will hold all that passed, credentials too")
         }
         let target = try ExportTarget(output, force: arguments.has("force"))
         do {
@@ -121,7 +125,8 @@ package struct ExportCommand: Command {
     private func pcapng(to target: ExportTarget) throws -> String {
         var tape = try TapeReader(path: path, longestLine: TapeReader.longestLine(memory: arguments.memory))
         if tape.header.protocolID != nil {
-            throw Failure("\(path): a sparse tape has no requests; play it to a client and export what was recorded of it")
+            throw Failure(
+                "\(path): a sparse tape has no requests; play it to a client and export what was recorded of it")
         }
         var export = PcapngExport(tape.header, tool: "wiretape/\(Tool.version)") { try target.write($0) }
         var bar = bar(tape.progress.size)
@@ -154,7 +159,8 @@ private final class ExportTarget {
         do throws(FileError) {
             file = try File.creating(path, overwrite: force)
         } catch {
-            throw Failure(error.isExisting ? "\(path) exists already; --force overwrites it" : "\(path): \(error.reason)")
+            throw Failure(
+                error.isExisting ? "\(path) exists already; --force overwrites it" : "\(path): \(error.reason)")
         }
     }
 

@@ -51,7 +51,8 @@ package struct ImportCommand: Command {
         examples: [
             ExampleSpec("wiretape import chat.pcapng -o chat.tape.gz", "Makes a tape that replays."),
             ExampleSpec("wiretape import session.har -o session.tape.gz", "Takes over what a browser has saved."),
-            ExampleSpec("wiretape import toxiproxy.json -o plan.yaml", "Makes a plan of faults of Toxiproxy's configuration."),
+            ExampleSpec(
+                "wiretape import toxiproxy.json -o plan.yaml", "Makes a plan of faults of Toxiproxy's configuration."),
             ExampleSpec(
                 "wiretape import chat.pcapng --keylog keys.log --port 443 -o chat.tape.gz",
                 "Reads TLS, and one server only."),

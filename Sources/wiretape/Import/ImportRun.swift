@@ -67,7 +67,8 @@ final class ImportRun {
         }
     }
 
-    private func read(_ file: ImportFile, _ begun: [UInt8], _ path: String, to target: TapeFile) throws -> CapturedTape? {
+    private func read(_ file: ImportFile, _ begun: [UInt8], _ path: String, to target: TapeFile) throws -> CapturedTape?
+    {
         var tape: CapturedTape?
         var bar = ImportProgress(path, of: file.isRegular ? file.size : 0, isWanted: !isQuiet)
         defer { bar.clear() }

@@ -16,7 +16,8 @@ final class LiveCapture: Sendable {
     private let thread = Gate<Thread?>(nil)
 
     init(
-        _ packets: PacketCapture, _ arguments: ParsedArguments, _ redaction: RedactionChoice, _ target: TapeFile, _ log: Log
+        _ packets: PacketCapture, _ arguments: ParsedArguments, _ redaction: RedactionChoice, _ target: TapeFile,
+        _ log: Log
     ) throws {
         let keys = try LiveCapture.keys(arguments)
         let started = try Thread(name: "capture") { [state] in
@@ -113,6 +114,7 @@ private struct DropWatch {
         let dropped = counters.dropped + counters.droppedByInterface
         guard dropped > told else { return }
         told = dropped
-        log.warning("\(ImportWords.count(dropped, "packet")) dropped so far: a larger --buffer or a narrower --filter helps")
+        log.warning(
+            "\(ImportWords.count(dropped, "packet")) dropped so far: a larger --buffer or a narrower --filter helps")
     }
 }

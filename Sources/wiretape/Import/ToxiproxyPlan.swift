@@ -35,7 +35,9 @@ enum ToxiproxyPlan {
             throw Failure("\(output): \(error.reason)")
         }
         var words = "\(ImportWords.count(UInt64(plan.rules.count), "rule")) on \(output)"
-        if plan.leftOut > 0 { words += "; \(ImportWords.count(UInt64(plan.leftOut), "toxic")) without a counterpart, as comments" }
+        if plan.leftOut > 0 {
+            words += "; \(ImportWords.count(UInt64(plan.leftOut), "toxic")) without a counterpart, as comments"
+        }
         return Verdict(.done, 0, words).tell(arguments)
     }
 
@@ -51,7 +53,9 @@ enum ToxiproxyPlan {
             guard let upstream = proxy["upstream"]?.string, let listen = proxy["listen"]?.string else { return }
             proxies += 1
             let name = ToxiproxyPlan.word(proxy["name"]?.string ?? "proxy\(proxies)")
-            upstreams.append("--upstream \(name)=http://\(ToxiproxyPlan.line(upstream)) --listen http://\(ToxiproxyPlan.line(listen))")
+            upstreams.append(
+                "--upstream \(name)=http://\(ToxiproxyPlan.line(upstream)) --listen http://\(ToxiproxyPlan.line(listen))"
+            )
             lines.append("  # \(name): \(ToxiproxyPlan.line(listen)) to \(ToxiproxyPlan.line(upstream))")
             if proxy["enabled"]?.bool == false { put("refuse on accept[listener=\(name)]", "it is not enabled") }
             for toxic in proxy["toxics"]?.array ?? [] { add(toxic, of: name) }
@@ -62,9 +66,12 @@ enum ToxiproxyPlan {
             let isUp = toxic["stream"]?.string == "upstream"
             let attributes = toxic["attributes"]
             func milliseconds(_ name: String) -> Int { max(0, attributes?[name]?.int ?? 0) }
-            let what = "\(ToxiproxyPlan.line(toxic["name"]?.string ?? type)): \(ToxiproxyPlan.line(type)) \(isUp ? "upstream" : "downstream")"
+            let what =
+                "\(ToxiproxyPlan.line(toxic["name"]?.string ?? type)): \(ToxiproxyPlan.line(type)) \(isUp ? "upstream" : "downstream")"
             var chance = ""
-            if case .number(let text)? = toxic["toxicity"], let share = Double(text), share >= 0, share < 1 { chance = " p=\(share)" }
+            if case .number(let text)? = toxic["toxicity"], let share = Double(text), share >= 0, share < 1 {
+                chance = " p=\(share)"
+            }
             let side = isUp ? "toServer" : "toClient"
             switch type {
             case "latency":
@@ -84,7 +91,10 @@ enum ToxiproxyPlan {
             case "reset_peer": put("reset since connect=\(max(1, milliseconds("timeout")))ms\(chance)", what)
             case "timeout":
                 let time = milliseconds("timeout")
-                put(time == 0 ? "stall(both) since connect=1ms\(chance)" : "stall(both, \(time)ms) + disconnect since connect=1ms\(chance)", what)
+                put(
+                    time == 0
+                        ? "stall(both) since connect=1ms\(chance)"
+                        : "stall(both, \(time)ms) + disconnect since connect=1ms\(chance)", what)
             case "slow_close": leave(what, "a close that comes late has no rule of its own")
             case "limit_data": leave(what, "rules count messages, not a connection's bytes; see truncate")
             default: leave(what, "it is not known")
@@ -92,7 +102,9 @@ enum ToxiproxyPlan {
         }
 
         private mutating func put(_ rule: String, _ why: String) {
-            guard (try? FaultRule(parsing: rule, from: RuleSource(file: "import"))) != nil else { return leave(why, "'\(rule)' is no rule") }
+            guard (try? FaultRule(parsing: rule, from: RuleSource(file: "import"))) != nil else {
+                return leave(why, "'\(rule)' is no rule")
+            }
             rules.append(rule)
             lines.append("  - \(JSONValue.string(rule).text)  # \(why)")
         }
@@ -103,7 +115,8 @@ enum ToxiproxyPlan {
         }
 
         func text(of path: String) -> String {
-            var text = "# Made of \(ToxiproxyPlan.line(path)) by wiretape import. Toxiproxy changes bytes, these rules messages: docs/import.md.\n"
+            var text =
+                "# Made of \(ToxiproxyPlan.line(path)) by wiretape import. Toxiproxy changes bytes, these rules messages: docs/import.md.\n"
             text += "# wiretape proxy \(upstreams.joined(separator: " ")) --faults THIS\n"
             text += rules.isEmpty ? "rules: []\n" : "rules:\n"
             return text + lines.joined(separator: "\n") + "\n"
