@@ -95,7 +95,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "WiretapeCapture",
-            dependencies: ["WiretapeRecorder", "WiretapeTape"] + protocols,
+            dependencies: ["WiretapeRecorder", "WiretapeTape", "WiretapeSystem"] + protocols,
             swiftSettings: settings),
         .target(
             name: "WiretapeTapeTools", dependencies: ["WiretapeTape", "WiretapeFaults", "WiretapeSystem"] + protocols,
@@ -140,7 +140,7 @@ let package = Package(
             name: "WiretapeFuzz",
             dependencies: [
                 "WiretapeProxy", "WiretapeSettings", "WiretapeSimulation", "WiretapeCodecs", "WiretapeRecorder",
-                "WiretapeTape", "WiretapeTapeTools",
+                "WiretapeTape", "WiretapeTapeTools", "WiretapeCapture",
             ] + runs,
             swiftSettings: settings),
         .executableTarget(name: "sample-hub", dependencies: ["WiretapeSamples"], swiftSettings: settings),
@@ -165,7 +165,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "WiretapeCaptureTests",
-            dependencies: ["WiretapeCapture", "WiretapeRecorder", "WiretapeTape", "WiretapeSystem"] + protocols,
+            dependencies: [
+                "WiretapeCapture", "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools", "WiretapeCodecs",
+                "WiretapeSystem",
+            ] + protocols,
             swiftSettings: settings),
         .testTarget(
             name: "WiretapeCodecsTests",

@@ -49,6 +49,24 @@ package final class CaptureImport {
         }
     }
 
+    /// Takes a packet that was captured live.
+    /// - Parameters:
+    ///   - link: the link type of its interface.
+    ///   - time: nanoseconds since 1970.
+    ///   - length: bytes that it had; the capture may hold fewer of them.
+    package func take(live bytes: Span<UInt8>, link: UInt32, at time: UInt64, length: Int) {
+        take(CapturedPacket(link: link, time: time, range: 0..<bytes.count, length: length), bytes)
+    }
+
+    /// The tape's header is written: servers that are met from here on get no name.
+    package func seal() { output.isSealed = true }
+
+    /// Nothing has come up to `time`: what waits for time goes on.
+    package func tick(at time: UInt64) {
+        guard output.report.firstTime != nil else { return }
+        output.tick(at: time)
+    }
+
     /// The records since the last call, and the time of the first of them.
     package func takeRecords() -> (records: [UInt8], oldest: UInt64) { output.takeRecords() }
 

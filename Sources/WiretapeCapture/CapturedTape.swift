@@ -7,27 +7,27 @@ package import WiretapeTape
 /// bytes.
 package final class CapturedTape {
     private let sink: any TapeSink
-    private let isCompressed: Bool
     private var press: TapePress<TapeAssembler>
+    private let redaction: TapeRedaction?
     private var member: [UInt8] = []
-    private var failure: TapeError?
 
     /// Writes the header.
     /// - Parameters:
     ///   - origin: the time of the header's `started`, nanoseconds since 1970.
+    ///   - line: the header's line as it is, in place of one that is made of `header`.
     ///   - memory: bytes of unfinished messages above which they go to the tape in parts.
     package init(
-        _ header: TapeHeader, origin: UInt64, to sink: any TapeSink, isCompressed: Bool, memory: Int,
-        redaction: TapeRedaction?
+        _ header: TapeHeader, line: [UInt8]? = nil, origin: UInt64, to sink: any TapeSink, isCompressed: Bool,
+        memory: Int, redaction: TapeRedaction?
     ) throws(TapeError) {
         self.sink = sink
-        self.isCompressed = isCompressed
+        self.redaction = redaction
         let relief = Relief(sink)
         press = TapePress(
             TapeAssembler(origin: origin, memory: memory, redaction: redaction), isCompressed: isCompressed
         ) { bytes, _ in relief.write(bytes) }
         self.relief = relief
-        try sink.write(TapePress<TapeAssembler>.header(header, isCompressed: isCompressed).span)
+        try sink.write(TapePress<TapeAssembler>.header(header, line: line, isCompressed: isCompressed).span)
     }
 
     private let relief: Relief
@@ -51,6 +51,37 @@ package final class CapturedTape {
     package func take(_ records: [UInt8], oldest: UInt64) throws(TapeError) {
         press.consume(records, loop: 0, oldest: oldest)
         try write()
+    }
+
+    /// Takes an event that needs no assembling, with `time` counted from the header's `started`. Its secrets go.
+    package func take(_ event: TapeEvent) throws(TapeError) {
+        press.append(event, redaction)
+        try write()
+    }
+
+    /// Takes a line of another tape as it is, without its line feed. What no reader would take is refused.
+    /// - Parameter event: what it says; nil for a comment.
+    package func take(line: [UInt8], _ event: TapeEvent?) throws(TapeError) {
+        guard line.count <= TapeReader.longestLine else {
+            throw TapeError(
+                .tooLarge, file: "line \(press.events + 2)", event: press.events,
+                "would be longer than the \(TapeReader.longestLine >> 20) MiB that a line of a tape may have")
+        }
+        press.append(line: line.span, event)
+        try write()
+    }
+
+    /// Writes what has come so far: of a capture that goes on.
+    package func flush() throws(TapeError) {
+        press.flush()
+        try write()
+    }
+
+    /// Ends the tape without a `stop`, as the one that its lines came from.
+    package func finishAsIs() throws(TapeError) {
+        press.flush()
+        try write()
+        sink.release()
     }
 
     package func finish() throws(TapeError) {

@@ -17,7 +17,7 @@ package struct FuzzTarget: Sendable {
 
     package static let all: [FuzzTarget] =
         HTTPTargets.all + WebSocketTargets.all + TextTargets.all + StreamTargets.all + SettingsTargets.all
-        + TapeTargets.all + CodecTargets.all + RelayTargets.all + ReplayTargets.all
+        + TapeTargets.all + ImportTargets.all + CodecTargets.all + RelayTargets.all + ReplayTargets.all
 
     package static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
 }

@@ -32,11 +32,12 @@ package struct TapePress<Consumer: RecordConsumer>: ~Copyable {
 
     /// The beginning of a tape: its header's line, as a member of its own when compressed. With it the file is a tape
     /// from its first moment.
-    package static func header(_ header: TapeHeader, isCompressed: Bool) -> [UInt8] {
+    /// - Parameter line: the line as it is, in place of one that is made of `header`.
+    package static func header(_ header: TapeHeader, line: [UInt8]? = nil, isCompressed: Bool) -> [UInt8] {
         var packer = MemberPacker()
         var compressor = MemberCompressor()
         var out: [UInt8] = []
-        packer.appendHeader(header)
+        if let line { packer.appendLine(line.span, event: nil) } else { packer.appendHeader(header) }
         packer.flush()
         _ =
             isCompressed
@@ -60,6 +61,18 @@ package struct TapePress<Consumer: RecordConsumer>: ~Copyable {
         packer.stamp = oldest
         consumer.consume(batch, loop: loop, into: &packer)
     }
+
+    /// Takes an event that no records stand for.
+    package mutating func append(_ event: TapeEvent, _ redaction: TapeRedaction?) {
+        packer.redaction = redaction
+        packer.append(event)
+    }
+
+    /// Takes a line of another tape as it is. `event`: what it says; nil for a comment.
+    package mutating func append(line: Span<UInt8>, _ event: TapeEvent?) { packer.appendLine(line, event: event) }
+
+    /// Everything is due, and nothing says that the recording has ended.
+    package mutating func flush() { packer.flush() }
 
     /// Batches of a loop were dropped.
     package mutating func lose(events: UInt64, loop: Int, at stamp: UInt64) {

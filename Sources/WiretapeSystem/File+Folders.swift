@@ -33,6 +33,11 @@ extension File {
         guard unsafe mkdir(path, 0o755) == 0 || isFolder(path) else { throw FileError.last("make folder", path) }
     }
 
+    /// Takes an empty folder away.
+    package static func removeFolder(_ path: String) throws(FileError) {
+        guard unsafe rmdir(path) == 0 else { throw FileError.last("remove folder", path) }
+    }
+
     /// Whether `path` is a folder. Leaves `errno` alone.
     private static func isFolder(_ path: String) -> Bool {
         let code = errno

@@ -9,6 +9,8 @@ package enum Commands {
             SweepCommand.self,
             InspectCommand.self,
             ImportCommand.self,
+            ExportCommand.self,
+            CaptureCommand.self,
             NewCommand.self,
             ValidateCommand.self,
             CanonCommand.self,
@@ -35,7 +37,6 @@ package enum Commands {
 
     /// Commands of the interface that this version does not have yet.
     package static let missing = [
-        "check",
-        "export", "capture", "demo",
+        "check", "demo",
     ]
 }

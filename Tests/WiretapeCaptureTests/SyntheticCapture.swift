@@ -96,7 +96,7 @@ struct Imported {
     /// - Parameter piece: so many bytes are given to it at a time.
     init(_ file: [UInt8], piece: Int = 1 << 20) throws {
         let capture = CaptureImport(CaptureOptions(), keys: KeyLog())
-        let sink = MemorySink()
+        let sink = TapeBytes()
         let header = TapeHeader(started: "2023-11-14T22:13:20.000000Z", tool: "test", mode: "reverse")
         let tape = try CapturedTape(
             header, origin: 1_700_000_000_000_000_000, to: sink, isCompressed: false, memory: 64 << 20, redaction: nil)
@@ -119,14 +119,4 @@ struct Imported {
         self.events = events
         report = capture.report
     }
-}
-
-private final class MemorySink: TapeSink, @unchecked Sendable {
-    // Used by one thread.
-    var bytes: [UInt8] = []
-
-    func write(_ more: Span<UInt8>) throws(TapeError) { bytes.append(copying: more) }
-    func sync() throws(TapeError) {}
-    func release() {}
-    func discard() {}
 }

@@ -27,4 +27,9 @@ package struct CaptureFault: Error, Hashable {
     package var offset: UInt64
     /// A sentence without its full stop.
     package var reason: String
+
+    package init(offset: UInt64, reason: String) {
+        self.offset = offset
+        self.reason = reason
+    }
 }

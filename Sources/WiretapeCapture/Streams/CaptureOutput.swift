@@ -15,6 +15,8 @@ final class CaptureOutput {
     private(set) var records: [UInt8] = []
     private(set) var firstRecord: UInt64 = 0
     var report = CaptureReport()
+    /// The tape's header is written: no server gets a name any more.
+    var isSealed = false
     private var lastConnection: UInt32 = 0
     private var lastTick: UInt64 = 0
 
@@ -22,8 +24,11 @@ final class CaptureOutput {
     func name(of url: String) -> String {
         if let known = report.servers.first(where: { $0.url == url }) { return known.name }
         let name = report.servers.isEmpty ? "main" : "server\(report.servers.count + 1)"
-        // A tape of so many servers is replayed as one.
-        guard report.servers.count < CaptureOutput.mostServers else { return "main" }
+        // A tape of so many servers is replayed as one, and so is one whose header is written.
+        guard report.servers.count < CaptureOutput.mostServers, !isSealed else {
+            report.unnamedServers.insert(url)
+            return "main"
+        }
         report.servers.append((name, url))
         return name
     }

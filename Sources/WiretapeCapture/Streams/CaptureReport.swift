@@ -32,6 +32,9 @@ package struct CaptureReport: Sendable {
     /// The servers of connections on the tape, by the names that these have there.
     package var servers: [(name: String, url: String)] = []
 
+    /// Servers that have no name there: their connections are called those of `main`.
+    package var unnamedServers: Set<String> = []
+
     package init() {}
 
     /// What is told of a link type that is not understood.

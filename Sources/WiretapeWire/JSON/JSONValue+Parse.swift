@@ -3,11 +3,16 @@ internal import WiretapeBytes
 extension JSONValue {
     /// Parses exactly one value (RFC 8259) with white space around it.
     /// - Throws: ``JSONError`` for anything else, for invalid UTF-8 in a string, for a nesting deeper than 256, and for more
-    ///   than ``mostValues``. An escaped lone surrogate becomes U+FFFD: JavaScript writes them.
-    package init(parsing bytes: Span<UInt8>) throws(JSONError) {
+    ///   than `most`. An escaped lone surrogate becomes U+FFFD: JavaScript writes them.
+    package init(parsing bytes: Span<UInt8>, most: Int = JSONValue.mostValues) throws(JSONError) {
         var at = 0
-        var left = JSONValue.mostValues
-        self = try JSONReading.value(bytes, &at, depth: 0, &left)
+        var left = most
+        do throws(JSONError) {
+            self = try JSONReading.value(bytes, &at, depth: 0, &left)
+        } catch {
+            guard error.reason == JSONReading.tooMany else { throw error }
+            throw JSONError(reason: "more than \(most) values", offset: error.offset)
+        }
         JSONReading.skipBlanks(bytes, &at)
         guard at == bytes.count else { throw JSONError(reason: "more after the value", offset: at) }
     }
@@ -24,6 +29,7 @@ extension JSONValue {
 /// The steps of the parser: each starts at `at` and leaves it behind what it read.
 private enum JSONReading {
     static let deepest = 256
+    static let tooMany = "too many values"
 
     static func skipBlanks(_ b: Span<UInt8>, _ at: inout Int) {
         while at < b.count, b[at] == 0x20 || b[at] == 0x0a || b[at] == 0x0d || b[at] == 0x09 { at += 1 }
@@ -48,7 +54,7 @@ private enum JSONReading {
     }
 
     static func count(_ left: inout Int, _ at: Int) throws(JSONError) {
-        guard left > 0 else { throw JSONError(reason: "more than \(JSONValue.mostValues) values", offset: at) }
+        guard left > 0 else { throw JSONError(reason: tooMany, offset: at) }
         left -= 1
     }
 

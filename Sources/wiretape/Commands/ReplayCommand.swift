@@ -67,6 +67,11 @@ package struct ReplayCommand: Command {
     }
 
     package func run() throws -> Int32 {
+        // An archive of another tool is made a tape, which goes with the run.
+        if let imported = try ImportedTape(path, memory: arguments.memory, log) {
+            defer { imported.remove() }
+            return try ReplayCommand(arguments.with(positional: imported.path)).run()
+        }
         let events = try RunEvents(events, isControlled: control != nil)
         do {
             return try play(events)

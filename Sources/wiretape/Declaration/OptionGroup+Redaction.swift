@@ -47,6 +47,14 @@ struct RedactionChoice {
         }
     }
 
+    /// The known places, and nothing of the user's.
+    static let standard = RedactionChoice()
+
+    private init() {
+        rules = RedactionRules()
+        kept = []
+    }
+
     /// The header's `redaction`.
     var name: String {
         guard let rules else { return "none" }

@@ -15,7 +15,7 @@ package enum Surroundings {
             "The certificates that upstreams are verified against, in place of the system's."
         ),
         ("SSLKEYLOGFILE", "A file that gets the secrets of TLS connections, for packet captures."),
-        ("TMPDIR", "Where 'sweep' writes without --output; /tmp when it is not set."),
+        ("TMPDIR", "Where 'sweep' writes without --output, and the tape of a replayed HAR; /tmp when it is not set."),
         ("PATH", "Where the command behind -- is looked for."),
         (
             "WIRETAPE_CONTROL, WIRETAPE_CONTROL_TOKEN",

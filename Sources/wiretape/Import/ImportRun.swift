@@ -29,7 +29,8 @@ final class ImportRun {
         capture = CaptureImport(options, keys: keys)
     }
 
-    static func read(keys path: String, into keys: KeyLog) throws {
+    /// The bytes of a key log.
+    static func text(ofKeys path: String) throws -> [UInt8] {
         let text: [UInt8]
         do {
             let file = try File.reading(path)
@@ -42,6 +43,11 @@ final class ImportRun {
             throw Failure("--keylog \(path): \(error.reason)")
         }
         guard text.count <= mostKeys else { throw Failure("--keylog \(path): it is larger than \(mostKeys >> 20) MiB") }
+        return text
+    }
+
+    static func read(keys path: String, into keys: KeyLog) throws {
+        let text = try text(ofKeys: path)
         let before = keys.count
         keys.add(text.span)
         if keys.count == before {
@@ -49,16 +55,11 @@ final class ImportRun {
         }
     }
 
-    func run(_ path: String, to output: String) throws -> Verdict {
-        let file: File
-        do {
-            file = try File.reading(path == "-" ? "/dev/stdin" : path)
-        } catch {
-            throw Failure("\(path): \(error.reason)")
-        }
+    /// - Parameter file: the capture's.
+    func run(_ path: String, _ file: ImportFile, begun: [UInt8], to output: String) throws -> Verdict {
         let target = try TapeFile(path: output, force: force)
         do {
-            let tape = try read(file, path, to: target)
+            let tape = try read(file, begun, path, to: target)
             return verdict(tape, path, output, target)
         } catch {
             target.discard()
@@ -66,21 +67,25 @@ final class ImportRun {
         }
     }
 
-    private func read(_ file: borrowing File, _ path: String, to target: TapeFile) throws -> CapturedTape? {
+    private func read(_ file: ImportFile, _ begun: [UInt8], _ path: String, to target: TapeFile) throws -> CapturedTape?
+    {
         var tape: CapturedTape?
         var bar = ImportProgress(path, of: file.isRegular ? file.size : 0, isWanted: !isQuiet)
         defer { bar.clear() }
-        var piece: [UInt8] = []
+        // What was looked at to tell the format.
+        var piece = begun
         var at: UInt64 = 0
         var goesOn = true
         while goesOn {
-            piece.removeAll(keepingCapacity: true)
-            let count: Int
-            do {
-                count = try file.read(at: at, limit: ImportRun.pieceSize, into: &piece)
-            } catch {
-                throw Failure("\(path): \(error.reason)")
+            var count = piece.count
+            if count == 0 {
+                do throws(CaptureFault) {
+                    count = try file.read(at: at, limit: ImportRun.pieceSize, into: &piece)
+                } catch {
+                    throw Failure("\(path): \(error.reason)")
+                }
             }
+            defer { piece.removeAll(keepingCapacity: true) }
             at += UInt64(count)
             goesOn = count > 0 && capture.feed(piece.span)
             if count == 0 { capture.finish() }
@@ -93,6 +98,58 @@ final class ImportRun {
         }
         try tape?.finish()
         return tape
+    }
+
+    // MARK: Live
+
+    /// Records of a live capture go to the tape so often.
+    private static let patience: UInt64 = 250_000_000
+
+    /// Captures until it is stopped, and finishes the tape.
+    /// - Parameters:
+    ///   - told: gets each batch of records before the tape, with the time of the tape's beginning.
+    ///   - stops: whether the end was asked for; looked at every 100 ms at least.
+    func follow(
+        _ packets: PacketCapture, to target: TapeFile, told: ([UInt8], UInt64) -> Void, stops: () -> Bool
+    ) throws -> LiveOutcome {
+        var tape: CapturedTape?
+        var written = SystemClock.monotonic
+        var ended: String?
+        while ended == nil, !stops() {
+            switch packets.next() {
+            case .packet(let packet):
+                capture.take(live: packet.bytes.span, link: packets.link, at: packet.time, length: packet.length)
+            case .nothing: capture.tick(at: SystemClock.wall)
+            case .ended(let why): ended = why
+            }
+            guard SystemClock.monotonic - written >= ImportRun.patience / 5 else { continue }
+            written = SystemClock.monotonic
+            try hand(&tape, target, told)
+        }
+        // What the kernel still holds was on the wire before the end.
+        while case .packet(let packet) = packets.next(), ended == nil {
+            capture.take(live: packet.bytes.span, link: packets.link, at: packet.time, length: packet.length)
+            if SystemClock.monotonic - written > 4 * ImportRun.patience { break }
+        }
+        capture.finish()
+        try hand(&tape, target, told)
+        if tape == nil { tape = try begin(target) }
+        try tape?.finish()
+        return LiveOutcome(
+            events: tape?.events ?? 0, report: capture.report, counters: packets.counters, ended: ended)
+    }
+
+    private func hand(_ tape: inout CapturedTape?, _ target: TapeFile, _ told: ([UInt8], UInt64) -> Void) throws {
+        let (records, oldest) = capture.takeRecords()
+        guard capture.report.connections > 0 else { return }
+        if tape == nil {
+            tape = try begin(target)
+            capture.seal()
+        }
+        let origin = capture.report.firstTime ?? 0
+        if !records.isEmpty { told(records, origin - origin % 1000) }
+        try tape?.take(records, oldest: oldest)
+        try tape?.flush()
     }
 
     private func begin(_ target: TapeFile) throws(TapeError) -> CapturedTape {
@@ -129,4 +186,13 @@ final class ImportRun {
             .failed, ExitCode.badFile.code,
             "\(path), byte \(fault.offset): \(fault.reason); what stands before it is imported: \(text)")
     }
+}
+
+/// What a live capture came to.
+struct LiveOutcome {
+    var events: UInt64
+    var report: CaptureReport
+    var counters: PacketCapture.Counters
+    /// Why the capture ended by itself.
+    var ended: String?
 }

@@ -5,7 +5,9 @@ enum ImportWords {
     /// Closed connections that are told one by one.
     private static let mostLines = 20
 
-    static func count(_ n: UInt64, _ noun: String) -> String { "\(n) \(noun)\(n == 1 ? "" : "s")" }
+    static func count(_ n: UInt64, _ noun: String, _ plural: String? = nil) -> String {
+        "\(n) \(n == 1 ? noun : plural ?? noun + "s")"
+    }
 
     /// What is missing on the tape, behind the verdict's numbers.
     static func losses(_ report: CaptureReport) -> String {

@@ -16,8 +16,13 @@ struct InspectPrinter {
     private var shown: UInt64 = 0
 
     private static let batch = 64 << 10
+    /// Where the text goes; nil: to standard output.
+    private let put: ((String) -> Void)?
 
-    init(_ format: any InspectFormat, filter: InspectFilter?, header: TapeHeader) {
+    init(
+        _ format: any InspectFormat, filter: InspectFilter?, header: TapeHeader, put: ((String) -> Void)? = nil
+    ) {
+        self.put = put
         self.format = format
         self.filter = filter
         inspector = Inspector(header: header)
@@ -42,7 +47,13 @@ struct InspectPrinter {
 
     mutating func flush() {
         guard !text.isEmpty else { return }
-        if format.isJSON { Console.output.writeJSON(text) } else { Console.output.write(text) }
+        if let put {
+            put(text)
+        } else if format.isJSON {
+            Console.output.writeJSON(text)
+        } else {
+            Console.output.write(text)
+        }
         text = ""
     }
 

@@ -11,6 +11,13 @@ package struct ParsedArguments: Hashable, Sendable {
     /// The words after `--`; nil when there was none.
     package var tail: [String]?
 
+    /// The same with another first positional.
+    func with(positional text: String) -> ParsedArguments {
+        var changed = self
+        changed.positionals[0] = text
+        return changed
+    }
+
     /// Whether the option was written.
     package func has(_ name: String) -> Bool { values[name] != nil }
 
