@@ -57,9 +57,13 @@ package enum FaultEffect: Hashable, Sendable {
     /// The server forgets the session.
     case expire
 
+    // MARK: The TLS handshake
+
+    case tls(TLSFault)
+
     package var isTerminal: Bool {
         switch self {
-        case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage: true
+        case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage, .tls(.alert): true
         default: false
         }
     }

@@ -28,7 +28,7 @@ package enum FaultAnswer: Hashable, Sendable {
             }
         case .reset, .disconnect, .close, .refuse, .outage, .wrongAccept, .wrongSubprotocol, .delay, .drop,
             .duplicate, .reorder, .replace, .inject, .corrupt, .truncate, .stall, .mute, .throttle, .slice,
-            .downgrade, .expire:
+            .downgrade, .expire, .tls:
             self = .none
         }
     }

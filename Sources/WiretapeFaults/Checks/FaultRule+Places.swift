@@ -3,6 +3,7 @@ extension FaultRule {
     func placeProblem(_ action: FaultAction) -> String? {
         let subject = selector.subjectText
         let word = action.text.prefix { $0 != "(" }
+        if selector.isPoint(.tls) { return handshaking(action.verdict, word) }
         let problem =
             switch action.verdict {
             case .respond, .malformed, .redirectLoop, .wrongAccept, .wrongSubprotocol: answering(action, word)
@@ -12,10 +13,22 @@ extension FaultRule {
             case .downgrade, .expire:
                 isAboutAccept ? "'\(subject)' is before any request: there is no session yet" : nil
             case .mute: muting
+            case .tls: "\(word) is for TLS handshakes; write 'on tls'"
             case .stall, .throttle, .slice:
                 selector.isPoint(.close) ? "nothing of the connection is left after '\(subject)' for \(word)" : nil
             }
         return problem ?? placing(action.verdict, word)
+    }
+
+    /// In a TLS handshake, in which there is no message and no answer.
+    private func handshaking(_ verdict: FaultEffect, _ word: Substring) -> String? {
+        switch verdict {
+        case .tls, .delay, .stall, .reset, .disconnect, .refuse:
+            return place == .instead ? nil : "rules about a handshake stand in it; write 'on tls'"
+        case .mute, .throttle, .slice, .outage, .close, .respond, .malformed, .redirectLoop, .wrongAccept,
+            .wrongSubprotocol, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate, .downgrade, .expire:
+            return "\(word) is not for a TLS handshake: alert, certificate, delay, stall, reset and disconnect are"
+        }
     }
 
     /// Instead of an answer, or within it.

@@ -98,7 +98,7 @@ package struct MessageFate: Hashable, Sendable {
                     effectsBefore.append(action.verdict)
                 }
                 if hit.place == .instead { isDropped = true }
-            case .wrongAccept, .wrongSubprotocol: break
+            case .wrongAccept, .wrongSubprotocol, .tls: break
             case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage:
                 end = End(verdict: action.verdict, place: place(of: hit), hit: hit)
             }

@@ -53,7 +53,7 @@ package struct RequestFate: Hashable, Sendable {
                 } else {
                     effectsBefore.append(action.verdict)
                 }
-            case .drop, .duplicate, .reorder, .replace, .inject, .corrupt: break
+            case .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .tls: break
             case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage:
                 let end = MessageFate.End(verdict: action.verdict, place: hit.place, hit: hit)
                 if hit.place == .after, truncated == nil { endAfter = end } else { self.end = end }

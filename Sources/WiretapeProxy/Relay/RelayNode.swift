@@ -22,6 +22,7 @@ package final class RelayNode {
     /// Told to the ledger once: nothing is locked for an answer.
     private var hasAnswered = false
     private var listener: (any Listener)?
+    private var handshakes: RelayHandshakes?
     private var connections: [UInt32: RelayConnection] = [:]
     private var connecting: [UInt32: WireInstant] = [:]
     private var timer: (any LoopTimer)?
@@ -59,8 +60,18 @@ package final class RelayNode {
     /// Accepts clients at `address`; port 0 picks one.
     /// - Parameter door: nil for clients that speak plain HTTP.
     package func listen(on address: Address, reusePort: Bool, door: TLSDoor? = nil) throws(NetError) -> Address {
-        let listener = try loop.listen(on: address, reusePort: reusePort, door: door, admission: admission) {
-            [weak self] in
+        let watch = RelayHandshakes(loop, tap: tap, numbers: numbers, faults: faults)
+        handshakes = watch
+        watch.serves(door)
+        // Lifetime: the node outlives its listener, which it closes.
+        let watched = WatchedHandshakes(watch: watch) { [unowned self] in
+            Handshake.Place(
+                self.listener?.address.description ?? dialer.upstream.name, to: self.listener?.address,
+                upstream: dialer.upstream.name)
+        }
+        let listener = try loop.listen(
+            on: address, reusePort: reusePort, door: door, admission: admission, handshakes: watched
+        ) { [weak self] in
             guard let self, !isStopping else { return nil }
             return accept($0, $1)
         }
@@ -101,6 +112,7 @@ package final class RelayNode {
         isStopping = true
         listener?.close()
         listener = nil
+        handshakes?.close()
         whenEmpty = done
         let until = loop.now.advanced(by: grace)
         for id in connections.keys.sorted() { connections[id]?.stop() }
@@ -159,6 +171,11 @@ package final class RelayNode {
 
     /// A client kept us waiting for what it had begun. People are told as of an upstream that does not answer.
     func timedOut(_ phase: Seat.Phase) { ledger.refused("\(limits.reason(phase)) (408)") }
+
+    /// A client speaks what is no HTTP/1.1. People are told as of an upstream that does not answer.
+    func misunderstood(_ fault: HTTPFault) {
+        if let words = fault.otherProtocol { ledger.refused(words) }
+    }
 
     // MARK: Whether the upstream answers
 

@@ -19,7 +19,7 @@ extension ReplayEngine {
             runs[r].excused(for: duration, at: now)
         case .stall, .mute, .throttle, .slice: break
         case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage, .wrongAccept,
-            .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate:
+            .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate, .tls:
             // What is done to a message, a request or its end is no effect.
             return
         }
@@ -45,7 +45,7 @@ extension ReplayEngine {
         case .slice(let size, let every, _): out.append(.pace(c, .slices(size, every: every)))
         case .downgrade, .expire: return
         case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage, .wrongAccept,
-            .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate:
+            .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate, .tls:
             return
         }
         guard let duration = effect.duration else { return }

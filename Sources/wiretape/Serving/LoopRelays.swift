@@ -16,6 +16,8 @@ final class LoopRelays {
         var faults: FaultControl?
         let ledger: UpstreamLedger
         let connect: Connect
+        /// Those of a transparent proxy, which must not come back to it.
+        var own: OwnStreams?
 
         /// - Parameter isSeen: false: what passes is on no tape, and no rule touches it.
         func node(_ upstream: Upstream, isSeen: Bool = true) -> RelayNode {
@@ -23,7 +25,11 @@ final class LoopRelays {
                 loop, upstream: upstream, tap: isSeen ? tap : nil, numbers: isSeen ? numbers : ConnectionNumbers(),
                 options: options, faults: isSeen ? faults : nil, ledger: isSeen ? ledger : UpstreamLedger(),
                 admission: admission
-            ) { [connect] in connect(upstream, $0, $1) }
+            ) { [connect, own] in
+                let stream = connect(upstream, $0, $1)
+                own?.add(stream)
+                return stream
+            }
         }
     }
 
@@ -33,6 +39,8 @@ final class LoopRelays {
         case reverse([RelayNode])
         /// To a proxy, which knows the hosts that are looked at and those that are not.
         case forward(ForwardDoor, ForwardRelays, unseen: ForwardRelays)
+        /// By a rule of the firewall.
+        case transparent(TransparentDoor, ForwardRelays)
     }
 
     private let doors: Doors
@@ -42,12 +50,26 @@ final class LoopRelays {
     /// - Parameter failed: called once when the recording failed and the traffic must stop.
     init(_ shared: Shared, _ upstreams: [Upstream], forward: ForwardPlan?, failed: @escaping () -> Void) {
         self.shared = shared
-        if let forward {
+        if let forward, forward.isTransparent {
+            let handshakes = RelayHandshakes(
+                shared.loop, tap: shared.tap, numbers: shared.numbers, faults: shared.faults)
+            handshakes.serves(forward.inner)
+            let seen = ForwardRelays { shared.node($0) }
+            let door = TransparentDoor(
+                shared.loop, inner: forward.inner, admission: shared.admission, own: shared.own,
+                handshakes: handshakes, say: forward.say
+            ) { seen.accept($0, $1, $2) }
+            doors = .transparent(door, seen)
+        } else if let forward {
             let seen = ForwardRelays { shared.node($0) }
             let unseen = ForwardRelays { shared.node($0, isSeen: false) }
+            let handshakes = RelayHandshakes(
+                shared.loop, tap: shared.tap, numbers: shared.numbers, faults: shared.faults)
+            handshakes.serves(forward.inner)
             let door = ForwardDoor(
                 shared.loop, scope: forward.scope, inner: forward.inner, admission: shared.admission, unseen: unseen,
-                connectTimeout: shared.options.connectTimeout, page: forward.page.answer, say: forward.say
+                connectTimeout: shared.options.connectTimeout,
+                handshakes: handshakes, page: forward.page.answer, say: forward.say
             ) { seen.accept($0, $1, $2, isTLS: $3) }
             doors = .forward(door, seen, unseen: unseen)
         } else {
@@ -63,14 +85,14 @@ final class LoopRelays {
     private func hold() {
         switch doors {
         case .reverse(let nodes): for node in nodes { node.hold() }
-        case .forward(_, let seen, _): seen.hold()
+        case .forward(_, let seen, _), .transparent(_, let seen): seen.hold()
         }
     }
 
     private func release() {
         switch doors {
         case .reverse(let nodes): for node in nodes { node.release() }
-        case .forward(_, let seen, _): seen.release()
+        case .forward(_, let seen, _), .transparent(_, let seen): seen.release()
         }
     }
 
@@ -87,6 +109,10 @@ final class LoopRelays {
             return real
         case .forward(let door, _, _):
             return [try door.listen(on: addresses[0], reusePort: reusePort, door: tls[0])]
+        case .transparent(let door, _):
+            var real: [Address] = []
+            for address in addresses { real.append(try door.listen(on: address, reusePort: reusePort)) }
+            return real
         }
     }
 
@@ -109,6 +135,10 @@ final class LoopRelays {
             door.close()
             seen.stop(left)
             unseen.stop(left)
+        case .transparent(let door, let seen):
+            open = 1
+            door.close()
+            seen.stop(left)
         }
     }
 }

@@ -8,13 +8,15 @@ final class UpstreamConnector: Sendable {
     /// Nil when no upstream needs it.
     private let secure: TLSContext?
 
-    /// - Throws: when the file of `--upstream-ca` cannot be used.
+    /// - Throws: when a file of `--upstream-ca` or `--upstream-cert` cannot be used.
     convenience init(_ plan: RelayPlan) throws {
-        try self.init(plan.upstreams, trust: plan.trust, isForward: plan.forward != nil)
+        try self.init(plan.upstreams, trust: plan.trust, identity: plan.identity, isForward: plan.forward != nil)
     }
 
     /// - Parameter isForward: clients name the upstreams.
-    init(_ upstreams: [Upstream], trust: TLSTrust = .system, isForward: Bool = false) throws {
+    init(
+        _ upstreams: [Upstream], trust: TLSTrust = .system, identity: TLSFiles? = nil, isForward: Bool = false
+    ) throws {
         guard isForward || upstreams.contains(where: \.isTLS) else {
             secure = nil
             return
@@ -22,9 +24,9 @@ final class UpstreamConnector: Sendable {
         let keyLog: TLSKeyLog?
         do throws(TLSError) { keyLog = try TLSDoors.keyLog() } catch { throw Failure("SSLKEYLOGFILE: \(error)") }
         do {
-            secure = try TLSContext(client: trust, keyLog: keyLog)
+            secure = try TLSContext(client: trust, identity: identity, keyLog: keyLog)
         } catch {
-            throw Failure("--upstream-ca: \(error)")
+            throw Failure("\(identity == nil ? "--upstream-ca" : "TLS to upstreams"): \(error)")
         }
     }
 

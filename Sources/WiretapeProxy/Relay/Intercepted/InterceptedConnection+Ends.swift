@@ -385,7 +385,7 @@ extension InterceptedConnection {
             case .downgrade(let transports): if let live { faults.downgrade(transports, live) }
             case .expire: if let live { faults.expire(live, by: rule) }
             case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage, .wrongAccept,
-                .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate:
+                .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate, .tls:
                 // What is done to a message, a request or its end is no effect.
                 break
             }
