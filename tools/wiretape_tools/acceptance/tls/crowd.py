@@ -129,7 +129,7 @@ def crowd(options):
             with Shaken(server.port, trusting(authority.pem)) as client:
                 client.get()
             server.stop()
-        with Wiretape(["replay", tape, *authority.options, *patient], WORK / "crowd.log") as server:
+        with Wiretape(["replay", tape, *authority.options, *patient, "--speed", "instant"], WORK / "crowd.log") as server:
             told = [beside(server, authority.pem, options.idle, options.slow)]
         fits = min(options.idle, (limit - 1000) // 2 - options.slow)
         with proxy(origin, authority, *patient) as server:
