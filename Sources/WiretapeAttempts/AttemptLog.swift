@@ -89,9 +89,10 @@ extension CountsAttempts {
     ///   - by: who makes the attempt fail with it; nil: it does not fail.
     ///   - how: it failed; by itself the status, or `reset` where there is none.
     ///   - refusal: why the replay has nothing to answer it with, which says nothing of the client.
+    ///   - reason: why it failed, where that is more than how.
     package func addStep(
         _ step: Attempt.Step, failed by: String?, how: String? = nil, refusal: Attempt.OwnRefusal? = nil,
-        at now: WireInstant
+        reason: String? = nil, at now: WireInstant
     ) {
         guard let at = log.open else { return }
         log.attempts[at].steps.append(step)
@@ -100,7 +101,7 @@ extension CountsAttempts {
         log.attempts[at].outcome = step.status == nil ? .refused : .status
         log.attempts[at].ended = Attempt.End(
             time: now.since(log.origin), by: by, how: how ?? step.status.map { "\($0)" } ?? "reset",
-            reason: refusal?.rawValue)
+            reason: refusal?.rawValue ?? reason)
         log.lastEnd = now
     }
 

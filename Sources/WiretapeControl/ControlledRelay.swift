@@ -78,7 +78,8 @@ package final class ControlledRelay: ControlledRun {
         (FaultPlan(seed: faults.faults.seed, rules: faults.faults.plan.rules), faults.faults.firingCounts)
     }
 
-    package func setRules(_ plan: FaultPlan, restarting: Bool) {
+    package func setRules(_ plan: FaultPlan, restarting: Bool) throws(ControlError) {
+        if let problem = faults.problemOfTLS(plan) { throw ControlError(422, problem.description) }
         faults.changeRules(plan, restarting: restarting)
     }
 

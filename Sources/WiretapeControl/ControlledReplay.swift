@@ -60,7 +60,9 @@ package final class ControlledReplay: ControlledRun {
     }
 
     package func setRules(_ plan: FaultPlan, restarting: Bool) throws(ControlError) {
-        if let problem = plan.problemsInReplay.first { throw ControlError(422, problem.description) }
+        if let problem = plan.problemsInReplay.first ?? server.problemOfTLS(plan) {
+            throw ControlError(422, problem.description)
+        }
         guard let tape = tape() else { throw ControlReplay.isReading }
         let options = server.consult { engine, _, _ in engine.options }
         guard let options else { throw ControlReplay.isReading }

@@ -57,6 +57,10 @@ package enum FaultEffect: Hashable, Sendable {
     /// The server forgets the session.
     case expire
 
+    // MARK: The TLS handshake
+
+    case tls(TLSFault)
+
     /// What kind of thing it is. This is said here once for every effect: whoever folds, places or carries out effects asks
     /// for it.
     package var kind: Kind {
@@ -77,6 +81,7 @@ package enum FaultEffect: Hashable, Sendable {
         case .truncate(let count): .message(.truncate(count))
         case .stall, .mute, .throttle, .slice: .connection
         case .downgrade, .expire: .session
+        case .tls(let fault): .handshake(fault)
         }
     }
 
@@ -95,13 +100,15 @@ package enum FaultEffect: Hashable, Sendable {
         case connection
         /// The session goes on otherwise than before.
         case session
+        /// Something goes wrong in the TLS handshake, before there is a connection.
+        case handshake(TLSFault)
     }
 
     /// Whether nothing follows it.
     package var isTerminal: Bool {
         switch kind {
-        case .end, .outage, .answer: true
-        case .upgrade, .message, .connection, .session: false
+        case .end, .outage, .answer, .handshake(.alert): true
+        case .upgrade, .message, .connection, .session, .handshake(.certificate): false
         }
     }
 
@@ -134,7 +141,7 @@ package enum FaultEffect: Hashable, Sendable {
         case .mute(_, let duration), .throttle(_, let duration), .slice(_, _, let duration): duration
         case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage, .wrongAccept,
             .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate, .downgrade,
-            .expire:
+            .expire, .tls:
             nil
         }
     }

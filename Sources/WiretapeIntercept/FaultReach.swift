@@ -6,9 +6,11 @@ package import WiretapeWire
 package struct FaultReach: Sendable {
     private let rules: [FaultRule]
     private let codecs: [CodecEntry]
-    /// Whether a rule is about connections before their first request, or about time.
+    /// Whether a rule is about connections before their first request · about time.
     package let hasAccept: Bool
     package let hasTime: Bool
+    /// Whether a rule is about TLS handshakes.
+    package let hasTLS: Bool
     package let isEmpty: Bool
     /// Labels and types that rules name.
     let labels: Set<String>
@@ -22,9 +24,8 @@ package struct FaultReach: Sendable {
         rules = plan.rules
         self.codecs = codecs
         isEmpty = plan.rules.isEmpty
-        hasAccept = plan.rules.contains {
-            $0.selector.subject == .point(.accept) || $0.selector.subject == .point(.tls)
-        }
+        hasAccept = plan.rules.contains { $0.selector.subject == .point(.accept) }
+        hasTLS = plan.rules.contains { $0.selector.subject == .point(.tls) }
         labels = Set(
             plan.rules.compactMap { if case .label(let label) = $0.selector.subject { label } else { nil } })
         hasMessagePoint = plan.rules.contains { rule in

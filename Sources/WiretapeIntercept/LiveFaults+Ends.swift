@@ -64,11 +64,15 @@ extension LiveFaults {
     /// RST before anything was asked. Whose attempt it was can only be told by the address.
     package func refused(_ c: UInt32, by rule: String, at now: WireInstant) {
         guard let host = directory.host(of: c), !host.isEmpty else { return }
-        let lost = directory.sessions.first { session in
+        guard let lost = lostSession(from: host), lost.beginAttempt(at: now, origin: origin) else { return }
+        lost.addStep(Attempt.Step(request: "connect", time: elapsed(now)), failed: "fault:\(rule)", at: now)
+    }
+
+    /// The first session of a client at that address which has lost its connection.
+    func lostSession(from host: String) -> LiveSession? {
+        directory.sessions.first { session in
             !session.isConnected && session.attempts.last?.ended != nil && session.identity.hasPrefix(host + " ")
         }
-        guard let lost, lost.beginAttempt(at: now, origin: origin) else { return }
-        lost.addStep(Attempt.Step(request: "connect", time: elapsed(now)), failed: "fault:\(rule)", at: now)
     }
 
     // MARK: Effects on sessions

@@ -73,7 +73,9 @@ extension LiveFaults {
         let route = entry.type.route(exchange.head)
         let identity = directory.identity(exchange.head, c)
         if let known = waiting(route, identity, at: now) { return exchange.session = known }
-        exchange.session = directory.begin(route, identity, changes)
+        let session = directory.begin(route, identity, changes)
+        countEarlyFailures(session, from: directory.host(of: c))
+        exchange.session = session
     }
 
     /// The client's oldest session that has no connection, else one whose connection went silent by a rule: by asking anew

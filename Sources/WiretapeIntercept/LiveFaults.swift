@@ -26,6 +26,7 @@ package final class LiveFaults {
     var directory = LiveDirectory()
     /// Connections by listener.
     private var accepted: [String: Int] = [:]
+    var handshakes = LiveHandshakes()
     /// Requests of no session.
     var others = 0
     var firings = LiveFirings()
@@ -64,10 +65,13 @@ package final class LiveFaults {
 
     // MARK: Connections
 
+    /// A client has come.
+    func begins(at now: WireInstant) { firstClient = firstClient ?? now }
+
     /// A client has connected.
     /// - Returns: what the rules say to that.
     package func accepted(_ c: UInt32, from peer: Address?, listener: String, at now: WireInstant) -> [FaultHit] {
-        firstClient = firstClient ?? now
+        begins(at: now)
         directory.came(c, from: peer?.host)
         guard reach.hasAccept else { return [] }
         accepted[listener, default: 0] += 1

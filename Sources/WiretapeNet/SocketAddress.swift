@@ -35,6 +35,10 @@ struct SocketAddress {
         withMemory(of: sockaddr.self) { unsafe body($0) }
     }
 
+    @safe mutating func withStorage<R>(_ body: (UnsafeMutablePointer<sockaddr_storage>) -> R) -> R {
+        unsafe withUnsafeMutablePointer(to: &storage) { unsafe body($0) }
+    }
+
     @safe private mutating func withMemory<T, R>(of _: T.Type, _ body: (UnsafeMutablePointer<T>) -> R) -> R {
         unsafe withUnsafeMutablePointer(to: &storage) { pointer in
             unsafe pointer.withMemoryRebound(to: T.self, capacity: 1) { unsafe body($0) }

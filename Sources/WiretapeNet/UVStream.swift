@@ -101,6 +101,21 @@ final class UVStream: Handle, ByteStream {
         return rc == 0 ? name.address : nil
     }
 
+    var local: Address? {
+        guard !isClosing else { return nil }
+        var name = SocketAddress()
+        var size = SocketAddress.capacity
+        let rc = name.withMutablePointer { unsafe uv_tcp_getsockname(tcp, $0, &size) }
+        return rc == 0 ? name.address : nil
+    }
+
+    var originalDestination: Address? {
+        guard !isClosing, let descriptor else { return nil }
+        var name = SocketAddress()
+        let rc = name.withStorage { unsafe wiretape_original_destination(descriptor, $0) }
+        return rc == 0 ? name.address : nil
+    }
+
     // MARK: End
 
     /// Closes; `how` is told from the loop. The first reason stays.

@@ -5,7 +5,7 @@ internal import WiretapeWire
 /// Carries out what rules want: the same code in replay and on live traffic. What an effect is, is said here and nowhere else;
 /// a new one needs a case in ``carryOut(_:on:by:)``, and a function of ``FaultPort`` only when no port can do such a thing yet.
 package enum FaultExecutor {
-    /// An end, or something that lasts. What is done to a message or to the answer to an upgrade is carried out with that
+    /// An end, or something that lasts. What is done to a message, to the answer to an upgrade or to a TLS handshake is carried out with that
     /// (``deliver(_:on:by:)``, ``RequestFate``) and does nothing here.
     package static func carryOut<Port: FaultPort>(
         _ effect: FaultEffect, on site: inout Port.Site, by port: inout Port
@@ -33,7 +33,7 @@ package enum FaultExecutor {
         case .downgrade(let transports): port.withdraw(transports, &site)
         case .expire: port.expire(&site)
         case .wrongAccept, .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt,
-            .truncate:
+            .truncate, .tls:
             return
         }
     }

@@ -77,11 +77,14 @@ package struct TapeEvent: Hashable, Sendable {
         package var version: String?
         package var alpn: String?
         package var sni: String?
+        /// Whom the certificate is for that the client has shown.
+        package var client: String?
 
-        package init(version: String? = nil, alpn: String? = nil, sni: String? = nil) {
+        package init(version: String? = nil, alpn: String? = nil, sni: String? = nil, client: String? = nil) {
             self.version = version
             self.alpn = alpn
             self.sni = sni
+            self.client = client
         }
     }
 

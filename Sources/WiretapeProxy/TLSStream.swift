@@ -62,10 +62,13 @@ package final class TLSStream: ByteStream {
 
     /// What a tape tells of the connection.
     var told: TapeEvent.TLSInfo? {
-        version.map { TapeEvent.TLSInfo(version: $0, alpn: applicationProtocol, sni: serverName) }
+        version.map {
+            TapeEvent.TLSInfo(version: $0, alpn: applicationProtocol, sni: serverName, client: machine?.peerSubject)
+        }
     }
 
     package var peer: Address? { inner?.peer }
+    package var local: Address? { inner?.local }
     package var peerHasEnded: Bool { inner?.peerHasEnded ?? false }
     package var unacknowledged: Int { inner?.unacknowledged ?? 0 }
     package var queued: Int { phase == .over ? 0 : early.count + (inner?.queued ?? 0) }

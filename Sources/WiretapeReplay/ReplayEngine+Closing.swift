@@ -88,7 +88,7 @@ extension ReplayEngine {
         case .end(.reset): out.append(.reset(c))
         case .end(.fin): out.append(.disconnect(c))
         case .end(.close(let code, let reason)): out.append(.closeFrame(c, code: code, reason: reason))
-        case .outage, .answer, .upgrade, .message, .connection, .session, nil:
+        case .outage, .answer, .upgrade, .message, .connection, .session, .handshake, nil:
             guard fate?.isDropped != true else { return }
             switch closingAnswer(to: frame, of: r) {
             case .close(let code, let reason):

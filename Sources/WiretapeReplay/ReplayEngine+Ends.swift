@@ -155,7 +155,7 @@ extension ReplayEngine {
         case .answer:
             if case .respond(let answer) = verdict { return "\(answer.status)" }
             return "reset"
-        case .outage, .upgrade, .message, .connection, .session: return "reset"
+        case .outage, .upgrade, .message, .connection, .session, .handshake: return "reset"
         }
     }
 

@@ -110,7 +110,7 @@ extension ReplayEngine {
         guard let r, runs[r].isConnected else {
             switch effect.kind {
             case .end(let end) where end == .reset || end == .fin: shut(c, end, into: &out)
-            case .end, .outage, .answer, .upgrade, .message, .connection, .session:
+            case .end, .outage, .answer, .upgrade, .message, .connection, .session, .handshake:
                 return .impossible("it carries no session that could be closed; 'disconnect' and 'reset' end it")
             }
             return .done

@@ -134,6 +134,7 @@ extension ReplayEngine {
                 isTentative: !isOnly, connection: c), of: identity)
         hold(session, as: r, in: tapeRun)
         runs[r].client.isKnown(as: identity)
+        countEarlyFailures(of: r, on: c)
         if let name, library.table.sessions(named: name, among: [route]) != nil { runs[r].client.assigned = .identity }
         return r
     }

@@ -13,12 +13,22 @@ package protocol ByteStream: AnyObject {
     var peerHasEnded: Bool { get }
     /// The other end's address, when known.
     var peer: Address? { get }
+    /// Our end's address, when known.
+    var local: Address? { get }
+    /// Where an accepted connection was to go before the system redirected it here; nil: it was not redirected, or the system
+    /// does not tell.
+    var originalDestination: Address? { get }
     /// Writes or queues all of `bytes`; the span is not kept. Does nothing on a stream that has ended.
     func write(_ bytes: Span<UInt8>)
     /// FIN after what is queued. More writes are not allowed.
     func halfClose()
     /// RST now; what is queued is lost. `ended(.aborted)` follows.
     func reset()
+}
+
+extension ByteStream {
+    package var local: Address? { nil }
+    package var originalDestination: Address? { nil }
 }
 
 /// What a stream tells its owner. The stream keeps its handler until ``ended(_:)``, which never comes from within a call

@@ -10,19 +10,47 @@ internal import WiretapeSystem
     // SSL_CTX is safe to share once it is set up, which the initialisers do.
     nonisolated(unsafe) let raw: OpaquePointer
     /// Issues what a server shows, nil for a client and for a server with one certificate.
-    private let authority: TLSIdentity?
-    private let fallbackNames: [String]
+    private let issuer: Issuer?
     /// Certificates made on demand, by name.
     private let issued = Gate<[String: TLSIdentity]>([:])
     private static let mostIssued = 1024
     private let keyLog: TLSKeyLog?
 
+    /// Who issues certificates on demand.
+    private struct Issuer: Sendable {
+        /// Nil: each signs itself.
+        let authority: TLSIdentity?
+        let fallbackNames: [String]
+        let leaves: Leaves
+
+        func issue(for name: String?) throws(TLSError) -> TLSIdentity {
+            let names = (leaves.name ?? name).map { [$0] } ?? fallbackNames
+            return try TLSIdentity(names: names, issuer: authority, from: leaves.from, to: leaves.to)
+        }
+    }
+
+    /// What the certificates say that are issued on demand.
+    package struct Leaves: Sendable {
+        /// For whom they are; nil: for the name that the client asks for.
+        package var name: String?
+        /// When they begin and end to be valid, in seconds from when they are issued.
+        package var from = -3600
+        package var to = 365 * 86400
+
+        package init(name: String? = nil) { self.name = name }
+
+        package init(from: Int, to: Int) {
+            self.from = from
+            self.to = to
+        }
+    }
+
     /// For connections that we open. TLS 1.2 at least, ALPN `http/1.1`.
-    /// - Throws: when the file of `trust` cannot be read or holds no certificate.
-    package init(client trust: TLSTrust, keyLog: TLSKeyLog? = nil) throws(TLSError) {
+    /// - Parameter identity: what servers are shown that ask for a certificate; nil: none.
+    /// - Throws: when the file of `trust` cannot be read or holds no certificate, or `identity` cannot be used.
+    package init(client trust: TLSTrust, identity: TLSFiles? = nil, keyLog: TLSKeyLog? = nil) throws(TLSError) {
         self.keyLog = keyLog
-        authority = nil
-        fallbackNames = []
+        issuer = nil
         unsafe raw = try Self.make(TLS_client_method())
         switch trust {
         case .everyone: unsafe SSL_CTX_set_verify(raw, SSL_VERIFY_NONE, nil)
@@ -38,53 +66,49 @@ internal import WiretapeSystem
         }
         if case .systemAnd(let file) = trust { try addCertificates(file) }
         ERR_clear_error()
+        if let identity { try use(identity) }
         logKeys()
     }
 
     /// For connections that we accept: a certificate for each name that clients ask for is made on demand.
-    /// - Parameter fallbackNames: what the certificate says for clients that name nobody (SNI), such as those that connect to
-    ///   an IP address.
+    /// - Parameters:
+    ///   - authority: nil: each certificate signs itself.
+    ///   - fallbackNames: what the certificate says for clients that name nobody (SNI), such as those that connect to an IP
+    ///     address.
+    ///   - clients: whose certificates clients may show; nil: they are asked for none.
     package init(
-        serverIssuing authority: TLSIdentity, fallbackNames: [String] = ["localhost", "127.0.0.1", "::1"],
+        serverIssuing authority: TLSIdentity?, leaves: Leaves = Leaves(),
+        fallbackNames: [String] = ["localhost", "127.0.0.1", "::1"], clients: TLSClients? = nil,
         keyLog: TLSKeyLog? = nil
     ) throws(TLSError) {
         self.keyLog = keyLog
-        self.authority = authority
-        self.fallbackNames = fallbackNames
+        issuer = Issuer(authority: authority, fallbackNames: fallbackNames, leaves: leaves)
         unsafe raw = try Self.make(TLS_server_method())
         unsafe SSL_CTX_set_cert_cb(raw, chooseCertificate, Unmanaged.passUnretained(self).toOpaque())
         unsafe SSL_CTX_set_alpn_select_cb(raw, chooseProtocol, nil)
+        if let clients { try ask(clients) }
         logKeys()
     }
 
     /// For connections that we accept, with the certificate of a file in PEM, behind it those that issued it, and the key of
     /// another one.
     /// - Throws: when a file cannot be used, or the two do not belong together.
-    package init(certificate: String, key: String, keyLog: TLSKeyLog? = nil) throws(TLSError) {
+    package init(
+        certificate: String, key: String, clients: TLSClients? = nil, keyLog: TLSKeyLog? = nil
+    ) throws(TLSError) {
         self.keyLog = keyLog
-        authority = nil
-        fallbackNames = []
+        issuer = nil
         unsafe raw = try Self.make(TLS_server_method())
-        // Without a function that asks for a password OpenSSL would ask the terminal.
-        unsafe SSL_CTX_set_default_passwd_cb(raw) { _, _, _, _ in 0 }
-        guard unsafe SSL_CTX_use_certificate_chain_file(raw, certificate) == 1 else {
-            throw .queued(.setup, "\(certificate): cannot be used as a certificate (PEM is expected)")
-        }
-        guard unsafe SSL_CTX_use_PrivateKey_file(raw, key, SSL_FILETYPE_PEM) == 1 else {
-            throw .queued(.setup, "\(key): cannot be used as its key (PEM without a password is expected)")
-        }
-        guard unsafe SSL_CTX_check_private_key(raw) == 1 else {
-            throw .queued(.setup, "\(certificate) and \(key) do not belong together")
-        }
+        try use(TLSFiles(certificate: certificate, key: key))
         unsafe SSL_CTX_set_alpn_select_cb(raw, chooseProtocol, nil)
+        if let clients { try ask(clients) }
         logKeys()
     }
 
     /// For connections that we accept, with one certificate.
     package init(server identity: TLSIdentity) throws(TLSError) {
         keyLog = nil
-        authority = nil
-        fallbackNames = identity.names
+        issuer = nil
         unsafe raw = try Self.make(TLS_server_method())
         guard unsafe SSL_CTX_use_certificate(raw, identity.certificate) == 1,
             unsafe SSL_CTX_use_PrivateKey(raw, identity.key) == 1
@@ -108,6 +132,34 @@ internal import WiretapeSystem
         let list = protocols
         _ = unsafe SSL_CTX_set_alpn_protos(raw, list, UInt32(list.count))
         return unsafe raw
+    }
+
+    /// What the other side is shown.
+    private func use(_ files: TLSFiles) throws(TLSError) {
+        // Without a function that asks for a password OpenSSL would ask the terminal.
+        unsafe SSL_CTX_set_default_passwd_cb(raw) { _, _, _, _ in 0 }
+        guard unsafe SSL_CTX_use_certificate_chain_file(raw, files.certificate) == 1 else {
+            throw .queued(.setup, "\(files.certificate): cannot be used as a certificate (PEM is expected)")
+        }
+        guard unsafe SSL_CTX_use_PrivateKey_file(raw, files.key, SSL_FILETYPE_PEM) == 1 else {
+            throw .queued(.setup, "\(files.key): cannot be used as its key (PEM without a password is expected)")
+        }
+        guard unsafe SSL_CTX_check_private_key(raw) == 1 else {
+            throw .queued(.setup, "\(files.certificate) and \(files.key) do not belong together")
+        }
+    }
+
+    /// Clients are asked for certificates.
+    private func ask(_ clients: TLSClients) throws(TLSError) {
+        try addCertificates(clients.authorities)
+        // Their names help a client that has several to choose. The list is the context's from then on.
+        unsafe SSL_CTX_set_client_CA_list(raw, SSL_load_client_CA_file(clients.authorities))
+        let mode = SSL_VERIFY_PEER | (clients.isRequired ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0)
+        unsafe SSL_CTX_set_verify(raw, mode, nil)
+        // Sessions are resumed by those only who were asked for a certificate here.
+        let name = Array("wiretape".utf8)
+        _ = unsafe SSL_CTX_set_session_id_context(raw, name, UInt32(name.count))
+        ERR_clear_error()
     }
 
     private func addCertificates(_ path: String) throws(TLSError) {
@@ -152,13 +204,11 @@ internal import WiretapeSystem
 
     /// The certificate for a client that asks for `name`.
     func certificate(for name: String?) -> TLSIdentity? {
-        guard let authority else { return nil }
+        guard let issuer else { return nil }
         let key = name ?? ""
         return issued.withLock { issued in
             if let made = issued[key] { return made }
-            guard let made = try? TLSIdentity(names: name.map { [$0] } ?? fallbackNames, issuer: authority) else {
-                return nil
-            }
+            guard let made = try? issuer.issue(for: name) else { return nil }
             // A client that asks for ever new names must not fill the memory.
             if issued.count >= Self.mostIssued { issued = [:] }
             issued[key] = made

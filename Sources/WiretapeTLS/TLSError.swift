@@ -12,6 +12,8 @@ package struct TLSError: Error, Hashable, Sendable, CustomStringConvertible {
         case certificate
         /// The other side broke the protocol, sent an alert, or does not speak TLS.
         case violation
+        /// It was meant to go wrong.
+        case wanted
     }
     package var code: Code
     /// In people's words: `certificate verify failed: self-signed certificate; …`.
@@ -35,6 +37,10 @@ package struct TLSError: Error, Hashable, Sendable, CustomStringConvertible {
             return TLSError(code, "\(what): the other side does not speak TLS (\(text))")
         case SSL_R_NO_APPLICATION_PROTOCOL:
             return TLSError(code, "\(what): the other side insists on a protocol other than http/1.1, such as h2")
+        case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
+            return TLSError(.certificate, "\(what): the client shows no certificate, and one is required")
+        case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+            return TLSError(code, "\(what): the other side wants a certificate (\(text))")
         case SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL:
             return TLSError(code, "\(what): the other side does not speak http/1.1 (\(text))")
         default: return TLSError(code, "\(what): \(text)")

@@ -9,7 +9,7 @@ internal import WiretapeBytes
 /// Bad input: what the peer sends against the protocol throws, and the alert that says so is in `reply` all the same;
 /// bytes after its close_notify are dropped (legal); calls after a failure throw it again.
 @safe package struct TLSMachine: ~Copyable {
-    private let ssl: OpaquePointer
+    let ssl: OpaquePointer
     /// Owned by `ssl`.
     private let input: OpaquePointer, output: OpaquePointer
     private let context: TLSContext
@@ -222,11 +222,14 @@ internal import WiretapeBytes
     private func cause() -> TLSError {
         let verdict = unsafe SSL_get_verify_result(ssl)
         let isRefused = unsafe verdict != Int(X509_V_OK) && SSL_get_verify_mode(ssl) & SSL_VERIFY_PEER != 0
+        var reason = "error \(verdict)"
+        if let text = unsafe X509_verify_cert_error_string(verdict) { reason = unsafe String(cString: text) }
+        if !isOpen, isRefused, unsafe SSL_is_server(ssl) == 1 {
+            return TLSError(.certificate, "the client's certificate is refused: \(reason)")
+        }
         guard !isOpen, isRefused, let host else {
             return .queued(.violation, isOpen ? "TLS" : "TLS handshake")
         }
-        var reason = "error \(verdict)"
-        if let text = unsafe X509_verify_cert_error_string(verdict) { reason = unsafe String(cString: text) }
         switch verdict {
         case Int(X509_V_ERR_HOSTNAME_MISMATCH), Int(X509_V_ERR_IP_ADDRESS_MISMATCH):
             return TLSError(.certificate, "certificate verify failed: it is not for \(host); use --insecure-upstream")

@@ -33,7 +33,7 @@ public struct Fault: Hashable, Sendable, ExpressibleByStringLiteral, CustomStrin
 
     /// The rules as one plan.
     /// - Throws: for people, when one of them is none, or can be no rule of a replay.
-    static func plan(_ faults: [Fault]) throws(TapeFailure) -> FaultPlan {
+    static func plan(_ faults: [Fault], isSecure: Bool) throws(TapeFailure) -> FaultPlan {
         var plan = FaultPlan()
         for fault in faults {
             do {
@@ -43,7 +43,8 @@ public struct Fault: Hashable, Sendable, ExpressibleByStringLiteral, CustomStrin
                 throw TapeFailure("\(error), in \"\(fault.text)\"")
             }
         }
-        if let problem = plan.problemsInReplay.first { throw TapeFailure(problem.description) }
+        let problems = plan.problemsInReplay + plan.problemsOfTLS(hasTLS: isSecure, issues: true)
+        if let problem = problems.first { throw TapeFailure(problem.description) }
         return plan
     }
 }

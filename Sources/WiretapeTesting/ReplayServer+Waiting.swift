@@ -95,7 +95,7 @@ extension ReplayServer {
     /// - Throws: ``TapeFailure`` when one of them is no rule, or cannot fire on this tape; the rules stay as they were.
     public func replaceFaults(_ faults: [Fault]) async throws {
         if isRecording { return }
-        let plan = try Fault.plan(faults)
+        let plan = try Fault.plan(faults, isSecure: url.hasPrefix("https:"))
         let hopeless = plan.hopeless(in: tape.sessions, tapeName: tape.name, options: options).filter { !$0.optional }
         guard hopeless.isEmpty else { throw TapeFailure(hopeless.map(\.text).joined(separator: "\n")) }
         try ask { hosted in

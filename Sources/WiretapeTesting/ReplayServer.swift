@@ -82,7 +82,7 @@ public final class ReplayServer: Sendable {
             }
         }
         let path = try TapePlace.find(path, from: filePath)
-        let plan = try Fault.plan(options.faults)
+        let plan = try Fault.plan(options.faults, isSecure: options.isSecure)
         let tape = try TapeShelf.tape(at: path)
         try check(plan, against: tape, replay)
         // JSON readers keep 53 bits of a number.

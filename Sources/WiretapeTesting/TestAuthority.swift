@@ -5,7 +5,10 @@ internal import WiretapeTLS
 enum TestAuthority {
     private static let made = Result {
         let authority = try TLSIdentity.authority("Wiretape authority of a test process")
-        return (authority, TLSDoor(try TLSContext(serverIssuing: authority)) { _, _ in })
+        let flawed = FlawedCertificates(trusted: authority) { authority, leaves throws(TLSError) in
+            try TLSContext(serverIssuing: authority, leaves: leaves)
+        }
+        return (authority, TLSDoor(try TLSContext(serverIssuing: authority), flawed: flawed) { _, _ in })
     }
 
     static func shared() throws(TapeFailure) -> TLSIdentity { try both().authority }

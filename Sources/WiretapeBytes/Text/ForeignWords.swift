@@ -7,8 +7,10 @@ package enum ForeignWords {
 
     /// Of Toxiproxy, Envoy, Chaos Mesh, `tc netem` and others, as ``Faults`` has them.
     package static let actions = [
-        "abort": "reset", "bandwidth": "throttle", "blackhole": "stall", "block": "stall", "corruption": "corrupt",
+        "abort": "reset", "bad-certificate": "certificate", "bandwidth": "throttle", "blackhole": "stall",
+        "block": "stall", "corruption": "corrupt",
         "cut": "truncate", "down": "outage", "error": "respond", "fin": "disconnect", "fragment": "slice",
+        "handshake-failure": "alert",
         "freeze": "stall", "hang": "stall", "http": "respond", "jitter": "delay", "lag": "delay", "latency": "delay",
         "limit": "throttle", "limit-data": "truncate", "loss": "drop", "partition": "outage", "rate": "throttle",
         "reset-peer": "reset", "rst": "reset", "sleep": "delay", "slicer": "slice", "slow": "throttle",

@@ -25,5 +25,7 @@ package enum Faults {
         OutageFault.entry,
         DowngradeFault.entry,
         ExpireFault.entry,
+        AlertFault.entry,
+        CertificateFault.entry,
     ]
 }

@@ -10,7 +10,7 @@ extension FaultPoint {
     package var summary: String {
         switch self {
         case .accept: "a TCP connection, before anything is known of its client"
-        case .tls: "a TLS handshake; rules about it are not built yet"
+        case .tls: "a TLS handshake, once the client has said its hello; counted by listener"
         case .connect: "the first request of an attempt"
         case .request: "any HTTP request of a session"
         case .negotiate: "a request that negotiates"
@@ -32,7 +32,7 @@ extension FaultPoint {
     package var example: String? {
         switch self {
         case .accept: "refuse on accept[2..4]"
-        case .tls: nil
+        case .tls: "certificate(expired) on tls[1]"
         case .connect: "respond(503) on connect[retry=1]"
         case .request: "respond(401) on request[token=stale]"
         case .negotiate: "delay(2s) on negotiate"

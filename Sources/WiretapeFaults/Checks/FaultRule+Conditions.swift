@@ -48,10 +48,6 @@ extension FaultRule {
             }
             if filters.per == .connection { return "'\(subject)' comes once a connection: count it per run" }
         }
-        if selector.isPoint(.tls), !optional {
-            return
-                "rules about 'tls' are not built yet; write 'accept', or 'optional: true' to keep the rule"
-        }
         if let since = filters.since, since.mark != .run, isOpening {
             return
                 "'\(subject)' opens the connection that 'since \(since.mark.rawValue)' counts from; write 'since run'"

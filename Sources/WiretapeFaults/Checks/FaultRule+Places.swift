@@ -3,6 +3,7 @@ extension FaultRule {
     func placeProblem(_ action: FaultAction) -> String? {
         let subject = selector.subjectText
         let word = action.text.prefix { $0 != "(" }
+        if selector.isPoint(.tls) { return handshaking(action.verdict, word) }
         let problem =
             switch action.verdict.kind {
             case .answer, .upgrade: answering(action, word)
@@ -10,8 +11,20 @@ extension FaultRule {
             case .message(let change): changing(change, word)
             case .session: isAboutAccept ? "'\(subject)' is before any request: there is no session yet" : nil
             case .connection: lasting(action.verdict, word)
+            case .handshake: "\(word) is for TLS handshakes; write 'on tls'"
             }
         return problem ?? placing(action.verdict, word)
+    }
+
+    /// In a TLS handshake, in which there is no message and no answer.
+    private func handshaking(_ verdict: FaultEffect, _ word: Substring) -> String? {
+        switch verdict {
+        case .tls, .delay, .stall, .reset, .disconnect, .refuse:
+            return place == .instead ? nil : "rules about a handshake stand in it; write 'on tls'"
+        case .mute, .throttle, .slice, .outage, .close, .respond, .malformed, .redirectLoop, .wrongAccept,
+            .wrongSubprotocol, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate, .downgrade, .expire:
+            return "\(word) is not for a TLS handshake: alert, certificate, delay, stall, reset and disconnect are"
+        }
     }
 
     /// Instead of an answer, or within it.

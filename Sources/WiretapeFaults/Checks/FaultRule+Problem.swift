@@ -20,7 +20,7 @@ extension FaultRule {
                 return "only reset or disconnect can follow '\(action.text)', which ends the connection"
             }
         }
-        return lossProblem ?? answerProblem
+        return lossProblem ?? answerProblem ?? handshakeProblem
     }
 
     /// What is done to a message of which nothing, or not enough, is left.
@@ -40,6 +40,16 @@ extension FaultRule {
             return "nothing comes before '\(end)' that a message with '\(reordered)' could let pass"
         }
         return nil
+    }
+
+    /// A certificate that nobody is shown.
+    private var handshakeProblem: String? {
+        let shown = actions.filter { if case .tls(.certificate) = $0.verdict { true } else { false } }
+        guard let first = shown.first else { return nil }
+        if shown.count > 1 { return "a client is shown one certificate: '\(first.text)' or '\(shown[1].text)'" }
+        return actions.first(where: \.verdict.isTerminal).map {
+            "'\($0.text)' ends the handshake before '\(first.text)' is shown"
+        }
     }
 
     /// A wrong word in an answer that does not come.

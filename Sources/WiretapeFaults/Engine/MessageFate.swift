@@ -80,7 +80,7 @@ package struct MessageFate: Hashable, Sendable {
                     effectsBefore.append(action.verdict)
                 }
                 if hit.place == .instead { isDropped = true }
-            case .upgrade: break
+            case .upgrade, .handshake: break
             case .end, .outage, .answer: end = End(verdict: action.verdict, place: place(of: hit), hit: hit)
             }
         }

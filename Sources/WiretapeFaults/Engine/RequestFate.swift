@@ -49,6 +49,7 @@ package struct RequestFate: Hashable, Sendable {
                 } else {
                     effectsBefore.append(action.verdict)
                 }
+            case .handshake: break
             case .end, .outage, .answer:
                 let end = MessageFate.End(verdict: action.verdict, place: hit.place, hit: hit)
                 if hit.place == .after, truncated == nil { endAfter = end } else { self.end = end }

@@ -7,9 +7,11 @@ extension Loop {
     /// - Parameters:
     ///   - door: nil for clients that speak plain HTTP.
     ///   - admission: nil: everybody is let in.
+    ///   - handshakes: who hears of those of TLS; nil: nobody.
     ///   - accept: gets each client, behind its TLS handshake, with its seat; nil: nobody serves the listener's clients any more.
     func listen(
         on address: Address, reusePort: Bool, door: TLSDoor?, admission: Admission?,
+        handshakes: WatchedHandshakes? = nil,
         _ accept: @escaping (any ByteStream, Seat?) -> (any StreamHandler)?
     ) throws(NetError) -> any Listener {
         // Lifetime: a loop outlives its listeners.
@@ -18,7 +20,7 @@ extension Loop {
             if let admission, seat == nil {
                 return admission.refuse(stream, door == nil ? OwnAnswer.noPlace : OwnAnswer.noPlaceOverTLS)
             }
-            return door?.accepting(stream, seat, on: self, accept) ?? accept(stream, seat)
+            return door?.accepting(stream, seat, on: self, handshakes: handshakes, accept) ?? accept(stream, seat)
                 ?? Unserved.end(stream, seat)
         }
     }

@@ -207,7 +207,9 @@ final class ForwardClient: StreamHandler, SeatedClient {
         // A TLS record of a handshake begins with 22, and no request does.
         stream.begin(
             bytes[0] == 22
-                ? door.inner.accepting(stream, seat, on: door.loop, name: target.host) {
+                ? door.inner.accepting(
+                    stream, seat, on: door.loop, name: target.host, handshakes: door.handshakes(with: target)
+                ) {
                     door.serve($0, $1, target, true)
                 }
                 : door.serve(stream, seat, target, false))

@@ -36,6 +36,8 @@ package final class ForwardDoor: Listener {
     /// Of TLS within.
     let inner: TLSDoor
     let connectTimeout: UInt64
+    /// Hears of TLS handshakes, with the proxy and within.
+    var handshakes: (any HandshakeWatch)?
     let serve: Serve
     /// Relays plain requests to hosts that are not looked at.
     let unseen: ForwardRelays
@@ -52,7 +54,8 @@ package final class ForwardDoor: Listener {
     ///   - inner: what clients are shown that speak TLS to a host.
     package init(
         _ loop: any Loop, scope: Scope, inner: TLSDoor, admission: Admission?, unseen: ForwardRelays,
-        connectTimeout: UInt64 = RelayOptions.connectTimeout, page: @escaping (RequestHead) -> HTTPAnswer,
+        connectTimeout: UInt64 = RelayOptions.connectTimeout, handshakes: RelayHandshakes? = nil,
+        page: @escaping (RequestHead) -> HTTPAnswer,
         say: @escaping (String) -> Void, serve: @escaping Serve
     ) {
         self.loop = loop
@@ -61,6 +64,7 @@ package final class ForwardDoor: Listener {
         self.admission = admission
         self.unseen = unseen
         self.connectTimeout = connectTimeout
+        self.handshakes = handshakes
         self.page = page
         self.say = say
         self.serve = serve
@@ -69,13 +73,28 @@ package final class ForwardDoor: Listener {
     /// Accepts clients at `address`; port 0 picks one.
     /// - Parameter door: nil for clients that speak plain HTTP to the proxy itself.
     package func listen(on address: Address, reusePort: Bool, door: TLSDoor? = nil) throws(NetError) -> Address {
-        let listener = try loop.listen(on: address, reusePort: reusePort, door: door, admission: admission) {
-            [weak self] in
+        // Lifetime: the door outlives its listener, which it closes.
+        let watched = handshakes.map { watch in
+            WatchedHandshakes(watch: watch) { [unowned self] in
+                Handshake.Place(self.address.description, to: self.address, upstream: nil)
+            }
+        }
+        let listener = try loop.listen(
+            on: address, reusePort: reusePort, door: door, admission: admission, handshakes: watched
+        ) { [weak self] in
             guard let self, self.listener != nil else { return nil }
             return accept($0, $1)
         }
         self.listener = listener
         return listener.address
+    }
+
+    /// The handshakes of those who speak TLS to a host.
+    func handshakes(with target: ForwardTarget) -> WatchedHandshakes? {
+        let name = target.name(isTLS: true)
+        return handshakes.map { watch in
+            WatchedHandshakes(watch: watch) { [address] in Handshake.Place(name, to: address, upstream: name) }
+        }
     }
 
     private func accept(_ stream: any ByteStream, _ seat: Seat?) -> any StreamHandler {
@@ -95,6 +114,7 @@ package final class ForwardDoor: Listener {
     package func close() {
         listener?.close()
         listener = nil
+        handshakes?.close()
         for client in clients.values { client.stop() }
     }
 }

@@ -7,6 +7,8 @@ package final class ForwardRelays {
     private struct Key: Hashable {
         let target: ForwardTarget
         let isTLS: Bool
+        /// Nil: it has to be looked up.
+        var address: Address?
     }
 
     /// Relays that are kept; beyond it those without a connection go.
@@ -30,6 +32,13 @@ package final class ForwardRelays {
         node(of: Key(target: target, isTLS: isTLS)).accept(stream, seat)
     }
 
+    /// The same where it is known where the host is.
+    package func accept(
+        _ stream: any ByteStream, _ seat: Seat?, _ to: TransparentDoor.Destination
+    ) -> any StreamHandler {
+        node(of: Key(target: to.target, isTLS: to.isTLS, address: to.address)).accept(stream, seat)
+    }
+
     package func hold() { for node in nodes.values { node.hold() } }
     package func release() { for node in nodes.values { node.release() } }
 
@@ -48,7 +57,8 @@ package final class ForwardRelays {
         let name = key.target.name(isTLS: key.isTLS)
         let node = make(
             Upstream(
-                name: name, url: "\(scheme)://\(name)", host: key.target.host, port: key.target.port, isTLS: key.isTLS))
+                name: name, url: "\(scheme)://\(name)", host: key.target.host, port: key.target.port, isTLS: key.isTLS,
+                address: key.address))
         nodes[key] = node
         return node
     }

@@ -57,6 +57,7 @@ extension RelayConnection {
                     return
                 }
             case .bad(let fault, _):
+                node.misunderstood(fault)
                 node.tap?.record(
                     .malformed, id, at: now,
                     MalformedRecord.encode(fault.reason, bytes.extracting(at..<min(bytes.count, at + 65536))).span)

@@ -41,6 +41,7 @@ package final class RelayNode {
         let listener: any Listener
         /// Nil for clients that speak plain HTTP.
         let tls: TLSDoor?
+        let handshakes: RelayHandshakes
     }
 
     /// - Parameters:
@@ -73,12 +74,21 @@ package final class RelayNode {
     /// Accepts clients at `address`; port 0 picks one.
     /// - Parameter door: nil for clients that speak plain HTTP.
     package func listen(on address: Address, reusePort: Bool, door: TLSDoor? = nil) throws(NetError) -> Address {
-        let listener = try loop.listen(on: address, reusePort: reusePort, door: door, admission: admission) {
-            [weak self] in
+        let watch = RelayHandshakes(loop, tap: tap, numbers: numbers, faults: faults)
+        watch.serves(door)
+        // Lifetime: the node outlives its listener, which it closes.
+        let watched = WatchedHandshakes(watch: watch) { [unowned self] in
+            Handshake.Place(
+                entrance?.listener.address.description ?? dialer.upstream.name, to: entrance?.listener.address,
+                upstream: dialer.upstream.name)
+        }
+        let listener = try loop.listen(
+            on: address, reusePort: reusePort, door: door, admission: admission, handshakes: watched
+        ) { [weak self] in
             guard let self, !isStopping else { return nil }
             return accept($0, $1)
         }
-        entrance = Entrance(listener: listener, tls: door)
+        entrance = Entrance(listener: listener, tls: door, handshakes: watch)
         leadBack?.listens(self)
         return listener.address
     }
@@ -122,6 +132,7 @@ package final class RelayNode {
     package func stop(grace: UInt64 = 500_000_000, _ done: @escaping () -> Void) {
         isStopping = true
         entrance?.listener.close()
+        entrance?.handshakes.close()
         entrance = nil
         whenEmpty = done
         let until = loop.now.advanced(by: grace)
@@ -181,6 +192,11 @@ package final class RelayNode {
 
     /// A client kept us waiting for what it had begun. People are told as of an upstream that does not answer.
     func timedOut(_ phase: Seat.Phase) { ledger.refused("\(limits.reason(phase)) (408)") }
+
+    /// A client speaks what is no HTTP/1.1. People are told as of an upstream that does not answer.
+    func misunderstood(_ fault: HTTPFault) {
+        if let words = fault.otherProtocol { ledger.refused(words) }
+    }
 
     // MARK: Whether the upstream answers
 

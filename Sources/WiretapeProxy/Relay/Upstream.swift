@@ -1,3 +1,5 @@
+package import WiretapeRuntime
+
 /// An origin that a relay forwards to.
 package struct Upstream: Hashable, Sendable {
     /// `main` unless given as `NAME=URL`.
@@ -7,8 +9,11 @@ package struct Upstream: Hashable, Sendable {
     package var host: String
     package var port: UInt16
     package var isTLS: Bool
+    /// Where it is, when that is known without looking its name up.
+    package var address: Address?
 
-    package init(name: String, url: String, host: String, port: UInt16, isTLS: Bool) {
+    package init(name: String, url: String, host: String, port: UInt16, isTLS: Bool, address: Address? = nil) {
+        self.address = address
         self.name = name
         self.url = url
         self.host = host

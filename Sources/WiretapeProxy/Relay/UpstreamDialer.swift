@@ -19,6 +19,7 @@ final class UpstreamDialer {
 
     /// All addresses in the order in which they should be tried. Asked once; again after ``forget()``.
     func find(_ done: @escaping (Result<[Address], NetError>) -> Void) {
+        if let address = upstream.address { return done(.success([address])) }
         guard addresses.isEmpty else { return done(.success(addresses)) }
         waiting.append(done)
         guard waiting.count == 1 else { return }

@@ -1,5 +1,5 @@
 package import WiretapeBytes
-internal import WiretapeFaults
+package import WiretapeFaults
 package import WiretapeProtocol
 package import WiretapeReplay
 package import WiretapeReport
@@ -47,6 +47,18 @@ package final class ReplayServer {
         var events: UInt64 = 0
     }
 
+    /// TLS handshakes of the listeners' clients.
+    final class ListenerHandshakes {
+        var watch: ReplayHandshakes?
+        var tls = SpokenTLS()
+        /// Whether rules that are still to be read may be about them.
+        let areAwaited: Bool
+        /// What rules did to that of the connection that comes about now.
+        var hits: [FaultHit] = []
+
+        init(areAwaited: Bool) { self.areAwaited = areAwaited }
+    }
+
     /// How far the end of the run is.
     private struct Stopping {
         /// The owner was told that the run is over.
@@ -62,6 +74,7 @@ package final class ReplayServer {
         let limits: ClientLimits
         let places: ClientPlaces
         let admission: Admission
+        let handshakes: ListenerHandshakes
     }
 
     /// What the server makes of answers before they leave.
@@ -99,13 +112,16 @@ package final class ReplayServer {
     ///   - places: how many there may be.
     ///   - memory: what the clients' connections may hold.
     ///   - leading: how answers lead back that were recorded as they lead away.
+    ///   - judgesHandshakes: whether the driver that takes a ``WaitingDriver``'s place has rules about TLS handshakes, which wait
+    ///     for it then.
     ///   - date: the value of `Date` in answers; nil leaves it out.
     package init(
         _ loop: any Loop, driver: any ReplayDriver, timeScale: Double = 1, hasManualClock: Bool = false,
         upstream: (Upstream, connect: (Address, any StreamHandler) -> any ByteStream)? = nil,
         connectTimeout: UInt64 = RelayOptions.connectTimeout, access: AccessPolicy = .open,
         limits: ClientLimits = ClientLimits(), places: ClientPlaces = ClientPlaces(),
-        memory: MemoryBudget = MemoryBudget(), leading: ReplayLeading = ReplayLeading(), date: @escaping () -> String? = { nil }
+        memory: MemoryBudget = MemoryBudget(), leading: ReplayLeading = ReplayLeading(), judgesHandshakes: Bool = false,
+        date: @escaping () -> String? = { nil }
     ) {
         self.loop = loop
         self.driver = driver
@@ -117,7 +133,8 @@ package final class ReplayServer {
         self.clock = clock
         entrance = Entrance(
             access: access, limits: limits, places: places,
-            admission: Admission(loop, limits: limits.converted(clock.loopDuration), places: places))
+            admission: Admission(loop, limits: limits.converted(clock.loopDuration), places: places),
+            handshakes: ListenerHandshakes(areAwaited: judgesHandshakes))
         actual = ActualTape(started: loop.now)
         // Lifetime: the server is kept until it has stopped, and closes its timer then.
         timer = loop.timer { [unowned self] in timerFired() }
@@ -132,11 +149,16 @@ package final class ReplayServer {
     package func listen(
         on address: Address, name: String? = nil, upstream: String? = nil, door: TLSDoor? = nil
     ) throws(NetError) -> Address {
-        let listener = try loop.listen(on: address, reusePort: false, door: door, admission: entrance.admission) {
-            [weak self] in
+        entrance.handshakes.tls.add(door)
+        var place = Handshake.Place(name ?? "", to: nil, upstream: upstream)
+        let listener = try loop.listen(
+            on: address, reusePort: false, door: door, admission: entrance.admission,
+            handshakes: WatchedHandshakes(watch: watch) { place }
+        ) { [weak self] in
             guard let self, !listeners.isEmpty else { return nil }
             return accept($0, $1, name: name, upstream: upstream)
         }
+        place = Handshake.Place(name ?? "", to: listener.address, upstream: upstream)
         listeners.append(listener)
         answers.leading.listens(upstream, at: listener.address)
         arm()
@@ -163,8 +185,29 @@ package final class ReplayServer {
         ) { [unowned self] stream, seat, target, isTLS in
             accept(stream, seat, name: nil, upstream: target.name(isTLS: isTLS))
         }
+        proxy.handshakes = watch
+        entrance.handshakes.tls.add(inner)
         let real = try proxy.listen(on: address, reusePort: false, door: door)
         listeners.append(proxy)
+        arm()
+        return real
+    }
+
+    /// Accepts clients whose connections were redirected to `addresses`: each gets what was recorded at the host that it means.
+    /// - Parameter inner: of clients that speak TLS.
+    /// - Returns: where it listens, with the real ports.
+    package func listenTransparent(on addresses: [Address], inner: TLSDoor) throws(NetError) -> [Address] {
+        // Lifetime: as that of a forward proxy.
+        let door = TransparentDoor(
+            loop, inner: inner, admission: entrance.admission, own: nil, say: { [unowned self] in log($0) }
+        ) { [unowned self] stream, seat, to in
+            accept(stream, seat, name: nil, upstream: to.name)
+        }
+        door.handshakes = watch
+        entrance.handshakes.tls.add(inner)
+        var real: [Address] = []
+        for address in addresses { real.append(try door.listen(on: address, reusePort: false)) }
+        listeners.append(door)
         arm()
         return real
     }
@@ -177,6 +220,38 @@ package final class ReplayServer {
         if news != nil { self.driver.follow() }
         waiting.tell(&self.driver, into: &actions)
         pump()
+        entrance.handshakes.watch?.goOn()
+    }
+
+    /// Hears of the TLS handshakes of all listeners.
+    private var watch: ReplayHandshakes {
+        let watch = entrance.handshakes.watch ?? ReplayHandshakes(self)
+        entrance.handshakes.watch = watch
+        return watch
+    }
+
+    /// Why rules about TLS handshakes could not be carried out here; nil when they could.
+    package func problemOfTLS(_ plan: FaultPlan) -> PlanError? { entrance.handshakes.tls.problem(of: plan) }
+
+    /// Whether the tape is still being read.
+    var isReading: Bool { driver is WaitingDriver }
+
+    /// Whether rules may have something to say to TLS handshakes.
+    var mayJudgeHandshakes: Bool {
+        isReading ? entrance.handshakes.areAwaited : (driver as? ReplayEngine)?.judgesHandshakes ?? false
+    }
+
+    /// Calls `accept` for a client to whose TLS handshake rules had something to say.
+    func within(_ hits: [FaultHit], _ accept: () -> any StreamHandler) -> any StreamHandler {
+        entrance.handshakes.hits = hits
+        defer { entrance.handshakes.hits = [] }
+        return accept()
+    }
+
+    /// The number of a connection.
+    func takeNumber() -> ConnectionID {
+        defer { nextID += 1 }
+        return nextID
     }
 
     /// Client connections that are open.
@@ -260,6 +335,7 @@ package final class ReplayServer {
     package func stop(grace: UInt64 = 500_000_000, _ done: @escaping () -> Void) {
         for listener in listeners { listener.close() }
         listeners = []
+        entrance.handshakes.watch?.close()
         stopping.isTold = true
         stopping.whenEmpty = done
         for id in connections.keys.sorted() { connections[id]?.goAway() }
@@ -270,10 +346,9 @@ package final class ReplayServer {
     private func accept(
         _ stream: any ByteStream, _ seat: Seat?, name: String?, upstream: String?
     ) -> any StreamHandler {
-        let connection = ReplayConnection(self, nextID, stream, upstream: upstream)
+        let connection = ReplayConnection(self, takeNumber(), stream, upstream: upstream)
         connection.seat = seat
-        connections[nextID] = connection
-        nextID += 1
+        connections[connection.id] = connection
         let to = listeners.count == 1 ? listeners[0].address.description : nil
         note(
             connection.id,
@@ -281,6 +356,7 @@ package final class ReplayServer {
                 .init(
                     from: stream.peer?.description, to: to, upstream: upstream, tls: (stream as? TLSStream)?.told,
                     session: name)))
+        noteHandshake(entrance.handshakes.hits, on: connection.id)
         stream.isReading = true
         seat?.sit(connection, .silent, at: loop.now)
         driver.opened(connection.id, from: stream.peer, name: name, upstream: upstream, at: now, into: &actions)
@@ -378,6 +454,9 @@ package final class ReplayServer {
         case .ping: driver.controlFrame(c, isPing: true, at: now)
         case .pong: driver.controlFrame(c, isPing: false, at: now)
         case .ended(let how): driver.clientClosed(c, how, at: now, into: &actions)
+        case .refused(nil, let answer):
+            let reason = String(decoding: answer.body, as: UTF8.self).trimmingPrefix("wiretape: ").prefix { $0 != "\n" }
+            if let words = HTTPFault(answer.status, String(reason)).otherProtocol { tellRefused(words) }
         case .refused, .finish: break
         }
     }

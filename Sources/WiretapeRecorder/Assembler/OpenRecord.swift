@@ -5,7 +5,9 @@ package import WiretapeProtocol
 package enum OpenRecord {
     package static func encode(_ open: TapeEvent.Open) -> [UInt8] {
         var out: [UInt8] = []
-        for text in [open.from, open.to, open.upstream, open.tls?.version, open.tls?.alpn, open.tls?.sni] {
+        for text in [
+            open.from, open.to, open.upstream, open.tls?.version, open.tls?.alpn, open.tls?.sni, open.tls?.client,
+        ] {
             let bytes = Array((text ?? "").utf8)
             for shift in stride(from: 0, to: 32, by: 8) { out.append(UInt8(truncatingIfNeeded: bytes.count >> shift)) }
             out += bytes
@@ -22,9 +24,10 @@ package enum OpenRecord {
         let version = text(payload, &at)
         let alpn = text(payload, &at)
         let sni = text(payload, &at)
+        let client = text(payload, &at)
         return TapeEvent.Open(
             from: from, to: to, upstream: upstream,
-            tls: version.map { TapeEvent.TLSInfo(version: $0, alpn: alpn, sni: sni) })
+            tls: version.map { TapeEvent.TLSInfo(version: $0, alpn: alpn, sni: sni, client: client) })
     }
 
     private static func text(_ payload: Span<UInt8>, _ at: inout Int) -> String? {

@@ -41,10 +41,14 @@ extension ReplayEngine {
         peers[c]?.isOver = true
         out.append(.reset(c))
         // Whose attempt it was can only be told by the address.
-        guard let host = peers[c]?.address?.host else { return }
-        let mine = runs.indices.filter { runs[$0].client.identities.contains { $0.hasPrefix(host + " ") } }
-        guard let r = mine.first(where: { isAwaited($0) && runs[$0].lastEnd != nil }) ?? returning(mine) else { return }
+        guard let host = peers[c]?.address?.host, let r = lostRun(from: host) else { return }
         note(.init(request: "connect", time: elapsed), failed: name, of: r)
+    }
+
+    /// The session of a client at that address which has lost its connection.
+    func lostRun(from host: String) -> Int? {
+        let mine = runs.indices.filter { runs[$0].client.identities.contains { $0.hasPrefix(host + " ") } }
+        return mine.first { isAwaited($0) && runs[$0].lastEnd != nil } ?? returning(mine)
     }
 
     /// A request during an outage.

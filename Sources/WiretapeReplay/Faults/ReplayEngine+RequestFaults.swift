@@ -67,7 +67,7 @@ extension ReplayEngine {
         case .answer:
             if case .malformed = verdict { return "malformed" }
             return nil
-        case .end(.reset), .outage, .upgrade, .message, .connection, .session: return nil
+        case .end(.reset), .outage, .upgrade, .message, .connection, .session, .handshake: return nil
         }
     }
 

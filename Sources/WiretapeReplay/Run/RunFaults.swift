@@ -1,3 +1,4 @@
+internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapePlayback
@@ -15,8 +16,10 @@ struct RunFaults {
     /// Moments that rules wait for, and those since the run began that have come.
     private(set) var times: [RuleFilters.Since]
     private var runMarks: Set<Int> = []
-    /// Connections by listener.
+    /// Connections, and TLS handshakes, by listener.
     private var accepted: [String: Int] = [:]
+    private var handshakes: [String: Int] = [:]
+    var failedHandshakes = EarlyFailures()
     /// Requests of the whole run, for draws about those of no session.
     private(set) var requestCount = 0
     /// Faults that last for a while.
@@ -109,6 +112,15 @@ struct RunFaults {
         accepted[listener, default: 0] += 1
         return RequestFate(
             engine.accept(.accept, listener: listener, ordinal: accepted[listener] ?? 1, sinceRun: sinceRun))
+    }
+
+    /// Whether a rule is about TLS handshakes.
+    var hasTLS: Bool { plan.rules.contains { $0.selector.subject == .point(.tls) } }
+
+    /// About a TLS handshake that begins.
+    mutating func judgeHandshake(listener: String, sinceRun: UInt64?) -> [FaultHit] {
+        handshakes[listener, default: 0] += 1
+        return engine.accept(.tls, listener: listener, ordinal: handshakes[listener] ?? 1, sinceRun: sinceRun)
     }
 
     /// At a moment that has come.

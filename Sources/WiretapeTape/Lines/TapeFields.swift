@@ -93,7 +93,8 @@ package struct TapeFields {
         case .status, .code, .ref, .delivered, .line, .lost, .bytes, .events, .connections,
             .level:
             numbers.append((key, try LineScan.number(b, &at, key)))
-        case .from, .to, .upstream, .session, .version, .alpn, .sni, .method, .target, .reason, .coding, .by, .how,
+        case .from, .to, .upstream, .session, .version, .alpn, .sni, .client, .method, .target, .reason, .coding, .by,
+            .how,
             .why, .rule, .action, .started:
             strings.append((key, try LineScan.string(b, &at)))
         }
@@ -145,6 +146,7 @@ package struct TapeFields {
         try LineScan.skip(b, &at)
         let fields = try TapeFields(parsing: b.extracting(start..<at))
         return TapeEvent.TLSInfo(
-            version: fields.string(.version), alpn: fields.string(.alpn), sni: fields.string(.sni))
+            version: fields.string(.version), alpn: fields.string(.alpn), sni: fields.string(.sni),
+            client: fields.string(.client))
     }
 }

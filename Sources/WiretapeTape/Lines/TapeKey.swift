@@ -1,7 +1,7 @@
 /// The keys of events that this version knows. The raw value is the key.
 package enum TapeKey: String, CaseIterable, CustomStringConvertible {
     case t, c, e, d, x, n, op, text, b64, json, after
-    case from, to, upstream, tls, session, version, alpn, sni
+    case from, to, upstream, tls, session, version, alpn, sni, client
     case method, target, headers, stream, status, reason, interim, coding, by, how, why, trailers
     case deflated, frames, last, code, rule, action, ref, delivered, line, started, lost, bytes, events, connections,
         level

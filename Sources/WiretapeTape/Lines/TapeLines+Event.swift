@@ -120,6 +120,7 @@ extension TapeLines {
             if let version = tls.version { field("version", version, &fields) }
             if let alpn = tls.alpn { field("alpn", alpn, &fields) }
             if let sni = tls.sni { field("sni", sni, &fields) }
+            if let client = tls.client { field("client", client, &fields) }
             out.append(contentsOf: fields.dropFirst())
             out.append(UInt8(ascii: "}"))
         }

@@ -40,4 +40,15 @@ package struct HTTPFault: Error, Hashable, Sendable {
         self.status = status
         self.reason = reason
     }
+
+    /// What people are told of a client that speaks another protocol than the port does; nil: of this one it was told enough.
+    package var otherProtocol: String? {
+        if status == 505 { return "a client was refused: \(reason)" }
+        guard self == HTTPFault.secure else { return nil }
+        return
+            "a client speaks TLS to a port that speaks plain HTTP: it has to use http:// or ws://, or the listener --tls"
+    }
+
+    /// The first byte of a TLS record.
+    static let secure = HTTPFault(400, "TLS where plain HTTP is spoken")
 }

@@ -58,7 +58,7 @@ extension HTTPScanner {
         if byte == 0x0d || byte == 0x0a { return nil }
         if role == .toClient { return byte == UInt8(ascii: "H") ? nil : HTTPFault(502, "not an HTTP/1.1 response") }
         if HTTPHeadReader.isToken(byte) { return nil }
-        return HTTPFault(400, byte == 0x16 ? "TLS where plain HTTP is spoken" : "not an HTTP request")
+        return byte == 0x16 ? .secure : HTTPFault(400, "not an HTTP request")
     }
 
     private enum Section {

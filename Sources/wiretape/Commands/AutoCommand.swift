@@ -34,7 +34,7 @@ package struct AutoCommand: Command {
         report = try ReportTarget(arguments)
         // Both halves are looked at in each run: an option that is wrong is found today, not on the day of the next recording.
         replay = try ReplayCommand(Self.replaying(arguments))
-        let hasServer = arguments.has("upstream") || arguments.value("mode") == "forward"
+        let hasServer = arguments.has("upstream") || ["forward", "transparent"].contains(arguments.value("mode"))
         record = hasServer ? try RecordCommand(Self.recording(arguments), at: RecordingPlace(besides: path)) : nil
     }
 

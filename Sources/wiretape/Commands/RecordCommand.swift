@@ -100,7 +100,7 @@ package struct RecordCommand: Command {
         options.sync = arguments.value("sync").flatMap { .init(rawValue: $0) } ?? .stop
         let header = TapeHeader(
             started: SystemClock.rfc3339(SystemClock.wall), tool: "wiretape/\(Tool.version)",
-            mode: plan.forward == nil ? "reverse" : "forward",
+            mode: plan.mode,
             upstreams: plan.upstreams.map { ($0.name, redaction.without($0.url)) }, redaction: redaction.name)
         let origin = SystemClock.monotonic
         let rules = redaction.rules

@@ -121,7 +121,7 @@ package struct ReplayCommand: Command {
         let upstreams = try LoadedTape.upstreams(path: path, isForward: forward != nil)
         let listeners = try listeners(upstreams)
         // What is asked of the whole tape has to be known before anybody connects.
-        let doors = try TLSDoors(arguments, listens: listeners.origins, isForward: forward != nil)
+        let doors = try tlsDoors(listeners.origins)
             .open(listeners.origins, hosts: LoadedTape.hosts(path: path), isForward: forward != nil, log)
         let isWhole = try !options.routing.names.isEmpty || options.causality == .tape || LoadedTape.isShort(path: path)
         let tape =
@@ -191,6 +191,13 @@ package struct ReplayCommand: Command {
         }
     }
 
+    /// - Throws: also when rules could not be carried out with what listeners speak.
+    func tlsDoors(_ listens: [Origin]) throws(UsageError) -> TLSDoors {
+        let doors = try TLSDoors(arguments, listens: listens, isForward: forward != nil)
+        try doors.check(faults.plan, listens, isForward: forward != nil, arguments)
+        return doors
+    }
+
     /// Opens the listeners.
     private func open(
         _ listeners: ReplayListeners, _ server: ReplayServer, _ doors: TLSDoors.Opened, _ first: RecordedSession?,
@@ -200,6 +207,14 @@ package struct ReplayCommand: Command {
             return ReadyLine(
                 urls: try listeners.open(server, doors.door, on: loop), endpointPath: first?.endpoint ?? "",
                 seed: seed, trust: doors.environment, listens: listeners.origins)
+        }
+        if ForwardPlan.isTransparent(arguments) {
+            let addresses = try server.listenTransparent(
+                on: listeners.origins.map { try Listening.address($0, on: loop) }, inner: inner)
+            return ReadyLine(
+                urls: zip(listeners.titles, addresses).map { title, address in
+                    (title == "main" ? "transparent" : title, Listening.url(address, isTLS: false))
+                }, seed: seed, trust: doors.environment, listens: listeners.origins)
         }
         let connector = try UpstreamConnector([], isForward: true).connect(on: loop)
         var relaying = RelayOptions()
@@ -265,7 +280,8 @@ package struct ReplayCommand: Command {
             connectTimeout: arguments.duration("connect-timeout") ?? RelayOptions.connectTimeout, access: access,
             limits: ClientLimits(arguments), places: places, memory: memory,
             leading: ReplayLeading(
-                leadBack, Codecs.all, upstreams: try LoadedTape.servers(path: path), isForward: forward != nil))
+                leadBack, Codecs.all, upstreams: try LoadedTape.servers(path: path), isForward: forward != nil),
+            judgesHandshakes: faults.plan.rules.contains { $0.selector.subject == .point(.tls) })
         server.log = { [log] in log.warning($0) }
         return server
     }

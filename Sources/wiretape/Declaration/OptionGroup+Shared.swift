@@ -72,7 +72,7 @@ extension OptionGroup {
             OptionSpec(
                 "upstream", "[NAME=]URL", UpstreamValue.kind, repeatable: true,
                 "The server to stand in front of: http, https, ws or wss. Each further one has a name and a listener. Needed "
-                    + "but in --mode forward."),
+                    + "in --mode reverse."),
             OptionSpec(
                 "listen", "ADDRESS", ListenValue.kind, repeatable: true,
                 "Where clients connect: HOST:PORT, http://HOST:PORT or https://HOST:PORT; port 0 picks a free one. The n-th "
@@ -82,16 +82,23 @@ extension OptionGroup {
             OptionSpec(
                 "upstream-ca", "FILE", .file, "Trust the certificates in this PEM file too, beside the system's."),
             OptionSpec(switch: "insecure-upstream", "Do not verify the upstream's certificate."),
+            OptionSpec(
+                "upstream-cert", "FILE", .file,
+                "Show upstreams that ask for a client's certificate this one (PEM, behind it those that issued it)."),
+            OptionSpec(
+                "upstream-key", "FILE", .file,
+                "The key of --upstream-cert (PEM, without a password). (default: the file of --upstream-cert)"),
             OptionSpec("threads", "N", .count(1...64), default: "1", "Event loops, each on a thread of its own."),
             mode, only, bypass, leadBack,
         ])
 
     /// How clients come.
     static let mode = OptionSpec(
-        "mode", "MODE", .choice(["reverse", "forward"]), default: "reverse",
+        "mode", "MODE", .choice(["reverse", "forward", "transparent"]), default: "reverse",
         "reverse: clients use the listener's address in place of the server's. forward: the listener is a proxy (HTTP with CONNECT, "
             + "and SOCKS 5), clients name the hosts that they want to reach, and a command behind -- finds it in http_proxy, "
-            + "https_proxy and all_proxy.")
+            + "https_proxy and all_proxy. transparent (Linux): connections that a rule of the firewall redirects to the listener, "
+            + "whose clients know nothing of it (docs/transparent.md).")
 
     static let only = OptionSpec(
         "only", "HOST", .checked(suggestions: []) { _ = try HostPatterns([$0]) }, repeatable: true,
@@ -120,6 +127,13 @@ extension OptionGroup {
                 "Show clients this certificate instead (PEM, behind it those that issued it)."),
             OptionSpec(
                 "key", "FILE", .file, "The key of --cert (PEM, without a password). (default: the file of --cert)"),
+            OptionSpec(
+                "client-ca", "FILE", .file,
+                "Ask clients for a certificate that one of those in this PEM file has issued, and refuse others. Whom it is for "
+                    + "stands on the tape."),
+            OptionSpec(
+                "client-auth", "HOW", .choice(["required", "optional"]), default: "required",
+                "Whether --client-ca refuses clients that show no certificate."),
             CACommand.caFolder,
         ])
 

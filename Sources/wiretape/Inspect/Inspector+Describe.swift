@@ -58,7 +58,9 @@ extension Inspector {
         var text = "open"
         if let from = open.from { text += " from \(from)" }
         if let upstream = open.upstream { text += " to \(upstream)" }
-        if let tls = open.tls { text += " over \(tls.version ?? "TLS")" }
+        if let tls = open.tls {
+            text += " over \(tls.version ?? "TLS")" + (tls.client.map { ", its certificate \($0)" } ?? "")
+        }
         if let name = open.session { text += ", session '\(name)'" }
         return text
     }

@@ -5,9 +5,10 @@ extension LeadBackRules {
     /// What the command line says; nil: nothing is led back, or clients name the hosts themselves.
     static func asked(_ arguments: ParsedArguments) throws(UsageError) -> LeadBackRules? {
         let texts = arguments.all("lead-back")
-        guard arguments.value("mode") != "forward" else {
+        let mode = arguments.value("mode") ?? "reverse"
+        guard mode == "reverse" else {
             guard texts.isEmpty else {
-                throw arguments.error("--lead-back: clients of a proxy come back by themselves; leave it out with --mode forward")
+                throw arguments.error("--lead-back: clients of a proxy come back by themselves; leave it out with --mode \(mode)")
             }
             return nil
         }

@@ -20,6 +20,8 @@ final class LoopRelays {
         /// How clients are led back, with what all loops know of it; nil: they are not.
         var leadBack: (rules: LeadBackRules, book: LeadBackBook)?
         let connect: Connect
+        /// Those of a transparent proxy, which must not come back to it.
+        var own: OwnStreams?
 
         /// - Parameter isSeen: false: what passes is on no tape, and no rule touches it.
         func node(_ upstream: Upstream, isSeen: Bool = true) -> RelayNode {
@@ -27,7 +29,11 @@ final class LoopRelays {
                 loop, upstream: upstream, tap: isSeen ? tap : nil, numbers: isSeen ? numbers : ConnectionNumbers(),
                 options: options, faults: isSeen ? faults : nil, ledger: isSeen ? ledger : UpstreamLedger(),
                 admission: admission
-            ) { [connect] in connect(upstream, $0, $1) }
+            ) { [connect, own] in
+                let stream = connect(upstream, $0, $1)
+                own?.add(stream)
+                return stream
+            }
         }
     }
 
@@ -37,6 +43,8 @@ final class LoopRelays {
         case reverse([RelayNode], LeadBack?)
         /// To a proxy, which knows the hosts that are looked at and those that are not.
         case forward(ForwardDoor, ForwardRelays, unseen: ForwardRelays)
+        /// By a rule of the firewall.
+        case transparent(TransparentDoor, ForwardRelays)
     }
 
     private let doors: Doors
@@ -46,12 +54,26 @@ final class LoopRelays {
     /// - Parameter failed: called once when the recording failed and the traffic must stop.
     init(_ shared: Shared, _ upstreams: [Upstream], forward: ForwardPlan?, failed: @escaping () -> Void) {
         self.shared = shared
-        if let forward {
+        if let forward, forward.isTransparent {
+            let handshakes = RelayHandshakes(
+                shared.loop, tap: shared.tap, numbers: shared.numbers, faults: shared.faults)
+            handshakes.serves(forward.inner)
+            let seen = ForwardRelays { shared.node($0) }
+            let door = TransparentDoor(
+                shared.loop, inner: forward.inner, admission: shared.admission, own: shared.own,
+                handshakes: handshakes, say: forward.say
+            ) { seen.accept($0, $1, $2) }
+            doors = .transparent(door, seen)
+        } else if let forward {
             let seen = ForwardRelays { shared.node($0) }
             let unseen = ForwardRelays { shared.node($0, isSeen: false) }
+            let handshakes = RelayHandshakes(
+                shared.loop, tap: shared.tap, numbers: shared.numbers, faults: shared.faults)
+            handshakes.serves(forward.inner)
             let door = ForwardDoor(
                 shared.loop, scope: forward.scope, inner: forward.inner, admission: shared.admission, unseen: unseen,
-                connectTimeout: shared.options.connectTimeout, page: forward.page.answer, say: forward.say
+                connectTimeout: shared.options.connectTimeout,
+                handshakes: handshakes, page: forward.page.answer, say: forward.say
             ) { seen.accept($0, $1, $2, isTLS: $3) }
             doors = .forward(door, seen, unseen: unseen)
         } else {
@@ -74,7 +96,7 @@ final class LoopRelays {
         case .reverse(let nodes, let leadBack):
             for node in nodes { node.hold() }
             leadBack?.hold()
-        case .forward(_, let seen, _): seen.hold()
+        case .forward(_, let seen, _), .transparent(_, let seen): seen.hold()
         }
     }
 
@@ -83,7 +105,7 @@ final class LoopRelays {
         case .reverse(let nodes, let leadBack):
             for node in nodes { node.release() }
             leadBack?.release()
-        case .forward(_, let seen, _): seen.release()
+        case .forward(_, let seen, _), .transparent(_, let seen): seen.release()
         }
     }
 
@@ -100,6 +122,10 @@ final class LoopRelays {
             return real
         case .forward(let door, _, _):
             return [try door.listen(on: addresses[0], reusePort: reusePort, door: tls[0])]
+        case .transparent(let door, _):
+            var real: [Address] = []
+            for address in addresses { real.append(try door.listen(on: address, reusePort: reusePort)) }
+            return real
         }
     }
 
@@ -123,6 +149,10 @@ final class LoopRelays {
             door.close()
             seen.stop(left)
             unseen.stop(left)
+        case .transparent(let door, let seen):
+            open = 1
+            door.close()
+            seen.stop(left)
         }
     }
 }

@@ -14,6 +14,8 @@ struct RelayPlan {
     let forward: ForwardDoor.Scope?
     /// What leads clients back that servers send elsewhere; nil: they go there.
     let leadBack: LeadBackRules?
+    /// Connections are redirected here, and `forward` is not nil.
+    let isTransparent: Bool
     var options = RelayOptions()
     let limits: ClientLimits
     var threads: Int
@@ -29,6 +31,8 @@ struct RelayPlan {
     let control: ControlDoor?
     /// Whose certificates upstreams may show.
     var trust: TLSTrust
+    /// What upstreams are shown that ask for a certificate.
+    let identity: TLSFiles?
     /// What clients of listeners with TLS are shown.
     let doors: TLSDoors
 
@@ -42,6 +46,7 @@ struct RelayPlan {
         limits = ClientLimits(arguments)
         forward = try ForwardPlan.scope(arguments)
         leadBack = try LeadBackRules.asked(arguments)
+        isTransparent = ForwardPlan.isTransparent(arguments)
         do {
             expectations = try arguments.all("expect").map(Expectation.parse)
             let values = try arguments.all("upstream").map(UpstreamValue.parse)
@@ -65,6 +70,7 @@ struct RelayPlan {
             throw arguments.error("\(error)")
         }
         doors = try TLSDoors(arguments, listens: listens.map(\.origin), isForward: forward != nil)
+        try doors.check(faults.plan, listens.map(\.origin), isForward: forward != nil, arguments)
         for (index, upstream) in upstreams.enumerated() {
             if upstreams[..<index].contains(where: { $0.name == upstream.name }) {
                 throw arguments.error(
@@ -101,6 +107,22 @@ struct RelayPlan {
         if arguments.has("insecure-upstream"), arguments.has("upstream-ca") {
             throw arguments.error("--upstream-ca and --insecure-upstream contradict each other")
         }
+        identity = try Self.identity(arguments, isForward: forward != nil)
+    }
+
+    private static func identity(_ arguments: ParsedArguments, isForward: Bool) throws(UsageError) -> TLSFiles? {
+        guard let certificate = arguments.value("upstream-cert") else {
+            guard arguments.value("upstream-key") == nil else {
+                throw arguments.error("--upstream-key needs --upstream-cert, the certificate that it belongs to")
+            }
+            return nil
+        }
+        if isForward {
+            throw arguments.error(
+                "--upstream-cert: where clients name the hosts, each of them could ask for it; leave --mode forward out"
+            )
+        }
+        return TLSFiles(certificate: certificate, key: arguments.value("upstream-key") ?? certificate)
     }
 
     /// What is behind the listeners with TLS, and behind a proxy.
@@ -112,17 +134,24 @@ struct RelayPlan {
     var listenedUpstreams: [Upstream] { forward == nil ? listens.map { upstreams[$0.upstream] } : [] }
 
     /// What the n-th listener is called in `urls`.
-    func listenerName(_ n: Int) -> String { forward == nil ? upstreams[listens[n].upstream].name : "proxy" }
+    func listenerName(_ n: Int) -> String {
+        guard forward != nil else { return upstreams[listens[n].upstream].name }
+        return isTransparent ? (n == 0 ? "transparent" : "transparent-\(n + 1)") : "proxy"
+    }
+
+    /// As the header of a tape names it.
+    var mode: String { isTransparent ? "transparent" : forward == nil ? "reverse" : "forward" }
 
     /// What makes the listener a proxy; nil in reverse mode.
     func forwardPlan(_ opened: TLSDoors.Opened, _ log: Log) -> ForwardPlan? {
         guard let forward, let inner = opened.door else { return nil }
         return ForwardPlan(
-            scope: forward, inner: inner, page: AuthorityPage(opened.authority), say: { log.warning($0) })
+            scope: forward, isTransparent: isTransparent, inner: inner, page: AuthorityPage(opened.authority),
+            say: { log.warning($0) })
     }
 
     /// Hosts that a command asks by itself, as `no_proxy` has them; nil when the listener is no proxy.
-    var bypass: String? { forward?.bypass.environmentValue }
+    var bypass: String? { isTransparent ? nil : forward?.bypass.environmentValue }
 
     /// Whether sessions are followed: for rules, for what the run is held to, or for a report.
     var watches: Bool { !faults.plan.rules.isEmpty || !expectations.isEmpty || report != nil || isFollowed }

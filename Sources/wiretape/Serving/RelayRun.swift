@@ -102,7 +102,7 @@ final class RelayRun {
             loop: shell.loop, tap: tap(), numbers: numbers,
             options: plan.options, admission: Admission(shell.loop, limits: plan.limits, places: places),
             faults: faultControl, ledger: ledger, leadBack: leadBack,
-            connect: connector.connect(on: shell.loop))
+            connect: connector.connect(on: shell.loop), own: plan.isTransparent ? OwnStreams() : nil)
         // Lifetime: the run outlives its loop's run, within which this is called.
         let first = LoopRelays(shared, upstreams, forward: forward) { [unowned self] in shell.finish() }
         relays = first

@@ -91,7 +91,7 @@ extension ReplayCommand {
         try LoadedTape.require(path)
         let upstreams = try LoadedTape.upstreams(path: path)
         let listeners = try listeners(upstreams)
-        let doors = try TLSDoors(arguments, listens: listeners.origins)
+        let doors = try tlsDoors(listeners.origins)
             .open(listeners.origins, hosts: LoadedTape.hosts(path: path), log)
         let loading = try TapeLoading(path: path, ignore: options.ignore, memory: arguments.memory, log: log)
         var timer: (any LoopTimer)?

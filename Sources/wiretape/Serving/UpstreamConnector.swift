@@ -7,37 +7,41 @@ internal import WiretapeTLS
 /// Opens streams to upstreams, with TLS where their URL says so. Shared by all loops.
 final class UpstreamConnector: Sendable {
     private let trust: TLSTrust
+    private let identity: TLSFiles?
     /// Made at once where an upstream needs it, else when a client is first led to a server that does.
     private let secure: Mutex<TLSContext?>
 
-    /// - Throws: when the file of `--upstream-ca` cannot be used.
+    /// - Throws: when a file of `--upstream-ca` or `--upstream-cert` cannot be used.
     convenience init(_ plan: RelayPlan) throws {
-        try self.init(plan.upstreams, trust: plan.trust, isForward: plan.forward != nil)
+        try self.init(plan.upstreams, trust: plan.trust, identity: plan.identity, isForward: plan.forward != nil)
     }
 
     /// - Parameter isForward: clients name the upstreams.
-    init(_ upstreams: [Upstream], trust: TLSTrust = .system, isForward: Bool = false) throws {
+    init(
+        _ upstreams: [Upstream], trust: TLSTrust = .system, identity: TLSFiles? = nil, isForward: Bool = false
+    ) throws {
         self.trust = trust
+        self.identity = identity
         var needsTLS = isForward || upstreams.contains(where: \.isTLS)
         // What may be wrong with a file is said before anybody connects.
         if case .systemAnd = trust { needsTLS = true }
-        secure = Mutex(needsTLS ? try Self.context(trust) : nil)
+        secure = Mutex(needsTLS ? try Self.context(trust, identity) : nil)
     }
 
-    private static func context(_ trust: TLSTrust) throws -> TLSContext {
+    private static func context(_ trust: TLSTrust, _ identity: TLSFiles?) throws -> TLSContext {
         let keyLog: TLSKeyLog?
         do throws(TLSError) { keyLog = try TLSDoors.keyLog() } catch { throw Failure("SSLKEYLOGFILE: \(error)") }
         do {
-            return try TLSContext(client: trust, keyLog: keyLog)
+            return try TLSContext(client: trust, identity: identity, keyLog: keyLog)
         } catch {
-            throw Failure("--upstream-ca: \(error)")
+            throw Failure("\(identity == nil ? "--upstream-ca" : "TLS to upstreams"): \(error)")
         }
     }
 
     /// Nil: it could not be made, and streams that need it fail.
     private var context: TLSContext? {
         secure.withLock { secure in
-            if secure == nil { secure = try? Self.context(trust) }
+            if secure == nil { secure = try? Self.context(trust, identity) }
             return secure
         }
     }

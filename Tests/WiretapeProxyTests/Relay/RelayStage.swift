@@ -1,8 +1,12 @@
 import Testing
 import WiretapeBytes
+import WiretapeCodecs
+import WiretapeFaults
+import WiretapeIntercept
 import WiretapeProtocol
 import WiretapeProxy
 import WiretapeRecorder
+import WiretapeReport
 import WiretapeRuntime
 import WiretapeSimulation
 import WiretapeTLS
@@ -14,13 +18,15 @@ final class RelayStage {
     let tap: Tap
     let node: RelayNode
     var servers: [ScriptedPeer] = []
+    let control: FaultControl?
     private let proxy: Address
     private var serverListener: (any Listener)?
 
     /// - Parameter serve: called with each connection that the server accepts; nil: no server.
     init(
         seed: UInt64 = 1, conditions: NetworkConditions = .calm, options: RelayOptions = .init(),
-        tls: (server: TLSContext, client: TLSContext)? = nil, door: TLSDoor? = nil, serve: ((ScriptedPeer) -> Void)?
+        tls: (server: TLSContext, client: TLSContext)? = nil, door: TLSDoor? = nil,
+        rules: [String] = [], serve: ((ScriptedPeer) -> Void)?
     ) throws {
         loop = SimulatedLoop(seed: seed, conditions: conditions)
         tape = InlineTape(
@@ -28,8 +34,14 @@ final class RelayStage {
         tap = Tap(loop, index: 0, sink: tape)
         let upstream = Upstream(name: "main", url: "http://127.0.0.1:80", host: "127.0.0.1", port: 80, isTLS: false)
         let loop = loop
+        var plan = FaultPlan()
+        for rule in rules { plan.append(try FaultRule(parsing: rule, from: RuleSource(file: "--fault"))) }
+        control =
+            rules.isEmpty
+            ? nil
+            : FaultControl(loop, LiveFaults(plan, seed: seed, codecs: Codecs.all, observes: true, at: loop.now))
         node = RelayNode(
-            loop, upstream: upstream, tap: tap, numbers: ConnectionNumbers(), options: options,
+            loop, upstream: upstream, tap: tap, numbers: ConnectionNumbers(), options: options, faults: control,
             connect: { address, handler in
                 guard let tls else { return loop.connect(to: address, handler) }
                 return TLSStream.connect(loop, to: address, serverName: "localhost", tls.client, handler)
@@ -78,6 +90,7 @@ final class RelayStage {
         _ = loop.run(until: loop.now.advanced(by: 5_000_000_000))
         #expect(isDone)
         #expect(node.count == 0)
+        control?.close()
         tap.close()
         serverListener?.close()
         loop.shutdown()

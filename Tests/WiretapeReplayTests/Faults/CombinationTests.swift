@@ -14,6 +14,7 @@ import WiretapeWire
         "slice": "slice(1, 1ms)", "respond": "respond(503)", "malformed": "malformed", "wrong-accept": "wrong-accept",
         "wrong-subprotocol": "wrong-subprotocol(x)", "redirect-loop": "redirect-loop", "refuse": "refuse",
         "outage": "outage(60ms)", "downgrade": "downgrade(ws, sse, lp)", "expire": "expire",
+        "alert": "alert", "certificate": "certificate(expired)",
     ]
 
     private static let points = FaultPoint.allCases.map(\.rawValue) + ["Tick"]
@@ -38,6 +39,8 @@ import WiretapeWire
             for place in ["on", "before", "after"] {
                 guard let rule = rule(action, place, point) else { continue }
                 taken += 1
+                // A handshake is none of the engine's connections: HandshakeTests has those.
+                if point == "tls" { continue }
                 // What only a server would see is refused when a replay begins.
                 if !FaultPlan(rules: [rule]).problemsInReplay.isEmpty {
                     #expect(point == "subscribe")
@@ -64,8 +67,13 @@ import WiretapeWire
     @Test func theTableIsWhatIsLoaded() {
         let wanted: [String: (on: String, after: String)] = [
             "respond": ("connect request negotiate upgrade poll send stream operation", ""),
+            "alert": ("tls", ""), "certificate": ("tls", ""),
+            "stall": (
+                "accept tls connect request negotiate upgrade poll send stream operation handshake subscribe message time Tick",
+                "accept connect request negotiate upgrade poll send stream operation handshake subscribe message time Tick"
+            ),
             "wrong-accept": ("connect request upgrade", ""),
-            "refuse": ("accept connect request negotiate upgrade poll send stream operation", "accept"),
+            "refuse": ("accept tls connect request negotiate upgrade poll send stream operation", "accept"),
             "close": (
                 "handshake subscribe message close time Tick", "upgrade handshake subscribe message close time Tick"
             ),
@@ -90,10 +98,21 @@ import WiretapeWire
     }
 
     @Test(arguments: [
+        ("reset after tls", "--fault: 1:1: rules about a handshake stand in it; write 'on tls'"),
         (
-            "reset on tls",
-            "--fault: 1:10: rules about 'tls' are not built yet; write 'accept', or 'optional: true' to keep the rule"
+            "throttle(1kB/s) on tls",
+            "--fault: 1:1: throttle is not for a TLS handshake: alert, certificate, delay, stall, reset and disconnect are"
         ),
+        ("alert on accept", "--fault: 1:1: alert is for TLS handshakes; write 'on tls'"),
+        (
+            "certificate(expired) + reset on tls",
+            "--fault: 1:1: 'reset' ends the handshake before 'certificate(expired)' is shown"
+        ),
+        (
+            "certificate on tls",
+            "--fault: 1:1: certificate needs what is wrong with it: expired, not-yet-valid, wrong-name, unknown-ca, self-signed"
+        ),
+        ("alert on tls[attempt=2]", "--fault: 1:10: 'tls' is before any request: nobody knows its session or attempt"),
         ("drop on subscribe[direction=toClient]", "--fault: 1:9: subscriptions go to the server"),
         ("reset on negotiate[transport=ws]", "--fault: 1:10: 'negotiate' comes before the client chooses a transport"),
         ("reset on upgrade[transport=sse]", "--fault: 1:10: 'upgrade' is never over sse"),
@@ -139,9 +158,24 @@ import WiretapeWire
         }
     }
 
-    @Test func anOptionalRuleMayWaitForTLS() throws {
-        let plan = try FaultPlan(json: Array(#"{"fault":"reset on tls","optional":true}"#.utf8), file: "p")
-        #expect(plan.rules.count == 1)
+    /// Without a listener that speaks TLS, or an authority that issues, such rules are refused, unless they are optional.
+    @Test func rulesAboutTLSNeedIt() throws {
+        func problems(_ rule: String, optional: Bool = false, hasTLS: Bool, issues: Bool) throws -> [String] {
+            let text = #"{"fault":"\#(rule)","optional":\#(optional)}"#
+            let plan = try FaultPlan(json: Array(text.utf8), file: "p")
+            return plan.problemsOfTLS(hasTLS: hasTLS, issues: issues).map(\.message)
+        }
+        #expect(
+            try problems("alert on tls", hasTLS: false, issues: false) == [
+                "no listener speaks TLS, so there is no handshake that 'alert on tls' could meet; add --tls or write "
+                    + "--listen https://HOST:PORT"
+            ])
+        #expect(try problems("alert on tls", optional: true, hasTLS: false, issues: false) == [])
+        #expect(try problems("alert on tls", hasTLS: true, issues: false) == [])
+        #expect(try problems("certificate(expired) on tls", hasTLS: true, issues: false).count == 1)
+        #expect(try problems("certificate(expired) on tls", hasTLS: true, issues: true) == [])
+        #expect(try problems("certificate(self-signed) on tls", hasTLS: true, issues: false) == [])
+        #expect(try problems("refuse on accept", hasTLS: false, issues: false) == [])
     }
 
     /// What a rule changes before it ends the connection is seen.

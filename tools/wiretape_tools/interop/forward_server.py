@@ -31,10 +31,32 @@ async def events(request):
     return answer
 
 
+PAGE = """<!DOCTYPE html><title>page</title><link rel=icon href=data:,><pre></pre><script>
+const say = text => document.querySelector("pre").append(text + "\\n");
+const get = async path => say(await (await fetch(path)).text());
+const listen = path => new Promise(done => {
+    const stream = new EventSource(path); let n = 0;
+    stream.onmessage = event => { say(event.data); if (++n == 3) { stream.close(); done(); } };
+});
+const talk = path => new Promise(done => {
+    const socket = new WebSocket("wss://" + location.host + path); let n = 0;
+    socket.onopen = () => socket.send("one");
+    socket.onmessage = event => { say(event.data); if (++n < 3) { socket.send("more " + n); } else { socket.close(1000); } };
+    socket.onclose = event => { say("closed " + event.code); done(); };
+});
+(async () => { await get("/a?x=1"); await get("/b"); await listen("/events"); await talk("/ws"); say("done"); })();
+</script>"""
+
+
+async def page(_):
+    return web.Response(text=PAGE, content_type="text/html")
+
+
 async def main():
     app = web.Application()
     app.router.add_get("/ws", socket)
     app.router.add_get("/events", events)
+    app.router.add_get("/page", page)
     app.router.add_route("*", "/{path:.*}", said)
     runner = web.AppRunner(app)
     await runner.setup()

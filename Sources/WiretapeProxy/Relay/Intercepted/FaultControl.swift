@@ -1,6 +1,7 @@
 internal import WiretapeBytes
 package import WiretapeFaults
 package import WiretapeIntercept
+internal import WiretapeRecorder
 package import WiretapeReplay
 package import WiretapeRuntime
 internal import WiretapeWire
@@ -17,6 +18,9 @@ package final class FaultControl {
     private var armedFor: WireInstant?
     private var marks: [FaultHit: FaultMark] = [:]
     private var lastMark: UInt32 = 0
+    /// What rules did to the TLS handshake of the connection that comes about now.
+    private var handshakeHits: [FaultHit] = []
+    private var tls = SpokenTLS()
 
     package init(_ loop: any Loop, _ faults: LiveFaults, memory: MemoryBudget = MemoryBudget()) {
         self.memory = memory
@@ -96,7 +100,7 @@ package final class FaultControl {
             guard held.isCarrying else {
                 switch effect.kind {
                 case .end(let end) where end == .reset || end == .fin: held.cut(end, by: LiveFaults.controlRule)
-                case .end, .outage, .answer, .upgrade, .message, .connection, .session: return .needsSession
+                case .end, .outage, .answer, .upgrade, .message, .connection, .session, .handshake: return .needsSession
                 }
                 return .done
             }
@@ -118,9 +122,26 @@ package final class FaultControl {
             message: nil, counted: nil, random: faults.seed)
     }
 
+    /// Clients are served so.
+    func serves(_ door: TLSDoor?) { tls.add(door) }
+
+    /// Why rules about TLS handshakes could not be carried out here; nil when they could.
+    package func problemOfTLS(_ plan: FaultPlan) -> PlanError? { tls.problem(of: plan) }
+
+    /// Calls `accept` for a client to whose TLS handshake rules had something to say.
+    func within(_ hits: [FaultHit], _ accept: () -> any StreamHandler) -> any StreamHandler {
+        handshakeHits = hits
+        defer { handshakeHits = [] }
+        return accept()
+    }
+
     /// A client has connected.
     func accepted(_ connection: RelayConnection, _ stream: any ByteStream, at address: Address?) {
         let now = loop.now
+        for hit in handshakeHits {
+            let text = FaultRecord.encode(hit.name, hit.text, delivered: nil)
+            connection.node.tap?.record(.fault, connection.id, at: now, text.span)
+        }
         let hits = faults.accepted(
             connection.id, from: stream.peer, listener: address?.description ?? connection.node.dialer.upstream.name,
             at: now)

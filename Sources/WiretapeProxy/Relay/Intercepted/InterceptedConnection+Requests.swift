@@ -50,6 +50,7 @@ extension InterceptedConnection {
                 if next < bytes.count, !isOver { fromClient(bytes.extracting(next..<bytes.count), at: now) }
                 return
             case .bad(let fault, _):
+                node.misunderstood(fault)
                 node.tap?.record(
                     .malformed, connection.id, at: now,
                     MalformedRecord.encode(fault.reason, bytes.extracting(at..<min(bytes.count, at + 65536))).span)

@@ -1,0 +1,1 @@
+"""TLS towards clients and upstreams, judged from outside with OpenSSL, curl and Python."""

@@ -1,0 +1,137 @@
+"""Ten thousand TLS connections that ask nothing and five hundred that never end their request, beside one that works."""
+
+import os
+import select
+import socket
+import ssl
+import statistics
+import time
+
+from wiretape_tools.acceptance.tls.stage import WORK, Authority, Origin, Shaken, proxy, raise_limit, trusting
+from wiretape_tools.lib.processes import Failed, Skipped, Wiretape
+
+MOST = 40  # KiB a connection
+RATIO = 2.0
+ASKED = 3000  # requests of the good client in a round
+
+
+class Crowd:
+    """A child process that shakes hands so often and says nothing more, or a byte at a time."""
+
+    def __init__(self, port, pem, idle, slow):
+        ready, told = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(ready)
+            os.nice(10)
+            try:
+                gather(port, pem, idle, slow, told)
+            finally:
+                os._exit(0)
+        os.close(told)
+        with os.fdopen(ready, "rb") as pipe:
+            self.count = int(pipe.readline() or b"0")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.kill(self.pid, 9)
+        os.waitpid(self.pid, 0)
+
+
+def gather(port, pem, idle, slow, told):
+    raise_limit(idle + slow + 100)
+    context = trusting(pem)
+    held, done = [], 0
+    started: dict[int, ssl.SSLSocket] = {}
+    poll = select.epoll()
+    while done < idle + slow:
+        # Two dozen handshakes at a time.
+        while len(started) < 24 and done + len(started) < idle + slow:
+            plain = socket.create_connection(("127.0.0.1", port), 60)
+            plain.setblocking(False)
+            stream = context.wrap_socket(plain, server_hostname="localhost", do_handshake_on_connect=False)
+            started[stream.fileno()] = stream
+            poll.register(stream.fileno(), select.EPOLLIN | select.EPOLLOUT | select.EPOLLET)
+        for number, _ in poll.poll(60):
+            stream = started[number]
+            try:
+                stream.do_handshake()
+            except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                continue
+            poll.unregister(number)
+            held.append(started.pop(number))
+            done += 1
+    os.write(told, b"%d\n" % len(held))
+    os.close(told)
+    slow_ones = held[:slow]
+    for stream in slow_ones:
+        stream.send(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ")
+    while True:
+        for stream in slow_ones:
+            stream.send(b"a")
+            time.sleep(1 / max(1, slow))
+
+
+def round_of(port, pem):
+    """The 99th percentile of so many requests on one connection, in microseconds."""
+    with Shaken(port, trusting(pem)) as client:
+        if client.error:
+            raise Failed(f"the good client is not let in: {client.error}")
+        client.stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        times = []
+        for _ in range(ASKED):
+            started = time.perf_counter()
+            if (got := client.get()) != "GET / HTTP/1.1":
+                raise Failed(f"the good client got {got!r}")
+            times.append(time.perf_counter() - started)
+        return statistics.quantiles(times, n=100)[98] * 1e6
+
+
+def beside(server, pem, idle, slow):
+    """Memory a connection, and the good client's p99 alone and beside them."""
+    round_of(server.port, pem)
+    alone = [round_of(server.port, pem) for _ in range(2)]
+    before = server.rss()
+    started = time.monotonic()
+    with Crowd(server.port, pem, idle, slow) as them:
+        if them.count != idle + slow or "make room" in server.said(20000):
+            raise Failed(f"{them.count} of {idle + slow} were let in: {server.said()}")
+        took = time.monotonic() - started
+        each = (server.rss() - before) / (idle + slow)
+        among = [round_of(server.port, pem) for _ in range(3)]
+    time.sleep(1)
+    alone += [round_of(server.port, pem) for _ in range(2)]
+    ratio = statistics.median(among) / statistics.median(alone)
+    text = (
+        f"{server.name}, {idle} idle and {slow} slow TLS connections in {took:.0f} s: {each:.1f} KiB a connection; "
+        f"p99 of a client beside them {statistics.median(among):.0f} us, alone {statistics.median(alone):.0f} us, ratio {ratio:.2f}"
+    )
+    if each > MOST:
+        raise Failed(text + f"; more than {MOST} KiB")
+    if ratio > RATIO:
+        raise Failed(text + f"; more than {RATIO}")
+    return text
+
+
+def crowd(options):
+    """A replay with all of them; a relay, which keeps a second descriptor for the upstream of each, with as many as there can be."""
+    wanted = options.idle + options.slow
+    limit = raise_limit(2 * wanted + 1000)
+    if limit < wanted + 500:
+        raise Skipped(f"{wanted} connections need as many descriptors, and there are {limit} (ulimit -Hn)")
+    authority = Authority()
+    tape = WORK / "crowd.tape"
+    patient = ("--idle-timeout", "off", "--head-timeout", "off")
+    with Origin() as origin:
+        with proxy(origin, authority, "--output", tape, "--force", kind="record") as server:
+            with Shaken(server.port, trusting(authority.pem)) as client:
+                client.get()
+            server.stop()
+        with Wiretape(["replay", tape, *authority.options, *patient, "--speed", "instant"], WORK / "crowd.log") as server:
+            told = [beside(server, authority.pem, options.idle, options.slow)]
+        fits = min(options.idle, (limit - 1000) // 2 - options.slow)
+        with proxy(origin, authority, *patient) as server:
+            told.append(beside(server, authority.pem, fits, options.slow))
+    return "; ".join(told)
