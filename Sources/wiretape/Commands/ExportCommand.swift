@@ -148,16 +148,20 @@ package struct ExportCommand: Command {
 private final class ExportTarget {
     private let path: String
     private let file: File?
+    private let isRegular: Bool
     private var failure: Failure?
 
     init(_ path: String, force: Bool) throws {
         self.path = path
         guard path != "-" else {
             file = nil
+            isRegular = false
             return
         }
         do throws(FileError) {
-            file = try File.creating(path, overwrite: force)
+            let made = try File.creating(path, overwrite: force)
+            isRegular = made.isRegular
+            file = consume made
         } catch {
             throw Failure(
                 error.isExisting ? "\(path) exists already; --force overwrites it" : "\(path): \(error.reason)")
@@ -192,6 +196,6 @@ private final class ExportTarget {
     }
 
     func discard() {
-        if file?.isRegular == true { try? File.remove(path) }
+        if isRegular { try? File.remove(path) }
     }
 }
