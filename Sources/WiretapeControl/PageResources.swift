@@ -190,7 +190,7 @@ function Acts({ one }) {
     </form>
     <form class="line" onSubmit=${(e) => (e.preventDefault(), done(id, "stall", { side, ...(span.trim() ? { for: span.trim() } : {}) }))}>
       <label for="side">Go silent</label>
-      <select id="side" value=${side} onChange=${(e) => setSide(e.target.value)}><option value="both">both ways</option><option value="reads">reads</option><option value="writes">writes</option></select>
+      <select id="side" value=${side} onChange=${(e) => setSide(e.target.value)}><option value="both">both</option><option value="reads">reads</option><option value="writes">writes</option></select>
       <input class="short" aria-label="for how long" placeholder="for 5s" value=${span} onInput=${(e) => setSpan(e.target.value)} />
       <button type="submit" class="danger">Stall</button>
     </form>
@@ -1624,8 +1624,48 @@ export class Run {
     batch(() => {
       this.totals.value = totals;
       this.version.value++;
+      if (came.some((one) => one.event === "end")) this.settle();
     });
     this.filter.soon();
+  }
+
+  /** The run is over and answers no more: what its last events told is put into what it had answered before them. */
+  settle() {
+    for (const one of this.asks) one.stop();
+    const ends = new Map();
+    const finished = new Set();
+    const fired = new Map();
+    for (const one of this.rows) {
+      const key = `${one.session}.${one.run}`;
+      if (one.event === "finished") finished.add(key);
+      if (one.event === "disconnected") ends.set(key, JSON.parse(one.text));
+      if (one.event === "fault") {
+        const { rule } = JSON.parse(one.text);
+        fired.set(rule, (fired.get(rule) ?? 0) + 1);
+      }
+    }
+    this.connections.value.value = [];
+    const sessions = this.sessions.value.value ?? [];
+    this.sessions.value.value = sessions.map((session) => {
+      const key = `${session.session}.${session.run}`;
+      const last = session.attempts.at(-1);
+      const end = ends.get(key);
+      const isOpen = last && last.ended === null;
+      const ended = isOpen && end ? { t_ms: end.t_ms, by: end.by, how: end.how, reason: end.reason ?? undefined } : null;
+      return {
+        ...session,
+        // Counts of an answer that was given before the end say nothing of the end.
+        isOld: isOpen,
+        paused: null,
+        finished: session.finished || finished.has(key),
+        attempts: ended ? [...session.attempts.slice(0, -1), { ...last, outcome: last.outcome ?? end.outcome, ended }] : session.attempts,
+      };
+    });
+    const list = this.faults.value.value;
+    if (list) {
+      const rules = list.rules.map((rule) => ({ ...rule, fired: Math.max(rule.fired, fired.get(rule.name) ?? 0) }));
+      this.faults.value.value = { ...list, rules };
+    }
   }
 
   /** The row at a place that counts those that are kept no more, too. */
@@ -1936,7 +1976,7 @@ function present(current) {
 const steps = (a) => a.steps.map((s) => `${line(s.request)} ${s.status ?? "cut"}`).join(", ");
 
 const words = (a) =>
-  a.ended ? `${line(a.ended.how)} by ${a.ended.by === "client" ? "the client" : line(a.ended.by).replace(/^fault:/, "rule ")}` : a.outcome === "connected" ? "connected" : "trying";
+  a.ended ? `${line(a.ended.how)} by ${a.ended.by === "client" ? "the client" : line(a.ended.by).replace(/^fault:/, "rule ")}` : run.value.end.value ? "open at the end" : a.outcome === "connected" ? "connected" : "trying";
 
 const kindOf = (a) => (a.ended === null ? "open" : a.ended.by === "client" ? "client" : a.ended.by.startsWith("fault:") ? "fault" : a.ended.by === "replay" ? "bad" : "server");
 
@@ -1979,7 +2019,7 @@ function Session({ session, span, now, marks }) {
   const own = marks.filter((f) => f.session === session.session && f.run === session.run);
   const counts = session.messages
     ? `${count(session.messages.to_server)} ↑ ${count(session.messages.to_client)} ↓`
-    : `${count(session.matched)} matched`;
+    : session.isOld ? "" : `${count(session.matched)} matched`;
   const troubles = [["missing", session.missing], ["unexpected", session.unexpected], ["late", session.late]].filter(([, l]) => l?.length);
   return html`<article class="session">
     <header>

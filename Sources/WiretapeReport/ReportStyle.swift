@@ -33,7 +33,8 @@ enum ReportStyle {
         .try{fill:var(--faint)}.try.failed{fill:var(--bad)}.on{fill:var(--accent)}svg .stop{font-size:13px;font-weight:700}svg .cut{fill:var(--bad)}svg .fault{fill:var(--fault)}.says .fault{color:var(--fault)}
         summary{cursor:pointer;color:var(--faint)}details pre{margin-top:10px}
         @media (max-width:720px){main{padding:12px 10px 40px}section,header{padding:12px}header{grid-template-columns:1fr;gap:4px}
-        .lane{grid-template-columns:20px minmax(0,1fr)}.lane .says{grid-column:2}.lane.scale>span:last-child{display:none}}
+        .lane{grid-template-columns:20px minmax(0,1fr)}.lane .says{grid-column:2}.lane.scale>span:last-child{display:none}
+        table{min-width:680px}}
         @media print{body{background:#fff}section,header{break-inside:avoid-page;border-color:#ccc}}
 
         """

@@ -47,7 +47,7 @@ function Acts({ one }) {
     </form>
     <form class="line" onSubmit=${(e) => (e.preventDefault(), done(id, "stall", { side, ...(span.trim() ? { for: span.trim() } : {}) }))}>
       <label for="side">Go silent</label>
-      <select id="side" value=${side} onChange=${(e) => setSide(e.target.value)}><option value="both">both ways</option><option value="reads">reads</option><option value="writes">writes</option></select>
+      <select id="side" value=${side} onChange=${(e) => setSide(e.target.value)}><option value="both">both</option><option value="reads">reads</option><option value="writes">writes</option></select>
       <input class="short" aria-label="for how long" placeholder="for 5s" value=${span} onInput=${(e) => setSpan(e.target.value)} />
       <button type="submit" class="danger">Stall</button>
     </form>

@@ -318,8 +318,48 @@ export class Run {
     batch(() => {
       this.totals.value = totals;
       this.version.value++;
+      if (came.some((one) => one.event === "end")) this.settle();
     });
     this.filter.soon();
+  }
+
+  /** The run is over and answers no more: what its last events told is put into what it had answered before them. */
+  settle() {
+    for (const one of this.asks) one.stop();
+    const ends = new Map();
+    const finished = new Set();
+    const fired = new Map();
+    for (const one of this.rows) {
+      const key = `${one.session}.${one.run}`;
+      if (one.event === "finished") finished.add(key);
+      if (one.event === "disconnected") ends.set(key, JSON.parse(one.text));
+      if (one.event === "fault") {
+        const { rule } = JSON.parse(one.text);
+        fired.set(rule, (fired.get(rule) ?? 0) + 1);
+      }
+    }
+    this.connections.value.value = [];
+    const sessions = this.sessions.value.value ?? [];
+    this.sessions.value.value = sessions.map((session) => {
+      const key = `${session.session}.${session.run}`;
+      const last = session.attempts.at(-1);
+      const end = ends.get(key);
+      const isOpen = last && last.ended === null;
+      const ended = isOpen && end ? { t_ms: end.t_ms, by: end.by, how: end.how, reason: end.reason ?? undefined } : null;
+      return {
+        ...session,
+        // Counts of an answer that was given before the end say nothing of the end.
+        isOld: isOpen,
+        paused: null,
+        finished: session.finished || finished.has(key),
+        attempts: ended ? [...session.attempts.slice(0, -1), { ...last, outcome: last.outcome ?? end.outcome, ended }] : session.attempts,
+      };
+    });
+    const list = this.faults.value.value;
+    if (list) {
+      const rules = list.rules.map((rule) => ({ ...rule, fired: Math.max(rule.fired, fired.get(rule.name) ?? 0) }));
+      this.faults.value.value = { ...list, rules };
+    }
   }
 
   /** The row at a place that counts those that are kept no more, too. */

@@ -38,7 +38,7 @@ function present(current) {
 const steps = (a) => a.steps.map((s) => `${line(s.request)} ${s.status ?? "cut"}`).join(", ");
 
 const words = (a) =>
-  a.ended ? `${line(a.ended.how)} by ${a.ended.by === "client" ? "the client" : line(a.ended.by).replace(/^fault:/, "rule ")}` : a.outcome === "connected" ? "connected" : "trying";
+  a.ended ? `${line(a.ended.how)} by ${a.ended.by === "client" ? "the client" : line(a.ended.by).replace(/^fault:/, "rule ")}` : run.value.end.value ? "open at the end" : a.outcome === "connected" ? "connected" : "trying";
 
 const kindOf = (a) => (a.ended === null ? "open" : a.ended.by === "client" ? "client" : a.ended.by.startsWith("fault:") ? "fault" : a.ended.by === "replay" ? "bad" : "server");
 
@@ -81,7 +81,7 @@ function Session({ session, span, now, marks }) {
   const own = marks.filter((f) => f.session === session.session && f.run === session.run);
   const counts = session.messages
     ? `${count(session.messages.to_server)} ↑ ${count(session.messages.to_client)} ↓`
-    : `${count(session.matched)} matched`;
+    : session.isOld ? "" : `${count(session.matched)} matched`;
   const troubles = [["missing", session.missing], ["unexpected", session.unexpected], ["late", session.late]].filter(([, l]) => l?.length);
   return html`<article class="session">
     <header>

@@ -445,6 +445,10 @@ def lost(browser: Browser) -> str:
                 client.process.wait(30)
             wiretape.stop()
         wait(page, "the end with its verdict", has("(exit 0)", ".banner") + " && " + has("ended", ".head"))
+        page.wait_for_timeout(700)
+        lanes = page.inner_text(".timeline")
+        if "by the client" not in lanes or page.query_selector(".connections li"):
+            raise Failed(f"a run that is over is shown as if it went on: {lanes}")
         shot(page, "ended")
         # What a browser says of a refused connection is no stray.
         browser.check("a run that ends")
