@@ -52,7 +52,7 @@ final class HostedRecording {
         let shared = LoopRelays.Shared(
             loop: loop, tap: tap, numbers: ConnectionNumbers(), options: plan.options,
             admission: Admission(loop, limits: plan.limits), faults: control, ledger: ledger,
-            connect: connector.connect(on: loop))
+            connect: connector.connect(on: loop), own: plan.isTransparent ? OwnStreams() : nil)
         let relays = LoopRelays(shared, plan.listenedUpstreams, forward: plan.forwardPlan(doors, log)) {
             log.error("the recording on \(command.output) has failed")
         }
