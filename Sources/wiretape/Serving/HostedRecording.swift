@@ -54,7 +54,7 @@ final class HostedRecording {
             loop: loop, tap: tap, numbers: ConnectionNumbers(), options: plan.options,
             admission: Admission(loop, limits: plan.limits), faults: control, ledger: ledger,
             leadBack: plan.leadBack.map { ($0, book) },
-            connect: connector.connect(on: loop))
+            connect: connector.connect(on: loop), own: plan.isTransparent ? OwnStreams() : nil)
         let relays = LoopRelays(shared, plan.listenedUpstreams, forward: plan.forwardPlan(doors, log)) {
             log.error("the recording on \(command.output) has failed")
         }
