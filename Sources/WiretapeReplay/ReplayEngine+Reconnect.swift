@@ -74,8 +74,8 @@ extension ReplayEngine {
         if let link = run.link { return link.faults.isSilent }
         switch run.standing.departure {
         case .inOrder: return false
-        // Where sessions are played again, whoever closes its connection is through with its own.
-        case .closed: return options.whenExhausted == .refuse
+        // Where sessions are played again, or new ones recorded, whoever closes its connection is through with its own.
+        case .closed: return options.whenExhausted == .refuse && options.routing.onMiss != .record
         case .lost: return !run.session.isOperation || run.lostItsAnswer
         }
     }
