@@ -67,6 +67,8 @@ extension ReplayEngine {
     /// Whether a client may come back to a session of which nothing is left: it did not leave in order, or it has given up a
     /// connection that a rule made silent. It is let in, and hears what a server says to those who listen only.
     func mayReturn(to r: Int) -> Bool {
+        // Nobody but the client ends connections there: it begins another session, which the tape lacks.
+        if options.routing.onMiss == .record { return false }
         let run = runs[r]
         guard run.generation > 0, run.isComplete, run.standing.failure == nil, !run.standing.isStalled,
             !run.standing.isLeft
@@ -74,8 +76,8 @@ extension ReplayEngine {
         if let link = run.link { return link.faults.isSilent }
         switch run.standing.departure {
         case .inOrder: return false
-        // Where sessions are played again, or new ones recorded, whoever closes its connection is through with its own.
-        case .closed: return options.whenExhausted == .refuse && options.routing.onMiss != .record
+        // Where sessions are played again, whoever closes its connection is through with its own.
+        case .closed: return options.whenExhausted == .refuse
         case .lost: return !run.session.isOperation || run.lostItsAnswer
         }
     }
