@@ -102,7 +102,7 @@ export class Chat extends EventEmitter {
     /** One event of the stream, or a comment. */
     #heard(event) {
         const fields = Object.fromEntries(event.split('\n').map((line) => line.split(/: ?(.*)/s).slice(0, 2)));
-        if (fields.data === undefined) return;
+        if (fields.data === undefined || (fields.event ?? 'message') !== 'message') return;
         const id = Number(fields.id);
         if (this.messages.some((message) => message.id === id)) return;
         const message = { id, ...JSON.parse(fields.data) };

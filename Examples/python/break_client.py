@@ -43,6 +43,20 @@ BROKEN = [
         ' and message["invocationId"] in self._unacknowledged',
         "",
     ),
+    ("keeps its old token", "shows_a_new_token_when_the_old_one_is_refused", "self._token = None\n", "pass\n"),
+    (
+        "tries once to come back",
+        "outlives_a_restart_of_the_server",
+        "delays = iter(self._delays)",
+        "delays = iter(self._delays[:1])",
+    ),
+    ("never gives up", "gives_up_in_the_end", "delay = next(delays, None)", "delay = next(delays, 0.3)"),
+    (
+        "shows whatever the server says",
+        "leaves_what_it_does_not_know_alone",
+        ' and message["target"] == "ReceiveMessage"',
+        "",
+    ),
     ("comes back although it is banned", "stays_away_when_it_is_banned", "closed.rcvd.code == 4001", "False"),
 ]
 

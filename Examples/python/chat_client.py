@@ -9,7 +9,7 @@ import itertools
 import json
 
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
 END = "\x1e"
 """What ends each message of SignalR."""
@@ -20,10 +20,12 @@ class Banned(Exception):
 
 
 class ChatClient:
-    """One member of the chat. `on_message(who, text)` is called for every message, in order."""
+    """One member of the chat. `on_message(who, text)` is called for every message, in order; `get_token()` when the server
+    wants to see a token, or another one than the last."""
 
-    def __init__(self, url, on_message, *, delays=(0, 0.3, 1.5), ping=0.5):
+    def __init__(self, url, on_message, *, delays=(0, 0.3, 1.5), ping=0.5, get_token=None):
         self._url, self._on_message, self._delays = url, on_message, delays
+        self._get_token, self._token = get_token, None
         # Nobody answers a close frame on a silent connection, so that closing it has a time limit as well.
         self._limits = {"ping_interval": ping, "ping_timeout": ping, "close_timeout": ping}
         self._ids = itertools.count()
@@ -35,15 +37,17 @@ class ChatClient:
         delays = iter(())
         while True:
             try:
-                async with connect(self._url, **self._limits) as connection:
+                async with connect(self._url, additional_headers=self._credentials(), **self._limits) as connection:
                     await self._shake_hands(connection)
                     delays = iter(self._delays)
                     await self._talk(connection)
             except ConnectionClosed as closed:
                 if closed.rcvd is not None and closed.rcvd.code == 4001:
                     raise Banned from closed
-            except (OSError, InvalidHandshake):
-                pass  # The next delay is the longer one.
+            except (OSError, InvalidHandshake) as refused:
+                # The next delay is the longer one.
+                if isinstance(refused, InvalidStatus) and refused.response.status_code == 401:
+                    self._token = None
             self._connection = None
             delay = next(delays, None)
             if delay is None:
@@ -58,6 +62,12 @@ class ChatClient:
         self._unacknowledged[number] = (call, acknowledged)
         await self._send(call)
         await acknowledged
+
+    def _credentials(self):
+        if self._get_token is None:
+            return {}
+        self._token = self._token or self._get_token()
+        return {"Authorization": f"Bearer {self._token}"}
 
     async def _shake_hands(self, connection):
         await connection.send(json.dumps({"protocol": "json", "version": 1}) + END)

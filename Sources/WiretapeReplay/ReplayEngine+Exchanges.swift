@@ -207,6 +207,7 @@ extension ReplayEngine {
     private mutating func unexpected(
         _ c: ConnectionID, _ head: RequestHead, _ text: String, into out: inout [ReplayAction]
     ) {
+        if recordsAnew(c, into: &out) { return }
         exchanges.unexpected.append("\(head.method) \(head.target)")
         unanswered(c, head, 409, String(text.dropFirst("wiretape: ".count)), into: &out)
     }

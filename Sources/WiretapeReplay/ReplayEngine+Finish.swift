@@ -50,7 +50,9 @@ extension ReplayEngine {
 
     /// What to say of a run that played nothing: no session was claimed, or, on a tape that has none, no request answered.
     private var nobody: String? {
-        guard !options.ending.allowsUnplayed, runs.isEmpty, !library.sessions.isEmpty || exchanges.played == 0 else {
+        guard !options.ending.allowsUnplayed, !record.hasPassedOn, runs.isEmpty,
+            !library.sessions.isEmpty || exchanges.played == 0
+        else {
             return nil
         }
         let what = library.sessions.isEmpty ? "no request was answered" : "no session was claimed"

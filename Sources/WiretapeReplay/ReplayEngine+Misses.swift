@@ -27,12 +27,27 @@ extension ReplayEngine {
     ) {
         switch options.routing.onMiss {
         case .passthrough: out.append(.passThrough(c))
+        case .record: _ = recordsAnew(c, into: &out)
         case .status(let status):
             let answer = status == 204 || status == 304 ? HTTPAnswer(status: status) : plain(status, text)
             out.append(.respond(c, answer.readable(by: head), thenClose: false))
         case .fail:
             unanswered(c, head, 404, text, into: &out)
         }
+    }
+
+    /// What the tape lacks goes to the upstream, and comes onto the tape, under `auto --record-mode new-episodes`.
+    /// - Returns: whether it does; then nothing else is to be done with the request.
+    mutating func recordsAnew(_ c: ConnectionID, into out: inout [ReplayAction]) -> Bool {
+        guard options.routing.onMiss == .record else { return false }
+        record.passOn()
+        out.append(.passThrough(c))
+        return true
+    }
+
+    /// A request of a session that this run has begun with the upstream: nobody here gave its id out.
+    mutating func recordsAnew(_ key: String, _ c: ConnectionID, into out: inout [ReplayAction]) -> Bool {
+        ids[key] == nil && recordsAnew(c, into: &out)
     }
 
     /// A request that the tape cannot answer is a divergence, unless divergences are ignored. Under `stall` it gets
@@ -53,6 +68,7 @@ extension ReplayEngine {
         _ c: ConnectionID, _ head: RequestHead, _ codec: CodecEntry, _ identity: String, _ routes: [Int],
         into out: inout [ReplayAction]
     ) {
+        if recordsAnew(c, into: &out) { return }
         let kind = codec.type.kind(head)
         let known = claims.clients[identity]?.claims ?? []
         var isOwn = true

@@ -67,6 +67,8 @@ extension ReplayEngine {
     /// Whether a client may come back to a session of which nothing is left: it did not leave in order, or it has given up a
     /// connection that a rule made silent. It is let in, and hears what a server says to those who listen only.
     func mayReturn(to r: Int) -> Bool {
+        // Nobody but the client ends connections there: it begins another session, which the tape lacks.
+        if options.routing.onMiss == .record { return false }
         let run = runs[r]
         guard run.generation > 0, run.isComplete, run.standing.failure == nil, !run.standing.isStalled,
             !run.standing.isLeft

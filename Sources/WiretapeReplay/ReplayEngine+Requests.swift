@@ -66,6 +66,7 @@ extension ReplayEngine {
                 if let r = self.token(key, on: c)?.run, tries(kind, of: r) {
                     return tryAgain(c, head, kind, of: r, into: &out)
                 }
+                if recordsAnew(key, c, into: &out) { return }
                 return refuse(c, head, .unknownID, codec, into: &out)
             }
             switch kind {

@@ -13,6 +13,7 @@ extension ReplayEngine {
         if let key {
             passOn(key, .upgrade, c)
             guard let token = token(key, on: c), !token.isDead else {
+                if recordsAnew(key, c, into: &out) { return }
                 return refuse(c, head, .unknownID, codec, into: &out)
             }
             r = token.run

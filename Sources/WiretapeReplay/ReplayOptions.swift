@@ -105,6 +105,9 @@ package struct ReplayOptions: Hashable, Sendable {
         case fail
         /// To `--upstream`.
         case passthrough
+        /// As `passthrough`, through a recorder: what the tape lacks comes onto it. Of sessions that are all taken, and of requests with
+        /// other contents than the recorded ones, the tape lacks this one.
+        case record
         case status(Int)
     }
 

@@ -5,21 +5,27 @@ package import WiretapeWire
 extension ReplayReport {
     /// The report as `docs/replay.md` lists it. Times are milliseconds.
     package var json: JSONValue {
-        let head = isLive ? JSONValue.Member("mode", .string("live")) : .init("digest", .string(digest))
-        let tape: [JSONValue.Member] = [
-            .init("unclaimed", .array(unclaimed.map { .number($0) })), .init("exchanges", exchanges.json),
-            .init("divergences", .strings(divergences)), .init("outside_digest", .strings(outsideDigest)),
+        var members: [JSONValue.Member] = [
+            isLive ? .init("mode", .string("live")) : .init("digest", .string(digest)),
+            .init("seed", .number(seed)), .init("verdict", .string(verdict.rawValue)),
+            .init("reasons", .strings(reasons)), .init("sessions", .array(sessions.map(\.json))),
+            .init("faults", .array(faults.map(\.json))), .init("unfired", .array(unfired.map(\.json))),
+            .init("expectations", .array(expectations.map(\.json))),
         ]
-        return .object(
-            [
-                head, .init("seed", .number(seed)), .init("verdict", .string(verdict.rawValue)),
-                .init("reasons", .strings(reasons)), .init("sessions", .array(sessions.map(\.json))),
-                .init("faults", .array(faults.map(\.json))), .init("unfired", .array(unfired.map(\.json))),
-                .init("expectations", .array(expectations.map(\.json))),
-            ] + (isLive ? [] : tape)
-                + (ownRefusals.isEmpty ? [] : [.init("refused_by_replay", .strings(ownRefusals))])
-                + (faultsLeftOut == 0 ? [] : [.init("faults_left_out", .number(faultsLeftOut))])
-                + (divergencesBeyond == 0 ? [] : [.init("divergences_left_out", .number(divergencesBeyond))]))
+        if !isLive {
+            members += [
+                .init("unclaimed", .array(unclaimed.map { .number($0) })), .init("exchanges", exchanges.json),
+                .init("divergences", .strings(divergences)), .init("outside_digest", .strings(outsideDigest)),
+            ]
+        }
+        if !ownRefusals.isEmpty { members.append(.init("refused_by_replay", .strings(ownRefusals))) }
+        if let commandExit {
+            members += [.init("exit", .number(exitCode)), .init("command_exit", .number(commandExit))]
+        }
+        if let appended { members.append(.init("appended", appended.json)) }
+        if faultsLeftOut > 0 { members.append(.init("faults_left_out", .number(faultsLeftOut))) }
+        if divergencesBeyond > 0 { members.append(.init("divergences_left_out", .number(divergencesBeyond))) }
+        return .object(members)
     }
 }
 
@@ -58,6 +64,12 @@ extension ReplayReport.Session {
             .init("unexpected", .strings(unexpected)), .init("late", .strings(late)),
             .init("reordered", .number(reordered)),
         ] + (unexpectedBeyond == 0 ? [] : [.init("unexpected_left_out", .number(unexpectedBeyond))])
+    }
+}
+
+extension ReplayReport.Appended {
+    fileprivate var json: JSONValue {
+        .object([.init("events", .number(events)), .init("connections", .number(connections))])
     }
 }
 

@@ -8,6 +8,9 @@ extension ReplayReport {
     ///   - masked: takes the secrets out of a text, before XML hides its quotes.
     package func junit(suite: String, masked: (String) -> String = { $0 }) -> String {
         var cases = failure.map { [Case(group: "run", name: "the run", failure: $0.reason)] } ?? []
+        if let code = commandExit, code != 0 {
+            cases.append(Case(group: "run", name: "the command", failure: "the command ended with \(code)"))
+        }
         cases += nobody.map { [Case(group: "run", name: "somebody plays the tape", failure: $0)] } ?? []
         cases += sessions.map(Self.testCase)
         cases += divergences.enumerated().map { n, text in

@@ -38,6 +38,9 @@ extension ReplayReport {
             let session = judgement.session == 0 ? "" : ", session \(judgement.session)"
             lines.append("expected \(judgement.policy)\(session): \(judgement.word), got \(judgement.actual)")
         }
+        if let commandExit, commandExit != 0 {
+            lines.append("the command ended with \(commandExit), the run by itself with \(exitCode)")
+        }
         lines += reasons
         if onDivergence == .ignore, !divergences.isEmpty {
             let count = divergences.count + divergencesBeyond

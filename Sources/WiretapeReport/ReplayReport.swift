@@ -30,6 +30,10 @@ package struct ReplayReport: Hashable, Sendable {
     package var exchanges = Exchanges()
     /// Nobody played the tape, which is no pass: what was listened for, and what came instead.
     package var nobody: String?
+    /// What the tape lacked and has now; nil: nothing.
+    package var appended: Appended?
+    /// How the command behind `--` ended, when the run ended with it.
+    package var commandExit: Int32?
     /// What kept the run from being played, or cut it short: a bad tape, a missing recording, a time-out.
     package var failure: Failure?
 
@@ -57,6 +61,17 @@ package struct ReplayReport: Hashable, Sendable {
         self.exchanges = exchanges
         self.nobody = nobody
         self.failure = failure
+    }
+
+    /// What a run has added to its tape.
+    package struct Appended: Hashable, Sendable {
+        package var events: UInt64
+        package var connections: UInt64
+
+        package init(events: UInt64, connections: UInt64) {
+            self.events = events
+            self.connections = connections
+        }
     }
 
     package struct Failure: Hashable, Sendable {

@@ -49,6 +49,11 @@ export interface ReplayOptions extends CommonOptions {
     allowUnfinished?: boolean;
     /** A folder for the reports in every form and the actual tape. Default: a temporary one, which is removed. */
     report?: string;
+    /**
+     * The server that is asked for what the tape lacks. That is recorded and put behind the tape when body and run have ended well, and
+     * `appended` of the report tells of it. Not in a run with rules.
+     */
+    addFrom?: string | URL | Record<string, string>;
     /** How long `wait` and `finished` wait where they are not told. Default: 10,000. */
     waitTimeout?: number;
 }
@@ -126,6 +131,8 @@ export interface Report {
     unfired: any[];
     expectations: { policy: string; session: number; met: boolean; judged: boolean; expected: string; actual: string; reason: string }[];
     divergences: string[];
+    /** What the tape lacked and has now (`addFrom`); null: nothing was added. */
+    appended: { events: number; connections: number } | null;
     seed: number | null;
     /** The program's report, or null where it left none. */
     raw: Record<string, any> | null;
@@ -177,8 +184,8 @@ export class Replay {
     finished(options?: { timeout?: number; sessions?: number }): Promise<EventOf<'finished'>[]>;
     /** Waits until nothing has happened for so many milliseconds, or the run has ended; `timeout` is how much longer it may take. */
     quiet(span: number, options?: { timeout?: number }): Promise<void>;
-    /** Ends the run and does not judge it. */
-    stop(): Promise<Report>;
+    /** Ends the run and does not judge it. Of a run that has `failed` nothing is put behind the tape (`addFrom`). */
+    stop(options?: { failed?: boolean }): Promise<Report>;
     /** Ends the run; rejects with WiretapeFailure unless it passed. */
     close(): Promise<Report>;
     /** As `close`, unless the run was closed or stopped. `[Symbol.asyncDispose]` is this, where the runtime has it. */
@@ -220,8 +227,11 @@ export interface TapeOptions extends ReplayOptions, Pick<RecordOptions, 'redact'
     tape: string;
     /** The server that a missing tape is recorded from: a URL, or several by their names. */
     upstream?: string | URL | Record<string, string>;
-    /** When: 'once' where there is no tape (the default), 'none' never (the default where CI is set), 'all' each time. */
-    record?: 'once' | 'none' | 'all';
+    /**
+     * When: 'once' where there is no tape (the default), 'new-episodes' that, and what the tape lacks, 'none' never (the default where CI
+     * is set), 'all' each time.
+     */
+    record?: 'once' | 'new-episodes' | 'none' | 'all';
 }
 
 /** A verdict that is no pass, or an event that did not come. It is an AssertionError of node:assert. */

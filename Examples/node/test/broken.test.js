@@ -67,3 +67,12 @@ broken('counts a message before it has all of it', 'shows nothing of a message t
 
 broken('never gives up', 'gives up when the server stays away', /gives-up\(after=3\)/,
     ['if (failures === this.#delays.length) {', 'if (failures === this.#delays.length) failures -= 1;\n            if (failures < 0) {']);
+
+broken('tries once to come back', 'outlives a restart of the server', /still pending|aborted/,
+    ['failures === this.#delays.length', 'failures === 1']);
+
+broken('shows every event', 'leaves events alone that it does not know', /rain/,
+    ["fields.data === undefined || (fields.event ?? 'message') !== 'message'", 'fields.data === undefined']);
+
+broken('takes an end for a goodbye', 'comes back when the server hangs up', /still pending|aborted/,
+    ['// However it ended: what counts is that it is over.', 'this.stop();']);

@@ -94,3 +94,26 @@ test('gives up when the server stays away', onTape({
     await join(server, { delays: [0, 100, 200] }, (chat) => once(chat, 'closed', patience()));
     await server.quiet(1_000);
 }));
+
+test('outlives a restart of the server', onTape({
+    ...lobby,
+    faults: 'outage(300ms) after message[2]',
+    expect: 'delays(0s, 500ms)',
+}, async (server) => {
+    assert.deepEqual(await visit(server), everything);
+}));
+
+test('leaves events alone that it does not know', onTape({
+    ...lobby,
+    faults: String.raw`inject("event: weather\nid: 99\ndata: {\"from\":\"bob\",\"text\":\"rain\"}\n\n") after message[2]`,
+}, async (server) => {
+    assert.deepEqual(await visit(server), everything);
+}));
+
+test('comes back when the server hangs up', onTape({
+    ...lobby,
+    faults: 'disconnect after message[3]',
+    expect: 'delays(0s)',
+}, async (server) => {
+    assert.deepEqual(await visit(server), everything);
+}));

@@ -15,9 +15,9 @@ CHAT = ["hi ada", "hello bob", "how are you?", "fine, thanks", "see you tomorrow
 class Ada:
     """Answers what bob says, through the client under test; `heard` is the whole chat."""
 
-    def __init__(self, url):
+    def __init__(self, url, **settings):
         self.heard = []
-        self._client = ChatClient(url, self._on_message)
+        self._client = ChatClient(url, self._on_message, **settings)
         self._tasks = set()
 
     def _on_message(self, who, text):
@@ -35,9 +35,9 @@ class Ada:
         await asyncio.wait({self.running, *self._tasks})
 
 
-async def chat(wiretape):
+async def chat(wiretape, **settings):
     """The chat from its beginning to its end; what ada heard."""
-    async with Ada(wiretape.ws) as ada:
+    async with Ada(wiretape.ws, **settings) as ada:
         finished = asyncio.create_task(wiretape.finished_async(timeout=15))
         await asyncio.wait({finished, ada.running}, return_when=asyncio.FIRST_COMPLETED)
         finished.cancel()
@@ -97,3 +97,34 @@ async def test_stays_away_when_it_is_banned(wiretape):
             await wiretape.wait_async("attempt", attempt=2, timeout=0.7)
         with pytest.raises(Banned):
             await ada.running
+
+
+@pytest.mark.wiretape(TAPE, speed=10, faults=["reset after ReceiveMessage[3]", "respond(401) on connect[retry=1]"])
+async def test_shows_a_new_token_when_the_old_one_is_refused(wiretape):
+    tokens = ["the first", "the second", "the third"]
+    assert await chat(wiretape, get_token=lambda: tokens.pop(0)) == CHAT
+    assert tokens == ["the third"]
+
+
+@pytest.mark.wiretape(
+    TAPE, speed=10, faults=["outage(200ms) after ReceiveMessage[3]"], expect=["delays(0s, 300ms, late=250ms)"]
+)
+async def test_outlives_a_restart_of_the_server(wiretape):
+    assert await chat(wiretape) == CHAT
+
+
+@pytest.mark.wiretape(TAPE, speed=10, faults=["outage(60s) after ReceiveMessage[3]"], expect=["gives-up(after=3)"])
+async def test_gives_up_in_the_end(wiretape):
+    async with Ada(wiretape.ws, delays=(0, 0.1, 0.2)) as ada:
+        with pytest.raises(ConnectionError):
+            await asyncio.wait_for(ada.running, 5)
+        with pytest.raises(WaitTimeout):
+            await wiretape.wait_async("attempt", attempt=5, timeout=1.5)
+
+
+NEWS = r'inject("{\"type\":1,\"target\":\"News\",\"arguments\":[\"bob\",\"rain\"]}\u001e") after ReceiveMessage[2]'
+
+
+@pytest.mark.wiretape(TAPE, speed=10, faults=[NEWS])
+async def test_leaves_what_it_does_not_know_alone(wiretape):
+    assert await chat(wiretape) == CHAT

@@ -18,7 +18,7 @@ final class ReplayConnection: StreamHandler {
     var isTouched = false
     let server: ReplayServer
     let stream: any ByteStream
-    /// The one that the listener stands for, of a tape with several.
+    /// The one of the tape that its listener stands for.
     private let upstream: String?
     /// Nil where nobody is limited.
     var seat: Seat?
@@ -71,7 +71,7 @@ final class ReplayConnection: StreamHandler {
         mutating func begin(_ party: TapeEvent.Party) { first = first ?? party }
     }
 
-    init(_ server: ReplayServer, _ id: ConnectionID, _ stream: any ByteStream, upstream: String? = nil) {
+    init(_ server: ReplayServer, _ id: ConnectionID, _ stream: any ByteStream, upstream: String?) {
         self.server = server
         self.id = id
         self.stream = stream
@@ -271,9 +271,12 @@ final class ReplayConnection: StreamHandler {
     /// Gives the request that is owed an answer, and the connection with it, to the upstream.
     func passThrough() {
         guard endpoint.owesAnswer, let asked else { return }
-        guard let dialer = server.passage.dialer else {
-            return respond(
-                HTTPAnswer(status: 502, body: Array("wiretape: no upstream is named\n".utf8)), thenClose: true, nil)
+        let dialer: UpstreamDialer
+        do throws(NetError) {
+            guard let found = try server.passage.find(upstream) else { return refuse(502, "no upstream is named") }
+            dialer = found
+        } catch {
+            return refuse(502, error.reason)
         }
         write()
         let passage = ReplayPassage(self, dialer, server.loop, asked.head, asked.body, early: endpoint.handOn())
@@ -284,6 +287,10 @@ final class ReplayConnection: StreamHandler {
         if ends.sawFIN { passage.clientEnded() }
         passage.begin()
         passageMoved()
+    }
+
+    private func refuse(_ status: Int, _ why: String) {
+        respond(HTTPAnswer(status: status, body: Array("wiretape: \(why)\n".utf8)), thenClose: true, nil)
     }
 
     /// - Returns: false when no more is wanted for now.

@@ -28,7 +28,7 @@ package final class ReplayServer {
     /// Why clients were not, each reason once.
     private var refusals: Set<String> = []
     /// The way of requests that the driver passes on.
-    let passage: Passage
+    private(set) var passage: Passage
     package private(set) var clock: ReplayClock
     private var driver: any ReplayDriver
     private var actual: ActualTape
@@ -85,10 +85,13 @@ package final class ReplayServer {
         var leading: ReplayLeading
     }
 
-    /// The way to the upstream.
+    /// A server that requests are passed on to, and how streams to it are opened.
+    package typealias Way = (upstream: Upstream, connect: (Address, any StreamHandler) -> any ByteStream)
+
+    /// The way to the upstreams.
     struct Passage {
-        /// Nil where none is named.
-        let dialer: UpstreamDialer?
+        /// That of the upstream of the tape that the client's listener stands for; nil where none is named. It says why there is none.
+        var find: (String?) throws(NetError) -> UpstreamDialer?
         /// Nanoseconds to wait for each of its addresses.
         let connectTimeout: UInt64
     }
@@ -117,7 +120,7 @@ package final class ReplayServer {
     ///   - date: the value of `Date` in answers; nil leaves it out.
     package init(
         _ loop: any Loop, driver: any ReplayDriver, timeScale: Double = 1, hasManualClock: Bool = false,
-        upstream: (Upstream, connect: (Address, any StreamHandler) -> any ByteStream)? = nil,
+        upstream: Way? = nil,
         connectTimeout: UInt64 = RelayOptions.connectTimeout, access: AccessPolicy = .open,
         limits: ClientLimits = ClientLimits(), places: ClientPlaces = ClientPlaces(),
         memory: MemoryBudget = MemoryBudget(), leading: ReplayLeading = ReplayLeading(), judgesHandshakes: Bool = false,
@@ -127,8 +130,8 @@ package final class ReplayServer {
         self.driver = driver
         answers = Answers(date: date, leading: leading)
         self.memory = memory
-        passage = Passage(
-            dialer: upstream.map { UpstreamDialer(loop, $0.0, connect: $0.connect) }, connectTimeout: connectTimeout)
+        let dialer = upstream.map { UpstreamDialer(loop, $0.upstream, connect: $0.connect) }
+        passage = Passage(find: { _ in dialer }, connectTimeout: connectTimeout)
         let clock = ReplayClock(at: loop.now, scale: timeScale, isManual: hasManualClock)
         self.clock = clock
         entrance = Entrance(
@@ -138,6 +141,19 @@ package final class ReplayServer {
         actual = ActualTape(started: loop.now)
         // Lifetime: the server is kept until it has stopped, and closes its timer then.
         timer = loop.timer { [unowned self] in timerFired() }
+    }
+
+    /// What is passed on goes a way that is found when it is asked for.
+    /// - Parameter find: for the name of an upstream of the tape; nil where it has one only. Asked for each request.
+    package func passOn(_ find: @escaping (String?) throws(NetError) -> Way) {
+        var dialers: [String?: UpstreamDialer] = [:]
+        passage.find = { [loop] name throws(NetError) in
+            if let known = dialers[name] { return known }
+            let way = try find(name)
+            let dialer = UpstreamDialer(loop, way.upstream, connect: way.connect)
+            dialers[name] = dialer
+            return dialer
+        }
     }
 
     /// Accepts clients at `address`; port 0 picks one. May be called for several addresses.

@@ -295,6 +295,7 @@ extension ReplayEngine {
         _ message: Message, _ text: String, _ opening: StreamOpening, _ codec: CodecEntry, _ c: ConnectionID,
         into out: inout [ReplayAction]
     ) {
+        if recordsAnew(c, into: &out) { return }
         if options.onDivergence == .ignore { out.append(.log(text)) } else { diverged(text, into: &out) }
         guard options.onDivergence != .stall else { return }
         let reason = "wiretape: diverged at \(message.title): not on \(tapeName)"

@@ -10,8 +10,12 @@ struct RunRecord {
     private var refusedSessions: Set<Int> = []
     /// Who came before anybody had claimed a session.
     var visitors = Visitors()
+    /// Somebody asked for what the tape lacks, and is heard by a recorder.
+    private(set) var hasPassedOn = false
     /// Known at the run's end: its clients have ended before.
     var clientsAreGone = false
+
+    mutating func passOn() { hasPassedOn = true }
 
     mutating func diverged(_ text: String) { divergences.append(text) }
 

@@ -6,6 +6,8 @@ package final class TapeFile: TapeSink {
     package let path: String
     private let file: File
     private let files: any FileSystem
+    /// Whether it was made here: else it is another one's, and only written to.
+    private let isOwn: Bool
     private let size = Atomic<UInt64>(0)
     /// Whether its name was handed to the device.
     private let isNameSynced = Atomic<Bool>(false)
@@ -17,12 +19,32 @@ package final class TapeFile: TapeSink {
     package init(path: String, force: Bool = false, in files: any FileSystem = SystemFiles()) throws(TapeError) {
         self.path = path
         self.files = files
+        isOwn = true
         do {
             file = try File.creatingAlone(path, overwrite: force, in: files)
         } catch {
             throw TapeFile.error(error, path, exists: !force && error.isExisting)
         }
     }
+
+    /// A tape on standard output: plain, since who reads it goes on with its lines. What is there already is not touched.
+    package static func standardOutput() throws(TapeError) -> TapeFile {
+        do throws(FileError) {
+            return TapeFile(path: "-", try File.inherited(Console.output.rawValue), in: SystemFiles())
+        } catch {
+            throw TapeFile.error(error, "-", exists: false)
+        }
+    }
+
+    private init(path: String, _ file: consuming File, in files: any FileSystem) {
+        self.path = path
+        self.file = file
+        self.files = files
+        isOwn = false
+    }
+
+    /// As its name says; what has none is plain.
+    package var isCompressed: Bool { isOwn && TapeFile.isCompressed(path) }
 
     /// `.tape.gz` is compressed, `.tape` plain; any other name is compressed.
     package static func isCompressed(_ path: String) -> Bool { !path.hasSuffix(".tape") }
@@ -37,14 +59,14 @@ package final class TapeFile: TapeSink {
             size.add(UInt64(bytes.count), ordering: .relaxed)
         } catch {
             // Cutting needs no space; where it fails too, a reader uses the whole lines of what is there.
-            try? file.truncate(to: size.load(ordering: .relaxed))
+            if isOwn { try? file.truncate(to: size.load(ordering: .relaxed)) }
             throw TapeFile.error(error, path, exists: false)
         }
     }
 
     /// Does nothing for a pipe or a device.
     package func sync() throws(TapeError) {
-        guard file.isRegular else { return }
+        guard isOwn, file.isRegular else { return }
         do {
             try file.sync()
             guard !isNameSynced.load(ordering: .relaxed) else { return }
@@ -77,7 +99,7 @@ package final class TapeFile: TapeSink {
 
     /// Takes the file away again, never a pipe or a device.
     package func discard() {
-        guard file.isRegular, !isElsewhere.load(ordering: .relaxed) else { return }
+        guard isOwn, file.isRegular, !isElsewhere.load(ordering: .relaxed) else { return }
         try? files.remove(files.resolved(path))
     }
 

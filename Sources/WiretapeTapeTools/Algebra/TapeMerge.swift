@@ -19,14 +19,16 @@ package enum TapeMerge {
         package var connections: UInt64
     }
 
+    /// - Parameter isOneServer: upstreams of one name are one, wherever they were when: the address of the first tape that has it counts.
+    ///   Else those at different addresses get names of their own.
     package static func write(
-        _ paths: [String], by order: Order, to target: TapeRewrite.Target, tool: String,
+        _ paths: [String], by order: Order, isOneServer: Bool = false, to target: TapeRewrite.Target, tool: String,
         longestLine: Int = TapeReader.longestLine, in files: any FileSystem = SystemFiles()
     ) throws -> Result {
         // A reader holds its file open: as many as there are tapes.
         var sources: [MergeSource] = []
         for path in paths { sources.append(try MergeSource(path, longestLine: longestLine, in: files)) }
-        let header = MergeHeader(sources, by: order, tool: tool)
+        let header = MergeHeader(sources, by: order, isOneServer: isOneServer, tool: tool)
         var merger = Merger(sources, header, by: order)
         try TapeRewrite.write(target, of: paths[0], isCompressed: true, in: files) { output in
             var line: [UInt8] = []
@@ -110,7 +112,7 @@ struct MergeHeader {
     /// What is added to each tape's times; of the tapes that follow each other it is not known before.
     private(set) var offsets: [UInt64] = []
 
-    init(_ sources: [MergeSource], by order: TapeMerge.Order, tool: String) {
+    init(_ sources: [MergeSource], by order: TapeMerge.Order, isOneServer: Bool, tool: String) {
         let starts = sources.map { $0.started }
         let first = starts.compactMap(\.self).min()
         header = TapeHeader(
@@ -121,7 +123,7 @@ struct MergeHeader {
             for (name, url) in source.header.upstreams {
                 var new = name
                 var number = 2
-                while let other = header.upstreams.first(where: { $0.name == new }), other.url != url {
+                while !isOneServer, let other = header.upstreams.first(where: { $0.name == new }), other.url != url {
                     new = "\(name)-\(number)"
                     number += 1
                 }

@@ -2,7 +2,7 @@ internal import WiretapeBytes
 internal import WiretapeProtocol
 package import WiretapeRedaction
 package import WiretapeSystem
-internal import WiretapeTape
+package import WiretapeTape
 internal import WiretapeWire
 
 /// Takes the secrets out of a tape that has them, line by line: what has none is copied byte for byte, and so are keys that
@@ -53,9 +53,9 @@ package struct TapeRedactor {
         return redactor.redaction.secrets
     }
 
-    /// The largest number of a pseudonym on the tape.
-    private static func largestNumber(
-        _ path: String, longestLine: Int, in files: any FileSystem
+    /// The largest number of a pseudonym on the tape; 0: it has none.
+    package static func largestNumber(
+        _ path: String, longestLine: Int = TapeReader.longestLine, in files: any FileSystem = SystemFiles()
     ) throws(TapeError) -> Int {
         var reader = try TapeLineReader(path: path, longestLine: longestLine, in: files)
         var largest = 0

@@ -17,32 +17,64 @@ package struct AutoCommand: Command {
     private let report: ReportTarget?
     private let log: Log
     private let replay: ReplayCommand
+    /// Whether the run has rules, under which nothing is added to a tape.
+    private let isRuled: Bool
     /// Nil when nothing says where the server is.
     private let record: RecordCommand?
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
         self.arguments = arguments
         path = arguments.positionals[0]
+        if path == "-" { throw arguments.error("FILE -: a tape that may have to be recorded needs a name") }
         log = Log(arguments)
         isOfCI = !arguments.has(Self.modeOption) && Self.isCI
         mode = arguments.values[Self.modeOption]?.last.flatMap(Mode.init(rawValue:)) ?? (Self.isCI ? .none : .once)
-        if mode == .newEpisodes {
-            throw arguments.error(
-                "--record-mode new-episodes is not built yet: record again with --record-mode all, or let what is new pass with "
-                    + "--on-miss passthrough")
-        }
+        if mode == .newEpisodes { try Self.checkEpisodes(arguments) }
         report = try ReportTarget(arguments)
         // Both halves are looked at in each run: an option that is wrong is found today, not on the day of the next recording.
-        replay = try ReplayCommand(Self.replaying(arguments))
         let hasServer = arguments.has("upstream") || ["forward", "transparent"].contains(arguments.value("mode"))
         record = hasServer ? try RecordCommand(Self.recording(arguments), at: RecordingPlace(besides: path)) : nil
+        let hasRules = arguments.has("fault") || arguments.has("faults")
+        isRuled = hasRules && mode == .newEpisodes
+        let episodes =
+            mode == .newEpisodes && !hasRules
+            ? record.map { [path, log] in EpisodeRecording($0, besides: path, log) } : nil
+        replay = try ReplayCommand(Self.replaying(arguments), episodes: episodes)
+    }
+
+    /// What cannot be had together with `new-episodes`.
+    private static func checkEpisodes(_ arguments: ParsedArguments) throws(UsageError) {
+        if arguments.has("on-miss") {
+            throw arguments.error(
+                "--on-miss: with --record-mode new-episodes what the tape lacks is recorded; leave one of them out")
+        }
+        if let mode = arguments.value("mode"), mode != "reverse" {
+            throw arguments.error(
+                "--mode \(mode): what a tape lacks is recorded in reverse mode only; record again with --record-mode all"
+            )
+        }
+        if arguments.has("keep-host") {
+            throw arguments.error(
+                "--keep-host: what a tape lacks is asked for by the server's own name; record again with --record-mode all"
+            )
+        }
     }
 
     package func run() throws -> Int32 {
         let isThere = SystemFiles().exists(path)
         switch mode {
-        case .newEpisodes, .none: guard isThere else { throw missing() }
-        case .once, .all:
+        case .none: guard isThere else { throw missing() }
+        case .newEpisodes where isThere:
+            guard record != nil else {
+                throw arguments.error(
+                    "--upstream is needed to record what \(path) lacks: --upstream http://127.0.0.1:5000")
+            }
+            if isRuled {
+                log.warning(
+                    "\(path): nothing is added to it in a run with rules, since what a client asks for may be their doing; what it "
+                        + "lacks is a divergence (run once without --fault and --faults)")
+            }
+        case .once, .all, .newEpisodes:
             if mode == .all || !isThere { return try recorded(isThere) }
         }
         log.info("\(path) is there: it is replayed (record mode \(mode.rawValue))")
@@ -117,6 +149,11 @@ extension AutoCommand {
             A recording has no faults, is held to no policy and writes no report: its last line says 'done' and that nothing was \
             judged. It takes the tape's place when the run has ended well, and what was there stays until then. \
             Where CI is set nothing is recorded unless --record-mode says so: a missing tape is exit 6.
+
+            With --record-mode new-episodes a tape that is there is replayed, and what is asked for beyond it goes to the server at \
+            --upstream: another session than the recorded ones, one more of them, a request of another content. It is recorded, over \
+            every transport, and put behind the tape when the run has ended with 0; else the tape stays as it was. A session that \
+            was begun from the tape and goes another way is a divergence, as in every replay. In a run with rules nothing is added.
             """,
         positionals: [PositionalSpec("FILE", .file, "The tape: compressed when its name ends in .gz.")],
         groups: groups,
@@ -130,6 +167,9 @@ extension AutoCommand {
             ExampleSpec(
                 "wiretape auto chat.tape.gz --upstream http://127.0.0.1:5000 --record-mode all -- npm test",
                 "Records it again."),
+            ExampleSpec(
+                "wiretape auto chat.tape.gz --upstream http://127.0.0.1:5000 --record-mode new-episodes -- npm test",
+                "Replays it, and adds what the test asks for beyond it."),
         ],
         exitCodes: [
             .failure, .diverged, .badFile, .expectation, .missing, .timeout, .commandUnusable, .commandMissing, .signal,
@@ -142,8 +182,8 @@ extension AutoCommand {
             [
                 OptionSpec(
                     modeOption, "MODE", .choice(Mode.allCases.map(\.rawValue)),
-                    "once: record where there is no tape. all: record each time. none: never. new-episodes, which records what a tape "
-                        + "lacks, is not built yet. (default: once, and none where CI is set)"),
+                    "once: record where there is no tape. new-episodes: that, and record what the tape lacks. all: record each time. "
+                        + "none: never. (default: once, and none where CI is set)"),
                 RecordCommand.spec.option("upstream"),
             ].compactMap(\.self))
         var taken: Set<String> = ["output", "force", "upstream", "help"]

@@ -11,7 +11,11 @@ package struct CanonCommand: Command {
             id_1, id_2, …, and no ports, keepalives, empty polls, or headers that change from run to run. It replays as the \
             tape did. Comments stay. docs/tape-format.md has the whole list.
             """,
-        positionals: [PositionalSpec("FILE", .file, "The tape; it is changed in its place.")],
+        positionals: [
+            PositionalSpec(
+                "FILE", .file,
+                "The tape; it is changed in its place. - is standard input, and the tape goes to standard output.")
+        ],
         groups: [
             OptionGroup(
                 "Options",
@@ -32,7 +36,7 @@ package struct CanonCommand: Command {
     private let longestLine: Int
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
-        path = arguments.positionals[0]
+        path = try StandardInput.again(arguments.positionals[0], arguments)
         output = try EditedTape(arguments)
         isCheck = arguments.has("check")
         longestLine = TapeCanon.longestLine(memory: arguments.memory)

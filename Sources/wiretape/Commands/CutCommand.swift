@@ -15,7 +15,11 @@ package struct CutCommand: Command {
 
             'wiretape validate' lists sessions with their numbers and names, 'wiretape inspect' shows times.
             """,
-        positionals: [PositionalSpec("FILE", .file, "The tape; it is changed in its place.")],
+        positionals: [
+            PositionalSpec(
+                "FILE", .file,
+                "The tape; it is changed in its place. - is standard input, and the tape goes to standard output.")
+        ],
         groups: [
             OptionGroup(
                 "What stays",
@@ -72,7 +76,7 @@ package struct CutCommand: Command {
     private let longestLine: Int
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
-        path = arguments.positionals[0]
+        path = try StandardInput.again(arguments.positionals[0], arguments)
         output = try EditedTape(arguments)
         longestLine = TapeCanon.longestLine(memory: arguments.memory)
         var choice = CutChoice()

@@ -20,7 +20,8 @@ package struct DiffCommand: Command {
             Differences go to standard output, with file and line. The exit code is 0 when there are none, 2 when there are.
             """,
         positionals: [
-            PositionalSpec("A", .file, "A tape or a folder of tapes."), PositionalSpec("B", .file, "The other one."),
+            PositionalSpec("A", .file, "A tape or a folder of tapes; - is a tape on standard input."),
+            PositionalSpec("B", .file, "The other one."),
         ],
         groups: [
             OptionGroup(
@@ -48,11 +49,16 @@ package struct DiffCommand: Command {
     private static let ignoreKind = ValueKind.checked(suggestions: []) { _ = try IgnoreRule(parsing: $0) }
 
     private let arguments: ParsedArguments
+    private let paths: [String]
     private let ignore: [IgnoreRule]
     private let printer: DiffPrinter
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
         self.arguments = arguments
+        guard arguments.positionals.count(where: { $0 == "-" }) < 2 else {
+            throw arguments.error("FILE -: standard input is one tape")
+        }
+        paths = try arguments.positionals.map { path throws(UsageError) in try StandardInput.again(path, arguments) }
         do throws(OptionError) {
             var rules: [IgnoreRule] = []
             for text in arguments.all("ignore") { rules.append(try IgnoreRule(parsing: text)) }
@@ -66,7 +72,7 @@ package struct DiffCommand: Command {
     }
 
     package func run() throws -> Int32 {
-        let pairs = try DiffPairs(arguments.positionals[0], arguments.positionals[1])
+        let pairs = try DiffPairs(paths[0], paths[1])
         var different = 0
         var count = 0
         for pair in pairs.both {

@@ -19,7 +19,11 @@ package struct EditCommand: Command {
             Values are JSON, so that texts stand in quotes: --set '/arguments/1="bye"'. A member that is not there is \
             added; '-' behind an array's pointer adds an item.
             """,
-        positionals: [PositionalSpec("FILE", .file, "The tape; it is changed in its place.")],
+        positionals: [
+            PositionalSpec(
+                "FILE", .file,
+                "The tape; it is changed in its place. - is standard input, and the tape goes to standard output.")
+        ],
         groups: [
             OptionGroup(
                 "Changes",
@@ -104,7 +108,7 @@ package struct EditCommand: Command {
     private let longestLine: Int
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
-        path = arguments.positionals[0]
+        path = try StandardInput.again(arguments.positionals[0], arguments)
         output = try EditedTape(arguments)
         isTrial = arguments.has("dry-run")
         longestLine = TapeCanon.longestLine(memory: arguments.memory)

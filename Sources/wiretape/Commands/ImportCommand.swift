@@ -31,7 +31,8 @@ package struct ImportCommand: Command {
                 [
                     OptionSpec(
                         "output", short: "o", "FILE", .file, required: true,
-                        "The tape: compressed when its name ends in .gz (chat.tape.gz), lines of text otherwise (chat.tape)."
+                        "The tape: compressed when its name ends in .gz (chat.tape.gz), lines of text otherwise (chat.tape). "
+                            + "- is standard output, as lines."
                     ),
                     EditedTape.force,
                     OptionSpec(
@@ -68,10 +69,12 @@ package struct ImportCommand: Command {
         path = arguments.positionals[0]
         output = arguments.value("output") ?? ""
         redaction = try RedactionChoice(arguments)
-        if output == "-" {
-            throw arguments.error("--output -: a tape on standard output is not built yet; name a file")
+        if output == "-", arguments.has("json") {
+            throw arguments.error("--output - and --json both want standard output")
         }
-        if File.resolved(output) == File.resolved(path) { throw arguments.error("--output is FILE itself") }
+        if output != "-", File.resolved(output) == File.resolved(path) {
+            throw arguments.error("--output is FILE itself")
+        }
     }
 
     package func run() throws -> Int32 {

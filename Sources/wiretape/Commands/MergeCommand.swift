@@ -15,7 +15,10 @@ package struct MergeCommand: Command {
             Tapes that were redacted one by one may have one pseudonym for different secrets; a warning tells when that can \
             be. Record them on one tape, or merge first and redact then.
             """,
-        positionals: [PositionalSpec("FILE", .file, repeatable: true, "The tapes; they stay as they are.")],
+        positionals: [
+            PositionalSpec(
+                "FILE", .file, repeatable: true, "The tapes; they stay as they are. One may be -, standard input.")
+        ],
         groups: [
             OptionGroup(
                 "Options",
@@ -43,13 +46,15 @@ package struct MergeCommand: Command {
     private let log: Log
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
-        paths = arguments.positionals
+        guard arguments.positionals.count(where: { $0 == "-" }) < 2 else {
+            throw arguments.error("FILE -: standard input is one tape")
+        }
+        paths = try arguments.positionals.map { path throws(UsageError) in try StandardInput.again(path, arguments) }
         output = arguments.value("output") ?? "-"
         order = arguments.value("by").flatMap { TapeMerge.Order(rawValue: $0) } ?? .time
         longestLine = TapeLineReader.longestLine(memory: arguments.memory)
         log = Log(arguments)
         guard paths.count > 1 else { throw arguments.error("one tape is nothing to merge; name two or more") }
-        if paths.contains("-") { throw arguments.error("FILE -: tapes are merged from files") }
         target =
             output == "-"
             ? .sink(ConsoleSink(), isCompressed: false) : .file(output, force: arguments.has("force"))

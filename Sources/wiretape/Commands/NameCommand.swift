@@ -14,7 +14,9 @@ package struct NameCommand: Command {
             name (=1) takes a name away. Everything else on the tape stays as it is.
             """,
         positionals: [
-            PositionalSpec("FILE", .file, "The tape; it is changed in its place."),
+            PositionalSpec(
+                "FILE", .file,
+                "The tape; it is changed in its place. - is standard input, and the tape goes to standard output."),
             PositionalSpec("NAME=SESSION", nameKind, repeatable: true, "A name and the number of its session."),
         ],
         groups: [
@@ -47,7 +49,7 @@ package struct NameCommand: Command {
     private let longestLine: Int
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
-        path = arguments.positionals[0]
+        path = try StandardInput.again(arguments.positionals[0], arguments)
         names = arguments.positionals.dropFirst().compactMap { try? Self.parse($0) }
         output = try EditedTape(arguments)
         longestLine = TapeLineReader.longestLine(memory: arguments.memory)

@@ -38,6 +38,6 @@ package struct ProxyCommand: Command {
         let n = relay.connections
         let troubles = relay.troubles.map { "; \($0)" } ?? ""
         let own = Verdict(.done, 0, "\(n) \(n == 1 ? "connection" : "connections") relayed\(troubles)")
-        return relay.tellEnd(end.verdict(try relay.tell(own, log)), end, log).tell(arguments)
+        return relay.tellEnd(end.verdict(try relay.tell(own, end, log)), end, log).tell(arguments)
     }
 }

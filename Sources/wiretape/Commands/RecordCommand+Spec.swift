@@ -26,7 +26,8 @@ extension RecordCommand {
         [
             OptionSpec(
                 "output", short: "o", "FILE", .file, required: true,
-                "The tape: compressed when its name ends in .gz (chat.tape.gz), lines of text otherwise (chat.tape)."),
+                "The tape: compressed when its name ends in .gz (chat.tape.gz), lines of text otherwise (chat.tape). "
+                    + "- is standard output, as lines."),
             OptionSpec(switch: "force", "Write over a file that is there."),
             OptionSpec(
                 "on-overload", "HOW", .choice(["wait", "drop"]), default: "wait",

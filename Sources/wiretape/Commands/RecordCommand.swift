@@ -27,8 +27,22 @@ package struct RecordCommand: Command {
         self.place = place
         plan = try RelayPlan(arguments)
         redaction = try RedactionChoice(arguments)
-        if place.name == "-" {
-            throw arguments.error("--output -: a tape on standard output is not built yet; name a file")
+        if place.name == "-" { try Self.checkOutput(arguments) }
+    }
+
+    /// Standard output has the tape and nothing else.
+    private static func checkOutput(_ arguments: ParsedArguments) throws(UsageError) {
+        if arguments.tail != nil {
+            throw arguments.error("--output -: the command's own output goes there; name a file")
+        }
+        for other in ["json", "report", "events"]
+        where arguments.has(other) && (other == "json" || arguments.value(other) == "-") {
+            throw arguments.error("--output - and --\(other) both want standard output")
+        }
+        if arguments.has("canonical") {
+            throw arguments.error(
+                "--canonical: the tape is written again at its end, which standard output cannot be; pipe it to 'wiretape canon -'"
+            )
         }
     }
 
@@ -69,11 +83,11 @@ package struct RecordCommand: Command {
         relay.finish()
         let totals = writer.finish()
         // A recorder that is killed leaves the tape as it was recorded: the canonical form takes its place at once.
-        if arguments.has("canonical"), totals.failure == nil {
+        if isCanonical, totals.failure == nil {
             try TapeCanon.write(
                 output, to: .place, codecs: Codecs.all, longestLine: TapeCanon.longestLine(memory: plan.memory))
         }
-        let told = end.verdict(try relay.tell(verdict(totals, relay), log))
+        let told = end.verdict(try relay.tell(verdict(totals, relay), end, log))
         let settled = try settled(told, hasAnswers: totals.failure == nil && relay.hasAnswers)
         return relay.tellEnd(settled, end, log).tell(arguments)
     }
@@ -92,9 +106,20 @@ package struct RecordCommand: Command {
         return settled
     }
 
-    func openTape(_ log: Log) throws(TapeError) -> TapeWriter {
-        let file = try TapeFile(path: output, force: arguments.has("force"))
-        var options = TapeWriterOptions(isCompressed: TapeFile.isCompressed(output))
+    /// Whether the tape is to be in its canonical form.
+    var isCanonical: Bool { arguments.has("canonical") }
+
+    /// - Parameter firstPseudonym: asked for when the file is this recorder's: no number below it is given to a secret.
+    func openTape(_ log: Log, firstPseudonym: () throws(TapeError) -> Int = { 1 }) throws(TapeError) -> TapeWriter {
+        let file = try output == "-" ? TapeFile.standardOutput() : TapeFile(path: output, force: arguments.has("force"))
+        let first: Int
+        do {
+            first = try firstPseudonym()
+        } catch {
+            file.discard()
+            throw error
+        }
+        var options = TapeWriterOptions(isCompressed: file.isCompressed)
         options.overload = arguments.value("on-overload").flatMap { .init(rawValue: $0) } ?? .wait
         options.diskFull = arguments.value("on-disk-full").flatMap { .init(rawValue: $0) } ?? .stop
         options.sync = arguments.value("sync").flatMap { .init(rawValue: $0) } ?? .stop
@@ -111,7 +136,7 @@ package struct RecordCommand: Command {
             // The other half is for what the loops hold under rules.
             consumer: {
                 let redaction = rules.map { rules in
-                    TapeRedaction(rules, mostWaiting: memory / 4) { log.warning($0) }
+                    TapeRedaction(rules, first: first, mostWaiting: memory / 4) { log.warning($0) }
                 }
                 return TapeAssembler(origin: origin, memory: memory / 2, redaction: redaction)
             },

@@ -10,7 +10,11 @@ package struct RedactCommand: Command {
             the same pseudonym, and the tape replays as it did. What has no secrets is copied byte for byte; a tape that is \
             redacted already stays as it is. docs/redaction.md has the list of places.
             """,
-        positionals: [PositionalSpec("FILE", .file, "The tape; it is changed in its place.")],
+        positionals: [
+            PositionalSpec(
+                "FILE", .file,
+                "The tape; it is changed in its place. - is standard input, and the tape goes to standard output.")
+        ],
         groups: [
             OptionGroup(
                 "Options",
@@ -34,7 +38,7 @@ package struct RedactCommand: Command {
     private let log: Log
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
-        path = arguments.positionals[0]
+        path = try StandardInput.again(arguments.positionals[0], arguments)
         output = try EditedTape(arguments)
         choice = try RedactionChoice(arguments)
         guard let rules = choice.rules else { throw arguments.error("--redact off leaves nothing to do") }

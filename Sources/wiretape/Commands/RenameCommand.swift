@@ -11,7 +11,11 @@ package struct RenameCommand: Command {
             Location and the like. What messages and bodies say stays as it is ('wiretape edit' changes that). A host without a \
             port means every port, and the port stays. A path means everything below it, too.
             """,
-        positionals: [PositionalSpec("FILE", .file, "The tape; it is changed in its place.")],
+        positionals: [
+            PositionalSpec(
+                "FILE", .file,
+                "The tape; it is changed in its place. - is standard input, and the tape goes to standard output.")
+        ],
         groups: [
             OptionGroup(
                 "Names",
@@ -58,7 +62,7 @@ package struct RenameCommand: Command {
     private let longestLine: Int
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
-        path = arguments.positionals[0]
+        path = try StandardInput.again(arguments.positionals[0], arguments)
         output = try EditedTape(arguments)
         longestLine = TapeLineReader.longestLine(memory: arguments.memory)
         var choice = TapeRename.Choice()

@@ -11,7 +11,7 @@ package struct RepairCommand: Command {
             without complaint. Nothing is made up.
             Without --output the tape is replaced by its repaired form; one without damage is left alone.
             """,
-        positionals: [PositionalSpec("FILE", .file, "The tape.")],
+        positionals: [PositionalSpec("FILE", .file, "The tape; - is standard input.")],
         groups: [
             OptionGroup(
                 "Options",
@@ -33,8 +33,11 @@ package struct RepairCommand: Command {
     private let memory: Int
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
-        path = arguments.positionals[0]
         output = arguments.value("output")
+        if arguments.positionals[0] == "-", output == nil {
+            throw arguments.error("FILE -: the repaired tape needs a place: --output FILE")
+        }
+        path = try StandardInput.again(arguments.positionals[0], arguments)
         force = arguments.has("force")
         memory = arguments.memory
         if let output, File.resolved(output) == File.resolved(path) {

@@ -14,7 +14,7 @@ extension ReplayCommand {
             Rules (--fault) break connections and answers at exact places; --expect judges when the client tries again. \
             The report tells the attempts, what matched, and a digest that is equal for equal runs.
             """,
-        positionals: [PositionalSpec("FILE", .file, "The tape.")],
+        positionals: [PositionalSpec("FILE", .file, "The tape; - is standard input.")],
         groups: [listening, .tls, requests, script, matching, .faults, judging, .limits, .run],
         tail: TailSpec(
             "A command to run against the replay. It finds WIRETAPE_URL and WIRETAPE_WS_URL in its environment, {url} in "

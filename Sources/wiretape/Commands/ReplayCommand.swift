@@ -28,17 +28,24 @@ package struct ReplayCommand: Command {
     private let target: ReportTarget?
     private let events: EventsTarget?
     private let control: ControlDoor?
+    /// Records what the tape lacks; nil: that is a divergence, or what `--on-miss` says.
+    private let episodes: EpisodeRecording?
     let log: Log
     let seed: UInt64
 
-    package init(_ arguments: ParsedArguments) throws(UsageError) {
+    package init(_ arguments: ParsedArguments) throws(UsageError) { try self.init(arguments, episodes: nil) }
+
+    init(_ arguments: ParsedArguments, episodes: EpisodeRecording?) throws(UsageError) {
         self.arguments = arguments
-        path = arguments.positionals[0]
+        self.episodes = episodes
+        path = try StandardInput.again(arguments.positionals[0], arguments)
         log = Log(arguments)
         forward = try ForwardPlan.scope(arguments)
         leadBack = try LeadBackRules.asked(arguments)
         do throws(OptionError) {
-            options = try ReplayOptions(arguments)
+            var options = try ReplayOptions(arguments)
+            if episodes != nil { options.routing.onMiss = .record }
+            self.options = options
             // A page cannot make a browser speak to a proxy that it does not use.
             access =
                 forward == nil
@@ -60,7 +67,6 @@ package struct ReplayCommand: Command {
             throw arguments.error(
                 "--speed step needs somebody who steps: open the control API, and its page, with --control")
         }
-        if path == "-" { throw arguments.error("FILE -: a tape on standard input is not built yet; name a file") }
         if target == .output, arguments.has("json") {
             throw arguments.error("--report - and --json both want standard output")
         }
@@ -110,7 +116,7 @@ package struct ReplayCommand: Command {
 
     private func write(_ report: ReplayReport, masked: (String) -> String = Log.masked) throws {
         try target?.write(
-            report, suite: String(path.split(separator: "/").last ?? "replay"), command: arguments.again(seed: seed),
+            report, suite: LoadedTape.name(path), command: arguments.again(seed: seed),
             masked: masked)
     }
 
@@ -119,6 +125,7 @@ package struct ReplayCommand: Command {
         try LoadedTape.require(path)
         HeapMemory.returnLargeBlocks()
         let upstreams = try LoadedTape.upstreams(path: path, isForward: forward != nil)
+        try episodes?.check(upstreams)
         let listeners = try listeners(upstreams)
         // What is asked of the whole tape has to be known before anybody connects.
         let doors = try tlsDoors(listeners.origins)
@@ -238,18 +245,25 @@ package struct ReplayCommand: Command {
     /// As many clients as there are descriptors for.
     private func limit(_ places: ClientPlaces) {
         let reserved = control == nil ? 0 : ControlDoor.mostConnections
-        Listening.limit(places, perClient: upstream == nil ? 1 : 2, reserved: reserved)
+        // Through a recorder a client has two more connections on the way.
+        let passedOn = episodes == nil ? upstream == nil ? 0 : 1 : 3
+        Listening.limit(places, perClient: 1 + passedOn, reserved: reserved)
     }
 
     /// Ends all connections, those of the control API last: they hear the end.
     private func stop(
         _ server: ReplayServer, _ told: ReplayReport, _ events: RunEvents?, _ control: ControlServer?, _ shell: RunShell
     ) {
-        server.stop {
-            guard let control else { return shell.workStopped() }
-            events?.ending(told, masked: server.masked, at: server.elapsed)
-            control.stop { shell.workStopped() }
+        let rest = {
+            server.stop {
+                guard let control else { return shell.workStopped() }
+                events?.ending(told, masked: server.masked, at: server.elapsed)
+                control.stop { shell.workStopped() }
+            }
         }
+        // What is recorded beside it ends as a recording does, and its clients with it.
+        guard let episodes else { return rest() }
+        episodes.stop(rest)
     }
 
     /// Opens the control API, if it is wanted, with this replay as its first run.
@@ -283,6 +297,10 @@ package struct ReplayCommand: Command {
                 leadBack, Codecs.all, upstreams: try LoadedTape.servers(path: path), isForward: forward != nil),
             judgesHandshakes: faults.plan.rules.contains { $0.selector.subject == .point(.tls) })
         server.log = { [log] in log.warning($0) }
+        if let episodes {
+            // Lifetime: the server passes requests on while its loop runs.
+            server.passOn { [unowned loop] name throws(NetError) in try episodes.way(to: name, on: loop) }
+        }
         return server
     }
 
@@ -362,14 +380,41 @@ package struct ReplayCommand: Command {
             let reason = "--timeout \(DurationText.describe(time)) is over"
             told.failure = ReplayReport.Failure(exitCode: ExitCode.timeout.code, reason: reason)
         }
+        let remark = settle(&told, end)
+        told.commandExit = end.commandExit
         try write(told, masked: masked)
         if log.level == .info { Console.error.write(masked(told.text)) }
-        let word: Verdict.Word =
+        return end.verdict(Self.verdict(told, masked, remark))
+    }
+
+    /// - Parameter remark: what became of what the tape lacked.
+    private static func verdict(_ report: ReplayReport, _ masked: (String) -> String, _ remark: String?) -> Verdict {
+        var word: Verdict.Word =
             switch report.verdict {
             case .pass: .pass
             case .diverged: .diverged
             case .failed: .failed
             }
-        return end.verdict(Verdict(word, report.exitCode, masked(report.summary)))
+        // Nothing of the tape was played: there was nothing to judge.
+        if word == .pass, report.appended != nil, report.sessions.isEmpty, report.exchanges.played == 0 { word = .done }
+        return Verdict(word, report.exitCode, masked(report.summary) + (remark.map { "; \($0)" } ?? ""))
+    }
+
+    /// Puts what the tape lacked behind it, when the run has ended well.
+    /// - Returns: what is to be said of it.
+    private func settle(_ report: inout ReplayReport, _ end: RunEnd) -> String? {
+        guard let episodes else { return nil }
+        let isWell = end.verdict(Verdict(.done, report.exitCode, "")).code == 0
+        switch episodes.settle(isWell: isWell) {
+        case .unneeded: return nil
+        case .appended(let what):
+            report.appended = what
+            return "what \(path) lacked is on it now (\(what.events) events of \(what.connections) "
+                + "connection\(what.connections == 1 ? "" : "s")), and was not judged: run again"
+        case .dropped: return "\(path) stays as it was: what it lacks is recorded by a run that ends well"
+        case .failed(let why):
+            report.failure = report.failure ?? ReplayReport.Failure(exitCode: ExitCode.failure.code, reason: why)
+            return nil
+        }
     }
 }

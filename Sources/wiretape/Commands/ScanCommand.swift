@@ -13,7 +13,7 @@ package struct ScanCommand: Command {
             Names every place of a tape where a secret stands: what 'wiretape record' would have replaced, and what is as random \
             as a key. The secrets themselves are not shown. Pseudonyms are no secrets. Exit code 3 when something was found.
             """,
-        positionals: [PositionalSpec("FILE", .file, repeatable: true, "The tapes.")],
+        positionals: [PositionalSpec("FILE", .file, repeatable: true, "The tapes; - is standard input.")],
         groups: [
             OptionGroup(
                 "Options",
@@ -38,7 +38,7 @@ package struct ScanCommand: Command {
     }
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
-        paths = arguments.positionals
+        paths = try arguments.positionals.map { path throws(UsageError) in try StandardInput.again(path, arguments) }
         guard let rules = try RedactionChoice(arguments).rules else {
             throw arguments.error("--redact off leaves nothing to look for")
         }
@@ -78,7 +78,7 @@ package struct ScanCommand: Command {
         let secret = finding.secret
         if isJSON {
             let object = JSONValue.object([
-                .init("file", .string(path)), .init("line", .number(finding.line)),
+                .init("file", .string(StandardInput.named(path))), .init("line", .number(finding.line)),
                 .init("event", .number(finding.event)),
                 .init("c", .number(finding.connection)), .init("e", .string(finding.kind)),
                 .init("kind", .string(secret.kind.rawValue)), .init("place", .string(secret.place)),
@@ -87,7 +87,7 @@ package struct ScanCommand: Command {
             return Console.output.writeJSON(object.text + "\n")
         }
         let place = secret.place.isEmpty ? secret.kind.rawValue : "\(secret.kind.rawValue) \(secret.place)"
-        let text = "\(path):\(finding.line)  \(finding.kind)  \(place)  \(secret.masked)"
+        let text = "\(StandardInput.named(path)):\(finding.line)  \(finding.kind)  \(place)  \(secret.masked)"
         Console.output.write(TerminalText.line(text) + "\n")
     }
 }

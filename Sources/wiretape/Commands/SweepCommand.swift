@@ -19,6 +19,9 @@ package struct SweepCommand: Command {
     private let log: Log
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
+        if arguments.positionals[0] == "-" {
+            throw arguments.error("FILE -: a sweep plays the tape in many processes; name a file")
+        }
         self.arguments = arguments
         path = arguments.positionals[0]
         log = Log(arguments)

@@ -10,7 +10,11 @@ package struct WarpCommand: Command {
             Scales the time between events, and holds it between a shortest and a longest gap. What happened at one time stays \
             together, and the order never changes. 'wiretape replay --speed' and '--idle-cap' do the like for one run.
             """,
-        positionals: [PositionalSpec("FILE", .file, "The tape; it is changed in its place.")],
+        positionals: [
+            PositionalSpec(
+                "FILE", .file,
+                "The tape; it is changed in its place. - is standard input, and the tape goes to standard output.")
+        ],
         groups: [
             OptionGroup(
                 "Times",
@@ -41,7 +45,7 @@ package struct WarpCommand: Command {
     private let longestLine: Int
 
     package init(_ arguments: ParsedArguments) throws(UsageError) {
-        path = arguments.positionals[0]
+        path = try StandardInput.again(arguments.positionals[0], arguments)
         output = try EditedTape(arguments)
         longestLine = TapeLineReader.longestLine(memory: arguments.memory)
         var choice = TapeWarp.Choice()

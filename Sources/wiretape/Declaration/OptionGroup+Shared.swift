@@ -18,7 +18,10 @@ extension OptionGroup {
                 switch: "exit-with-parent",
                 "End the run, as SIGTERM does, when the process that started it has ended, however that came."),
             memory,
-            OptionSpec(switch: "json", "Print machine-readable lines on standard output; the first one when ready."),
+            OptionSpec(
+                switch: "json",
+                "Print machine-readable lines on standard output; the first one when ready. Beside a command --events keeps them apart."
+            ),
             OptionSpec(
                 "log-level", "LEVEL", .choice(Log.Level.allCases.map(\.rawValue)), default: "info",
                 "How much is told on standard error."),
@@ -52,7 +55,7 @@ extension OptionGroup {
     static let config = OptionSpec("config", "FILE", .file, configHelp)
 
     static let configHelp =
-        "Take settings from this file in place of x.tape.yaml and wiretape.yaml; 'wiretape config' explains them."
+        "Take settings from this file (- is standard input) in place of x.tape.yaml and wiretape.yaml; 'wiretape config' explains them."
 
     static let allowHost = OptionSpec(
         "allow-host", "NAME", .checked(suggestions: ["*"]) { _ = try AccessPolicy.host(parsing: $0) }, repeatable: true,
@@ -182,7 +185,9 @@ extension OptionGroup {
                 "fault", "RULE", repeatable: true,
                 "A rule in its inline form: 'reset after ReceiveMessage[3]', 'respond(503) on connect[retry=1]'. "
                     + "A rule that never fires fails the run."),
-            OptionSpec("faults", "FILE", .file, repeatable: true, "A plan in YAML. Rules apply in the order written."),
+            OptionSpec(
+                "faults", "FILE", .file, repeatable: true,
+                "A plan in YAML; - is standard input. Rules apply in the order written."),
             OptionSpec("seed", "N", .count(0...UInt64.max), "Repeat the random draws of an earlier run."),
         ])
 }

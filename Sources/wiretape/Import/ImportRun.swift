@@ -33,7 +33,7 @@ final class ImportRun {
     static func text(ofKeys path: String) throws -> [UInt8] {
         let text: [UInt8]
         do {
-            let file = try File.reading(path)
+            let file = try File.reading(path == "-" ? StandardInput.once : path)
             var all: [UInt8] = []
             while all.count <= mostKeys {
                 guard try file.read(at: UInt64(all.count), limit: pieceSize, into: &all) > 0 else { break }
@@ -57,7 +57,7 @@ final class ImportRun {
 
     /// - Parameter file: the capture's.
     func run(_ path: String, _ file: ImportFile, begun: [UInt8], to output: String) throws -> Verdict {
-        let target = try TapeFile(path: output, force: force)
+        let target = try output == "-" ? TapeFile.standardOutput() : TapeFile(path: output, force: force)
         do {
             let tape = try read(file, begun, path, to: target)
             return verdict(tape, path, output, target)
@@ -162,7 +162,7 @@ final class ImportRun {
         let memory = memory
         // Times on the tape count from a whole microsecond, as the header tells it.
         return try CapturedTape(
-            header, origin: origin - origin % 1000, to: target, isCompressed: TapeFile.isCompressed(target.path),
+            header, origin: origin - origin % 1000, to: target, isCompressed: target.isCompressed,
             memory: memory / 2,
             redaction: redaction.rules.map { TapeRedaction($0, mostWaiting: memory / 4) { log.warning($0) } })
     }

@@ -17,7 +17,9 @@ package struct Verdict: Hashable, Sendable {
     }
 
     /// `wiretape: pass (exit 0): 2 sessions, 24 messages`
-    package var text: String { "wiretape: \(word.rawValue) (exit \(code)): \(TerminalText.line(reason))\n" }
+    package var text: String {
+        "wiretape: \(word.rawValue) (exit \(code)): \(TerminalText.line(StandardInput.named(reason)))\n"
+    }
 
     /// Writes the line.
     /// - Returns: the exit code.

@@ -34,6 +34,7 @@ struct FaultArguments {
     private static func bytes(_ path: String) throws(PlanError) -> [UInt8] {
         var bytes: [UInt8] = []
         do {
+            if path == "-" { return try StandardInput.bytes(for: "--faults", limit: 2 << 20) }
             let file = try File.reading(path)
             while bytes.count <= 2 << 20, try file.read(at: UInt64(bytes.count), limit: 64 << 10, into: &bytes) > 0 {}
         } catch {

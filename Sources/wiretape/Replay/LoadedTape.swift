@@ -88,7 +88,10 @@ struct LoadedTape {
             "there is no recording \(path); make it with: wiretape record --upstream URL --output \(path)", .missing)
     }
 
-    static func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+    static func name(_ path: String) -> String {
+        let path = StandardInput.named(path)
+        return path.split(separator: "/").last.map(String.init) ?? path
+    }
 
     /// The first session of a tape, as far as its beginning tells; nil when it does not.
     static func firstSession(path: String) throws -> RecordedSession? {

@@ -93,6 +93,11 @@ package struct ReadyLine: Sendable {
             if !others.isEmpty { log.info("\(title)other machines reach it at \(others.joined(separator: " "))") }
         }
         if let control { log.info("control API on \(control.url)") }
+        if arguments.has("json"), arguments.tail != nil {
+            log.warning(
+                "--json: its lines stand between those of the command; --events FILE or --events fd:N has them by themselves"
+            )
+        }
         if arguments.has("json") { Console.output.writeJSON(json(pid: ThisProcess.id)) }
     }
 }

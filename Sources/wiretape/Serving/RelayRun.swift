@@ -183,9 +183,10 @@ final class RelayRun {
 
     /// Writes the report, if one is wanted.
     /// - Returns: the run's verdict, which is `own` unless the report speaks against a pass.
-    func tell(_ own: Verdict, _ log: Log) throws -> Verdict {
+    func tell(_ own: Verdict, _ end: RunEnd, _ log: Log) throws -> Verdict {
         if let summary = memory.summary { log.warning(summary) }
-        guard let report = report ?? faults?.report(plan.expectations, at: shell.loop.now) else { return own }
+        guard var report = report ?? faults?.report(plan.expectations, at: shell.loop.now) else { return own }
+        report.commandExit = end.commandExit
         try plan.report?.write(
             report, suite: "live", command: plan.asked.again(seed: report.seed), masked: Log.masked)
         if log.level == .info { Console.error.write(Log.masked(report.text)) }

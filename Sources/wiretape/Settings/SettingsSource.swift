@@ -43,9 +43,14 @@ struct SettingsSource {
     /// Settings are small: the rest of a longer file is not read, and the parser refuses it.
     private static func load(_ path: String) throws(PlanError) -> SettingsFile {
         var bytes: [UInt8] = []
-        do {
-            let file = try File.reading(path)
-            while bytes.count <= 2 << 20, try file.read(at: UInt64(bytes.count), limit: 64 << 10, into: &bytes) > 0 {}
+        do throws(FileError) {
+            if path == "-" {
+                bytes = try StandardInput.bytes(for: "--config", limit: 2 << 20)
+            } else {
+                let file = try File.reading(path)
+                while bytes.count <= 2 << 20, try file.read(at: UInt64(bytes.count), limit: 64 << 10, into: &bytes) > 0
+                {}
+            }
         } catch {
             throw PlanError("cannot be read: \(error.reason)", at: RuleSource(file: path))
         }

@@ -13,13 +13,13 @@ struct EditedTape {
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
         let path = arguments.positionals[0]
-        if path == "-" { throw arguments.error("FILE -: the tape is read twice; name a file") }
         let force = arguments.has("force")
         name = arguments.value("output") ?? path
         switch arguments.value("output") {
         case nil:
             if force { throw arguments.error("--force is for an --output that is there") }
-            target = .place
+            // What has no place goes on.
+            target = path == "-" ? .sink(ConsoleSink(), isCompressed: false) : .place
         case "-"?: target = .sink(ConsoleSink(), isCompressed: false)
         case let output?:
             if File.resolved(output) == File.resolved(path) {

@@ -71,11 +71,12 @@ export class Child {
     /**
      * Ends it as Ctrl-C does, so that it writes its report, and kills it when that takes too long.
      * @param {number} timeout Milliseconds.
+     * @param {'SIGINT' | 'SIGTERM'} [how] SIGTERM: what it would keep of a run that is well is not to be kept.
      * @returns {Promise<{code: number | null, signal: string | null, killed: boolean}>}
      */
-    async end(timeout) {
+    async end(timeout, how = 'SIGINT') {
         let killed = false;
-        this.signal('SIGINT');
+        this.signal(how);
         const timer = setTimeout(() => {
             killed = true;
             this.signal('SIGKILL');

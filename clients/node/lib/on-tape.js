@@ -8,7 +8,7 @@ import { record } from './record.js';
 import { firstFile, placesOf } from './tapes.js';
 
 const own = new Set(['tape', 'upstream', 'record']);
-const modes = ['once', 'none', 'all'];
+const modes = ['once', 'new-episodes', 'none', 'all'];
 
 /**
  * Makes the body of a test that plays against a tape, for `test` of node:test, Jest or Vitest:
@@ -17,7 +17,7 @@ const modes = ['once', 'none', 'all'];
  *
  * Without a tape and with an `upstream` it records: the body runs against the real server behind Wiretape, without faults and
  * expectations, and the test fails with "recorded, run again", since nothing was judged. `record` says when: `once` (where there is no
- * tape; the default), `none` (never; the default where CI is set), `all` (each time). WIRETAPE_RECORD in the environment goes
+ * tape; the default), `new-episodes` (that, and what a tape lacks is put behind it), `none` (never; the default where CI is set), `all` (each time). WIRETAPE_RECORD in the environment goes
  * before the option.
  * @param {import('../index.d.ts').TapeOptions} options Those of `replay`, and `tape`, `upstream`, `record`.
  * @param {(server: import('../index.d.ts').TestServer, context: any) => unknown} body `context` is what the runner gives.
@@ -36,7 +36,10 @@ async function run({ tape, upstream, record: wanted, ...options }, body) {
     const mode = modeOf(wanted, env);
     const places = await placesOf(tape, { ...options, env });
     const found = await firstFile(places);
-    if (found !== undefined && (mode !== 'all' || upstream === undefined)) return withReplay(found, only(options, replayOptions), body);
+    if (found !== undefined && (mode !== 'all' || upstream === undefined)) {
+        if (mode !== 'new-episodes' || upstream === undefined) return withReplay(found, only(options, replayOptions), body);
+        return added(upstream, found, only(options, replayOptions), body);
+    }
     if (mode === 'none' || upstream === undefined) throw new WiretapeError(notRecorded(tape, places, upstream, mode));
     // The further arguments are those of a replay.
     return recorded(upstream, found ?? places[0], only({ ...options, args: undefined }, recordOptions), body);
@@ -56,6 +59,16 @@ function notRecorded(tape, places, upstream, mode) {
         ? 'The test names no upstream that it could be recorded from.'
         : `It is not recorded here, since the record mode is '${mode}' (as it is where CI is set).`;
     return `${missingTape(tape, places, urls)}\n${why}`;
+}
+
+/** Replays what is there and records what the tape lacks. Fails when that was something: it was not judged. */
+async function added(upstream, path, options, body) {
+    let server;
+    await withReplay(path, { ...options, addFrom: upstream }, (replay) => { server = replay; return body(replay); });
+    const { appended } = await server.stop();
+    if (appended === null) return;
+    const text = `What ${basename(path)} lacked was recorded from ${upstreamsOf(upstream).join(', ')}, and was not judged: run again.`;
+    throw new WiretapeFailure(text, null, { expected: 'replayed', actual: 'recorded' });
 }
 
 /** Records what the body does, and fails: nothing was judged. */

@@ -19,7 +19,7 @@ const repeatable = new Set(['faults', 'plans', 'expect', 'ignore', 'routes', 're
 
 // What every run knows, beside the words above.
 const common = ['args', 'cwd', 'env', 'bin', 'from', 'startTimeout', 'stopTimeout'];
-const replayOnly = ['allowUnplayed', 'allowUnfinished', 'report', 'waitTimeout'];
+const replayOnly = ['allowUnplayed', 'allowUnfinished', 'report', 'waitTimeout', 'addFrom'];
 const recordOnly = ['force'];
 
 export const replayOptions = new Set([...Object.keys(replayWords), ...common, ...replayOnly]);
@@ -48,7 +48,13 @@ export function limits({ startTimeout = 30_000, stopTimeout = 15_000, waitTimeou
 
 /** The arguments of `wiretape replay` that the options mean, as one would type them. */
 export function replayArguments(tape, options) {
-    return ['replay', tape, ...spelled(options, replayWords), ...(options.allowUnplayed ? ['--allow-unplayed'] : []), ...further(options)];
+    return [...played(tape, options.addFrom), ...spelled(options, replayWords), ...(options.allowUnplayed ? ['--allow-unplayed'] : []), ...further(options)];
+}
+
+/** A replay, or one that puts what its tape lacks behind it. */
+function played(tape, addFrom) {
+    if (addFrom === undefined) return ['replay', tape];
+    return ['auto', tape, '--record-mode', 'new-episodes', ...upstreamsOf(addFrom).flatMap((url) => ['--upstream', url])];
 }
 
 /** Upstreams as `--upstream` takes them, from a URL or from an object of URLs by their names. */

@@ -33,7 +33,7 @@ export async function replay(tape, options = {}) {
         const args = replayArguments(path, { ...options, plans });
         const reporting = ['--events', 'fd:3', '--report', `${folder}/`];
         const child = new Child(program, args, reporting, { cwd: options.cwd, env, events: 3, what: `the replay of ${basename(path)}` });
-        return new Replay(path, child, await child.ready(time.start), { folder, tidy, time, allowUnfinished: options.allowUnfinished });
+        return new Replay(path, child, await child.ready(time.start), { folder, tidy, time, allowUnfinished: options.allowUnfinished, addFrom: options.addFrom });
     } catch (error) {
         await tidy();
         throw error;
@@ -137,10 +137,11 @@ export class Replay {
 
     /**
      * Ends the run and says what it came to, without judging it. A second call gives the same report.
+     * @param {{failed?: boolean}} [options] Of a run that has failed nothing is put behind the tape (the option `addFrom`).
      * @returns {Promise<import('../index.d.ts').Report>}
      */
-    stop() {
-        this.#report ??= this.#end();
+    stop({ failed = false } = {}) {
+        this.#report ??= this.#end(failed);
         return this.#report;
     }
 
@@ -156,11 +157,25 @@ export class Replay {
         return report;
     }
 
-    async #end() {
-        const exit = await this.#child.end(this.#how.time.stop);
+    async #end(failed) {
+        const isKept = this.#how.addFrom === undefined || !failed && (this.#how.allowUnfinished || !this.#isUnderWay());
+        const exit = await this.#child.end(this.#how.time.stop, isKept ? 'SIGINT' : 'SIGTERM');
         const report = await readReport(this.#child, exit, this.#how);
         await this.#how.tidy();
         return report;
+    }
+
+    /** Whether a client is in the middle of a session. */
+    #isUnderWay() {
+        const playing = new Set();
+        const finished = new Set();
+        for (const event of this.#child.log.all) {
+            const key = keyOf(event);
+            if (event.event === 'finished') finished.add(key);
+            if (event.event === 'attempt' && !finished.has(key)) playing.add(key);
+            else if (event.event === 'finished' || event.event === 'disconnected') playing.delete(key);
+        }
+        return playing.size > 0;
     }
 
     /** For `await using`: closes, unless the test has closed or stopped it itself. */
@@ -194,7 +209,7 @@ export async function withReplay(tape, options, body) {
     try {
         result = await body(server);
     } catch (error) {
-        throw explained(error, server.tape, await server.stop());
+        throw explained(error, server.tape, await server.stop({ failed: true }));
     }
     await server.close();
     return result;

@@ -28,6 +28,7 @@ export async function readReport(child, { code, signal, killed }, { folder, time
         unfired: raw?.unfired ?? [],
         expectations: raw?.expectations ?? [],
         divergences: raw?.divergences ?? [],
+        appended: raw?.appended ?? null,
         seed,
         raw,
         stderr: child.stderr,

@@ -6,6 +6,8 @@ from pathlib import Path
 import echo
 import pytest
 
+from wiretape import replay
+
 HERE = Path(__file__).resolve().parent
 PLUGINS = ("-p", "no:cacheprovider")
 
@@ -220,3 +222,76 @@ def test_a_missing_recording_is_told_with_the_command_that_makes_it(run, monkeyp
     result = run(ECHO, *options)
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*make it with: wiretape record --upstream URL --output */tapes/echo.tape.gz*"])
+
+
+MORE = """
+    import echo, pytest
+
+    @pytest.mark.wiretape("tapes/echo.tape.gz", upstream_env="ECHO_URL", path="/echo", speed="instant")
+    def test_echo(wiretape):
+        assert echo.ask(wiretape.ws) == ["you said one", "you said two"]
+        assert echo.ask(wiretape.ws, "three") == ["you said three"]
+"""
+
+
+def test_what_a_recording_lacks_is_put_behind_it(run, pytester, monkeypatch):
+    tape = pytester.path / "tapes" / "echo.tape.gz"
+    added = "--wiretape-record=new-episodes"
+    with echo.EchoServer() as server:
+        monkeypatch.setenv("ECHO_URL", server.url)
+        run(ECHO, added).assert_outcomes(passed=1, warnings=1)
+        first = tape.read_bytes()
+        run(ECHO, added).assert_outcomes(passed=1, warnings=0)
+        # Neither a test that fails adds something, nor one with rules.
+        run(MORE.replace("said three", "said four"), added).assert_outcomes(failed=1)
+        faults = 'speed="instant", faults=["delay(1ms) on message[1]"]'
+        run(MORE.replace('speed="instant"', faults), added).assert_outcomes(failed=1)
+        assert tape.read_bytes() == first
+        result = run(MORE, added)
+        result.assert_outcomes(passed=1, warnings=1)
+        result.stdout.fnmatch_lines(["*WiretapeWarning: what *echo.tape.gz lacked was recorded from *: run the test again*"])
+    assert names(tape.parent) == ["echo.tape.gz"]
+    run(MORE, "--wiretape-record=none").assert_outcomes(passed=1, warnings=0)
+
+
+def test_workers_that_lack_something_at_once(run, pytester, monkeypatch):
+    """One of them adds it, the others are told who does; what they find afterwards is whole."""
+    text = MORE.replace(
+        "    @pytest.mark.wiretape", '    @pytest.mark.parametrize("number", range(4))\n    @pytest.mark.wiretape'
+    )
+    text = text.replace("test_echo(wiretape)", "test_echo(wiretape, number)")
+    with echo.EchoServer() as server:
+        monkeypatch.setenv("ECHO_URL", server.url)
+        run(ECHO).assert_outcomes(passed=1, warnings=1)
+        run(text, "-n", "4", "--wiretape-record=new-episodes")
+        run(MORE, "--wiretape-record=new-episodes")
+    run(MORE, "--wiretape-record=none").assert_outcomes(passed=1)
+    assert names(pytester.path / "tapes") == ["echo.tape.gz"]
+
+
+def test_four_workers_from_the_recording_to_the_verdict(run, pytester, monkeypatch, chat_tape):
+    """Record once, the server is gone, replay, inject, assert; and on a build machine without the recording."""
+    text = (
+        CHAT
+        + """
+    @pytest.mark.parametrize("number", range(8))
+    @pytest.mark.wiretape("tapes/made.tape.gz", upstream_env="HUB_URL", path="/hub", speed=10)
+    async def test_it(wiretape, number):
+        assert (await chat.chat(wiretape.endpoint))[-1] == "bye"
+    """
+    )
+    ruled = text.replace("speed=10", 'speed=10, faults=["reset after ReceiveMessage[3]"], expect=["delays({})"]')
+    with replay(chat_tape, speed="instant", options=["--when-exhausted", "repeat"], check=False) as hub:
+        monkeypatch.setenv("HUB_URL", hub.url)
+        run(text, "-n", "4").assert_outcomes(passed=8, warnings=1)
+    run(text, "-n", "4").assert_outcomes(passed=8, warnings=0)
+    run(ruled.format("0s"), "-n", "4").assert_outcomes(passed=8, warnings=0)
+    result = run(ruled.format("5s"), "-n", "4")
+    result.assert_outcomes(failed=8)
+    result.stdout.fnmatch_lines(["*failed (exit 5): delays(5s)*"])
+    assert names(pytester.path / "tapes") == ["made.tape.gz"]
+    (pytester.path / "tapes" / "made.tape.gz").unlink()
+    monkeypatch.setenv("CI", "1")
+    result = run(text, "-n", "4")
+    result.assert_outcomes(errors=8)
+    result.stdout.fnmatch_lines(["*there is no recording */tapes/made.tape.gz; with http* running, make it with: pytest *"])

@@ -13,7 +13,7 @@ import pytest
 
 from .replay import Replay, replay
 
-MODES = ("once", "none", "all")
+MODES = ("once", "new-episodes", "none", "all")
 
 
 class WiretapeWarning(UserWarning):
@@ -40,13 +40,14 @@ class Marked:
 
     @property
     def should_record(self) -> bool:
-        return self.upstream is not None and (self.mode == "all" or (self.mode == "once" and not self.is_there))
+        return self.upstream is not None and (self.mode == "all" or (self.mode != "none" and not self.is_there))
 
     def replay(self) -> Replay:
         """The replay; fails the test when there is no recording."""
         if not self.is_there:
             pytest.fail(self.missing(), pytrace=False)
-        return replay(self.tape, **self.options)
+        add_from = self.upstream if self.mode == "new-episodes" else None
+        return replay(self.tape, **{"add_from": add_from, **self.options})
 
     def missing(self) -> str:
         """That there is no recording, and the command that makes it."""

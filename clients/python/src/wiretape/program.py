@@ -35,6 +35,7 @@ class Program:
         env: Mapping[str, str] | None = None,
     ) -> None:
         self.log = EventLog()
+        self._keeps = arguments[0] == "auto"
         self.events_error: str | None = None
         self._err: list[bytes] = []
         line = [os.fspath(binary), *arguments]
@@ -122,14 +123,15 @@ class Program:
             raise WiretapeError(f"'wiretape' had not ended after {timeout:g} s.\n{self.stderr}")
         return self._child.returncode
 
-    def end(self, timeout: float) -> int:
-        """Ends it gracefully with SIGINT, and gives its exit code. What has not ended `timeout` seconds later is killed,
-        which is a WiretapeError."""
+    def end(self, timeout: float, *, is_well: bool = True) -> int:
+        """Ends it gracefully and gives its exit code: with SIGINT, or SIGTERM when what it would keep of a run that is well is
+        not to be kept and it would keep something. What has not ended `timeout` seconds later is killed: a WiretapeError."""
+        how = signal.SIGINT if is_well or not self._keeps else signal.SIGTERM
         if not self._exited.is_set():
-            self._child.send_signal(signal.SIGINT)
+            self._child.send_signal(how)
         if not self._exited.wait(timeout):
             self.kill()
-            raise WiretapeError(f"'wiretape' did not end within {timeout:g} s after SIGINT, and was killed.\n{self.stderr}")
+            raise WiretapeError(f"'wiretape' did not end within {timeout:g} s after {how.name}, and was killed.\n{self.stderr}")
         return self._child.returncode
 
     def kill(self) -> None:

@@ -12,15 +12,15 @@ teardown comes too late to be judged: a test whose client has something to say a
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Generator
 
 import pytest
 
 from .errors import WiretapeError, WiretapeFailure
-from .marked import MODES, Marked, read_marker
+from .marked import MODES, Marked, WiretapeWarning, read_marker
 from .record import Recorder
 from .recorded import RecordingTest
-from .replay import Replay
 from .server import Server
 
 _RUNNING = pytest.StashKey["ReplayTest | RecordingTest"]()
@@ -29,23 +29,32 @@ _RUNNING = pytest.StashKey["ReplayTest | RecordingTest"]()
 class ReplayTest:
     """The replay of one test."""
 
-    def __init__(self, replay: Replay) -> None:
-        self._replay = replay
+    def __init__(self, marked: Marked) -> None:
+        self._marked = marked
+        self._replay = replay = marked.replay()
         self.server: Server = replay.__enter__()
 
     def finish(self, item: pytest.Item, error: BaseException | None) -> None:
         """Ends the replay and adds its report to the test's sections. Raises what is wrong with the run, unless the test has
         failed by itself."""
         try:
-            self.server.stop()
+            report = self.server.stop(failed=error is not None)
             if error is None:
                 self._replay.judge()
+            if report.appended is not None:
+                self._tell_appended()
         except WiretapeError:
             if error is None:
                 raise
         finally:
             self._replay.close()
             item.add_report_section("call", "wiretape", self.server.text)
+
+    def _tell_appended(self) -> None:
+        text = (
+            f"what {self._marked.tape} lacked was recorded from {self._marked.upstream}; it was not judged: run the test again"
+        )
+        warnings.warn(WiretapeWarning(text), stacklevel=2)
 
     def abandon(self) -> None:
         self._replay.close()
@@ -56,8 +65,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--wiretape-record",
         choices=MODES,
         default=None,
-        help="once (default): record what is missing, from the marker's upstream; none (default where the environment says "
-        "CI): a missing recording is a failure; all: record everything anew that has an upstream.",
+        help="once (default): record what is missing, from the marker's upstream; new-episodes: that, and what a recording "
+        "lacks; none (default where the environment says CI): a missing recording is a failure; all: record everything anew "
+        "that has an upstream.",
     )
 
 
@@ -91,7 +101,7 @@ def _begin(marked: Marked) -> ReplayTest | RecordingTest:
             recording = RecordingTest(marked)
             if recording.is_needed:
                 return recording
-        return ReplayTest(marked.replay())
+        return ReplayTest(marked)
     except WiretapeError as error:
         raise _failed(str(error)) from None
 

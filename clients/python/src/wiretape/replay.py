@@ -26,6 +26,7 @@ def replay(
     seed: int | None = None,
     on_miss: str | None = None,
     upstream: str | None = None,
+    add_from: str | None = None,
     options: Sequence[str] = (),
     report: PathLike | None = None,
     allow_unfinished: bool = False,
@@ -46,6 +47,9 @@ def replay(
     - `faults`: rules of docs/faults.md; `plans`: files of rules; `expect`: policies of docs/verdict.md.
     - `speed`: 10 is ten times as fast as recorded; "instant" leaves the gaps out. `seed` repeats a run's random draws.
     - `on_miss`, `upstream`: what a request gets that is not on the tape, as the program's options of these names.
+    - `add_from`: the server that is asked for what the tape lacks. That is recorded and put behind the tape when the block
+      and the run have ended well (`wiretape auto --record-mode new-episodes`), and `report.appended` tells of it. Not in a
+      run with rules.
     - `options`: further options of `wiretape replay`, as on a command line.
     - `report`: a folder that gets the report in every form, and `actual.tape`.
     - `allow_unfinished`: let a run pass that was ended while a client was connected in the middle of its session.
@@ -57,7 +61,10 @@ def replay(
     Entering the block raises WiretapeError when the program is not there or ends at once, with what it wrote: a tape that
     is missing or damaged, or a rule that cannot fire on it.
     """
-    arguments = ["replay", os.fspath(tape), "--listen", "127.0.0.1:0"]
+    arguments = ["replay", os.fspath(tape)]
+    if add_from is not None:
+        arguments = ["auto", os.fspath(tape), "--record-mode", "new-episodes", "--upstream", add_from]
+    arguments += ["--listen", "127.0.0.1:0"]
     named: list[tuple[str, Iterable[str]]] = [
         ("--fault", _several("faults", faults)),
         ("--faults", [os.fspath(plan) for plan in _several("plans", plans)]),
@@ -135,7 +142,7 @@ class Replay:
         assert self._server is not None
         with self._cleanup:
             try:
-                self._server.stop()
+                self._server.stop(failed=error is not None)
             except WiretapeError as unjudged:
                 if error is None:
                     raise
@@ -155,7 +162,7 @@ class Replay:
         assert self._server is not None
         with self._cleanup:
             try:
-                await self._server.stop_async()
+                await self._server.stop_async(failed=error is not None)
             except WiretapeError as unjudged:
                 if error is None:
                     raise
@@ -190,7 +197,7 @@ class Replay:
             (folder / "report.json").unlink(missing_ok=True)
         arguments = [*self._arguments, "--report", str(folder)]
         try:
-            if supports(binary, "replay", "--exit-with-parent"):
+            if supports(binary, self._arguments[0], "--exit-with-parent"):
                 arguments.append("--exit-with-parent")
             program = Program(binary, arguments, events_option="--events", env=self._env)
         except BaseException:

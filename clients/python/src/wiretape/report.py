@@ -110,6 +110,8 @@ class Report:
     unfired: tuple[Unfired, ...]
     expectations: tuple[Expectation, ...]
     divergences: tuple[str, ...]
+    appended: Json | None
+    """The `events` and `connections` that the tape lacked and has now (`replay(add_from=…)`); None: nothing was added."""
     raw: Json = field(repr=False)
 
     @property
@@ -145,6 +147,7 @@ def read_report(raw: Json, exit_code: int, reason: str | None, text: str) -> Rep
         unfired=tuple(Unfired(rule["rule"], rule["reason"], rule["optional"]) for rule in raw["unfired"]),
         expectations=tuple(_expectation(expectation) for expectation in raw["expectations"]),
         divergences=tuple(raw["divergences"]),
+        appended=raw.get("appended"),
         raw=raw,
     )
 

@@ -83,25 +83,25 @@ class Server:
         """`finished` for an event loop."""
         return await self.wait_async("finished", timeout=timeout, count=sessions)
 
-    def stop(self) -> Report:
+    def stop(self, *, failed: bool = False) -> Report:
         """Ends the run and gives its report; the same one when it is asked again. A client that is connected in the middle
-        of its session has a moment to play the rest.
+        of its session has a moment to play the rest. Of a run that has `failed` nothing is put behind the tape (`add_from`).
 
         Raises WiretapeError when the program did not end in time (it is killed then) or wrote no report.
         """
         if self._report is None:
-            self._linger()
+            is_through = self._linger()
             try:
-                code = self._program.end(self._stop_timeout)
+                code = self._program.end(self._stop_timeout, is_well=is_through and not failed)
                 self._report = self._read(code)
             except BaseException:
                 self._program.kill()
                 raise
         return self._report
 
-    async def stop_async(self) -> Report:
+    async def stop_async(self, *, failed: bool = False) -> Report:
         """`stop` for an event loop, in which the clients go on meanwhile."""
-        return await asyncio.get_running_loop().run_in_executor(None, self.stop)
+        return await asyncio.get_running_loop().run_in_executor(None, lambda: self.stop(failed=failed))
 
     def check(self) -> Report:
         """Ends the run, and raises WiretapeFailure with the program's text unless it passed and no session was cut off in
@@ -121,12 +121,18 @@ class Server:
         """Ends the program at once, without a report."""
         self._program.kill()
 
-    def _linger(self) -> None:
+    def _linger(self) -> bool:
         """Until nobody who is connected has anything left to play, at most LINGER seconds. In an event loop there is no
-        waiting here: its clients could not go on."""
-        if not self._allow_unfinished and not _in_loop():
-            playing = _Playing()
+        waiting here: its clients could not go on. False when somebody has."""
+        if self._allow_unfinished:
+            return True
+        playing = _Playing()
+        if not _in_loop():
             self._program.log.wait_until(playing.see, playing.is_over, LINGER)
+        else:
+            for event in self.events:
+                playing.see(event)
+        return playing.is_over()
 
     def _read(self, code: int) -> Report:
         text = self._program.stderr
