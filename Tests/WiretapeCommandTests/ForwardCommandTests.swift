@@ -69,7 +69,20 @@ import Testing
         (["proxy", "--upstream", "http://a", "--lead-back", "off", "--lead-back", "/x:/y"], "'off' stands alone"),
         (["proxy", "--mode", "forward", "--bypass", "http://a"], "is no host"),
         (["proxy", "--mode", "forward", "--listen", "127.0.0.1:0", "--listen", "127.0.0.1:0"], "has one listener"),
-        (["proxy", "--mode", "transparent"], "transparent"),
+        (["proxy", "--mode", "sideways"], "sideways"),
+        (["proxy", "--mode", "transparent", "--upstream", "http://a"], "in transparent mode connections say"),
+        (["proxy", "--mode", "transparent", "--only", "b"], "the rule that redirects chooses"),
+        (["proxy", "--mode", "transparent", "--tls"], "each client's first byte tells TLS from plain"),
+        (["proxy", "--mode", "transparent", "--threads", "2"], "has one loop"),
+        (["proxy", "--mode", "forward", "--upstream-cert", "a.pem"], "each of them could ask for it"),
+        (["proxy", "--upstream", "http://a", "--upstream-key", "a.key"], "--upstream-key needs --upstream-cert"),
+        (["proxy", "--upstream", "http://a", "--client-ca", "a.pem"], "--client-ca: no listener speaks TLS"),
+        (["proxy", "--upstream", "http://a", "--tls", "--client-auth", "optional"], "--client-auth needs --client-ca"),
+        (["proxy", "--upstream", "http://a", "--fault", "alert on tls"], "no listener speaks TLS"),
+        (
+            ["proxy", "--upstream", "http://a", "--tls", "--cert", "a.pem", "--fault", "certificate(expired) on tls"],
+            "needs an authority that issues it"
+        ),
     ])
     func mistakesAreUsageErrors(_ words: [String], _ text: String) throws {
         let run = try Binary.run(Binary.wiretape, words)
