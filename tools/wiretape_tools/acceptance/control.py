@@ -183,7 +183,7 @@ def token(_options):
                             raise Failed(f"{method.upper()} {url} with token {given}: {got}, not {status}: {value}")
             if ask(f"http://{host}:{port}/v1/status", token=secret)[0] != 200:
                 raise Failed(f"{host}: the right token is not taken")
-        print(f"token: {asked} requests to {', '.join(hosts)} without it and with a wrong one: 401 and 403, each of them")
+        print(f"token: {asked} requests to {', '.join(hosts)} without it and with a wrong one: 401 and 403, page and /healthz aside")
 
 
 def long_tape(path: pathlib.Path, count: int) -> None:
