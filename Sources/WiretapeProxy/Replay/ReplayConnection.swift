@@ -276,7 +276,7 @@ final class ReplayConnection: StreamHandler {
                 HTTPAnswer(status: 502, body: Array("wiretape: no upstream is named\n".utf8)), thenClose: true, nil)
         }
         write()
-        let passage = ReplayPassage(self, dialer, server.loop, asked.head, asked.body, early: endpoint.handOn())
+        let passage = ReplayPassage(self, dialer, asked.head, asked.body, early: endpoint.handOn())
         self.passage = passage
         self.asked = nil
         ends.by = nil

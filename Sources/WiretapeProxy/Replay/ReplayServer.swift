@@ -76,8 +76,10 @@ package final class ReplayServer {
     struct Passage {
         /// Nil where none is named.
         let dialer: UpstreamDialer?
-        /// Nanoseconds to wait for each of its addresses.
+        /// Nanoseconds to wait for each address of an upstream.
         let connectTimeout: UInt64
+        /// The proxy through which upstreams are reached.
+        let via: ViaProxy?
     }
 
     /// What is still to be told or written at the end of this wake-up.
@@ -94,6 +96,7 @@ package final class ReplayServer {
     ///   - timeScale: how many times faster than ours the clock of the clients runs. The driver lives by that clock.
     ///   - hasManualClock: it moves by ``advance(by:)`` only.
     ///   - upstream: where ``WiretapeReplay/ReplayAction/passThrough(_:)`` leads, and how streams to it are opened.
+    ///   - via: the proxy through which it is reached.
     ///   - access: who is let in.
     ///   - limits: how long clients may keep us waiting, in their time.
     ///   - places: how many there may be.
@@ -103,16 +106,18 @@ package final class ReplayServer {
     package init(
         _ loop: any Loop, driver: any ReplayDriver, timeScale: Double = 1, hasManualClock: Bool = false,
         upstream: (Upstream, connect: (Address, any StreamHandler) -> any ByteStream)? = nil,
-        connectTimeout: UInt64 = RelayOptions.connectTimeout, access: AccessPolicy = .open,
+        connectTimeout: UInt64 = RelayOptions.connectTimeout, via: ViaProxy? = nil, access: AccessPolicy = .open,
         limits: ClientLimits = ClientLimits(), places: ClientPlaces = ClientPlaces(),
-        memory: MemoryBudget = MemoryBudget(), leading: ReplayLeading = ReplayLeading(), date: @escaping () -> String? = { nil }
+        memory: MemoryBudget = MemoryBudget(), leading: ReplayLeading = ReplayLeading(),
+        date: @escaping () -> String? = { nil }
     ) {
         self.loop = loop
         self.driver = driver
         answers = Answers(date: date, leading: leading)
         self.memory = memory
         passage = Passage(
-            dialer: upstream.map { UpstreamDialer(loop, $0.0, connect: $0.connect) }, connectTimeout: connectTimeout)
+            dialer: upstream.map { UpstreamDialer(loop, $0.0, via: via, timeout: connectTimeout, connect: $0.connect) },
+            connectTimeout: connectTimeout, via: via)
         let clock = ReplayClock(at: loop.now, scale: timeScale, isManual: hasManualClock)
         self.clock = clock
         entrance = Entrance(
@@ -158,7 +163,7 @@ package final class ReplayServer {
         // Lifetime: the server closes its listeners before it goes, and its connections have ended by then.
         let proxy = ForwardDoor(
             loop, scope: scope, inner: inner, admission: entrance.admission, unseen: unseen,
-            connectTimeout: passage.connectTimeout,
+            connectTimeout: passage.connectTimeout, via: passage.via,
             page: page, say: { [unowned self] in tellRefused($0) }
         ) { [unowned self] stream, seat, target, isTLS in
             accept(stream, seat, name: nil, upstream: target.name(isTLS: isTLS))
@@ -427,6 +432,7 @@ package final class ReplayServer {
             timer?.close()
             timer = nil
             entrance.admission.close()
+            passage.dialer?.close()
             let done = stopping.whenEmpty
             stopping.whenEmpty = nil
             done?()

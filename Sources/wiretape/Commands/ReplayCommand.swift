@@ -19,6 +19,7 @@ package struct ReplayCommand: Command {
     let path: String
     let options: ReplayOptions
     private let upstream: Upstream?
+    private let via: ViaProxy?
     private let access: AccessPolicy
     /// Which hosts are answered for when the listener is a proxy; nil: clients take it for the upstream.
     private let forward: ForwardDoor.Scope?
@@ -36,6 +37,7 @@ package struct ReplayCommand: Command {
         path = arguments.positionals[0]
         log = Log(arguments)
         forward = try ForwardPlan.scope(arguments)
+        via = try ViaProxy.asked(arguments)
         leadBack = try LeadBackRules.asked(arguments)
         do throws(OptionError) {
             options = try ReplayOptions(arguments)
@@ -183,8 +185,9 @@ package struct ReplayCommand: Command {
                 urls: try listeners.open(server, doors.door, on: loop), endpointPath: first?.endpoint ?? "",
                 seed: seed, trust: doors.environment, listens: listeners.origins)
         }
-        let connector = try UpstreamConnector([], isForward: true).connect(on: loop)
+        let connector = try UpstreamConnector([], via: via, isForward: true).connect(on: loop)
         var relaying = RelayOptions()
+        relaying.via = via
         relaying.keepHost = true
         let unseen = ForwardRelays { upstream in
             RelayNode(loop, upstream: upstream, tap: nil, numbers: ConnectionNumbers(), options: relaying) {
@@ -240,12 +243,12 @@ package struct ReplayCommand: Command {
     func server(
         _ driver: any ReplayDriver, _ places: ClientPlaces, _ memory: MemoryBudget, on loop: UVLoop
     ) throws -> ReplayServer {
-        let connector = try UpstreamConnector(upstream.map { [$0] } ?? []).connect(on: loop)
+        let connector = try UpstreamConnector(upstream.map { [$0] } ?? [], via: via).connect(on: loop)
         let server = ReplayServer(
             loop, driver: driver, timeScale: options.clock.scale,
             upstream: upstream.map { upstream in (upstream, { connector(upstream, $0, $1) }) },
-            connectTimeout: arguments.duration("connect-timeout") ?? RelayOptions.connectTimeout, access: access,
-            limits: ClientLimits(arguments), places: places, memory: memory,
+            connectTimeout: arguments.duration("connect-timeout") ?? RelayOptions.connectTimeout, via: via,
+            access: access, limits: ClientLimits(arguments), places: places, memory: memory,
             leading: ReplayLeading(
                 leadBack, Codecs.all, upstreams: try LoadedTape.servers(path: path), isForward: forward != nil))
         server.log = { [log] in log.warning($0) }

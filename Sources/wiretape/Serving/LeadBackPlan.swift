@@ -7,7 +7,8 @@ extension LeadBackRules {
         let texts = arguments.all("lead-back")
         guard arguments.value("mode") != "forward" else {
             guard texts.isEmpty else {
-                throw arguments.error("--lead-back: clients of a proxy come back by themselves; leave it out with --mode forward")
+                throw arguments.error(
+                    "--lead-back: clients of a proxy come back by themselves; leave it out with --mode forward")
             }
             return nil
         }

@@ -51,7 +51,8 @@ final class LoopRelays {
             let unseen = ForwardRelays { shared.node($0, isSeen: false) }
             let door = ForwardDoor(
                 shared.loop, scope: forward.scope, inner: forward.inner, admission: shared.admission, unseen: unseen,
-                connectTimeout: shared.options.connectTimeout, page: forward.page.answer, say: forward.say
+                connectTimeout: shared.options.connectTimeout, via: shared.options.via, page: forward.page.answer,
+                say: forward.say
             ) { seen.accept($0, $1, $2, isTLS: $3) }
             doors = .forward(door, seen, unseen: unseen)
         } else {

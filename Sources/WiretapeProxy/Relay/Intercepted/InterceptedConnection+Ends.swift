@@ -199,7 +199,7 @@ extension InterceptedConnection {
             if connection.isServerConnected {
                 connection.server?.halfClose()
             } else {
-                connection.server?.stream?.reset()
+                connection.leaveServer()
             }
             readOn()
             sayGoodbye(at: now)
@@ -252,7 +252,7 @@ extension InterceptedConnection {
             connection.client?.stream?.write(bytes.span)
         }
         connection.client?.halfClose()
-        connection.server?.stream?.reset()
+        connection.leaveServer()
         sayGoodbye(at: now)
     }
 
