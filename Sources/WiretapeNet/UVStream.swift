@@ -93,6 +93,8 @@ final class UVStream: Handle, ByteStream {
         if !wantsBytes, !isClosing { loop.watch(self) }
     }
 
+    func hand(to handler: any StreamHandler) { self.handler = handler }
+
     var peer: Address? {
         guard !isClosing else { return nil }
         var name = SocketAddress()

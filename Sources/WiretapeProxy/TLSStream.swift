@@ -95,6 +95,8 @@ package final class TLSStream: ByteStream {
         }
     }
 
+    package func hand(to handler: any StreamHandler) { self.handler = handler }
+
     package func halfClose() {
         guard !wantsEnd, phase != .over else { return }
         wantsEnd = true

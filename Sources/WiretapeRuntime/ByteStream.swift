@@ -22,6 +22,8 @@ package protocol ByteStream: AnyObject {
     func write(_ bytes: Span<UInt8>)
     /// FIN after what is queued. More writes are not allowed.
     func halfClose()
+    /// From here on `handler` hears of the stream, in place of the one before it.
+    func hand(to handler: any StreamHandler)
     /// RST now; what is queued is lost. `ended(.aborted)` follows.
     func reset()
 }

@@ -58,6 +58,8 @@ package final class SimulatedStream: ByteStream, CustomStringConvertible {
         out.write(bytes, isConnected: isConnected)
     }
 
+    package func hand(to handler: any StreamHandler) { self.handler = handler }
+
     package func halfClose() {
         guard !isOver, !endAsked else { return }
         endAsked = true

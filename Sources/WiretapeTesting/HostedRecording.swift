@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import WiretapeCodecs
 internal import WiretapeNet
 internal import WiretapeProtocol
 internal import WiretapeProxy
@@ -7,10 +8,12 @@ internal import WiretapeRuntime
 internal import WiretapeSystem
 internal import WiretapeTLS
 internal import WiretapeTape
+internal import WiretapeWire
 
 /// A recorder on the shared loop, between the client of a test and the real server. Belongs to the loop's thread.
 final class HostedRecording {
     private let node: RelayNode
+    private let leadBack: LeadBack
     private let tap: Tap
     private let admission: Admission
 
@@ -18,20 +21,32 @@ final class HostedRecording {
         let secure = tape.secure
         let tap = Tap(loop, index: 0, sink: tape)
         let admission = Admission(loop)
-        node = RelayNode(
-            loop, upstream: upstream, tap: tap, numbers: ConnectionNumbers(), options: RelayOptions(),
-            ledger: tape.ledger,
-            admission: admission
-        ) { [weak loop] address, handler in
+        let numbers = ConnectionNumbers()
+        let make = { [weak loop] (upstream: Upstream) in
             // The loop outlives all that is on it.
             guard let loop else { preconditionFailure("the loop has ended") }
-            guard upstream.isTLS, let secure else { return loop.connect(to: address, handler) }
-            return TLSStream.connect(loop, to: address, serverName: upstream.host, secure, handler)
+            return RelayNode(
+                loop, upstream: upstream, tap: tap, numbers: numbers, options: RelayOptions(), ledger: tape.ledger,
+                admission: admission
+            ) { [weak loop] address, handler in
+                guard let loop else { preconditionFailure("the loop has ended") }
+                guard upstream.isTLS else { return loop.connect(to: address, handler) }
+                return TLSStream.connect(loop, to: address, serverName: upstream.host, secure, handler)
+            }
         }
+        node = make(upstream)
+        leadBack = LeadBack(.standard, LeadBackBook(), Codecs.all, make: make)
+        node.leadBack = leadBack
         self.tap = tap
         self.admission = admission
-        tap.onHold = { [weak self] in self?.node.hold() }
-        tap.onRelease = { [weak self] in self?.node.release() }
+        tap.onHold = { [weak self] in
+            self?.node.hold()
+            self?.leadBack.hold()
+        }
+        tap.onRelease = { [weak self] in
+            self?.node.release()
+            self?.leadBack.release()
+        }
     }
 
     func listen(door: TLSDoor?) throws -> Address {
@@ -40,11 +55,16 @@ final class HostedRecording {
 
     /// Ends all connections. `done` is called when the recorder has all of them.
     func stop(_ done: @escaping () -> Void) {
-        node.stop { [tap, admission] in
+        var open = 1
+        let left: () -> Void = { [tap, admission] in
+            open -= 1
+            if open > 0 { return }
             tap.close()
             admission.close()
             done()
         }
+        open += leadBack.stop(left)
+        node.stop(left)
     }
 }
 
@@ -52,7 +72,7 @@ final class HostedRecording {
 final class TapeInTheMaking: TapSink, Sendable {
     let path: String
     let ledger = UpstreamLedger()
-    /// Nil when the upstream needs no TLS.
+    /// For an upstream with TLS, and for servers that it leads to. Nil: there is none, and they are not reached.
     let secure: TLSContext?
     private let writer: TapeWriter
     private let batches = Atomic(0)
@@ -60,7 +80,7 @@ final class TapeInTheMaking: TapSink, Sendable {
     /// - Parameter force: whether a tape that is there is written over.
     init(path: String, of upstream: Upstream, force: Bool) throws {
         self.path = path
-        secure = upstream.isTLS ? try TLSContext(client: .system) : nil
+        secure = upstream.isTLS ? try TLSContext(client: .system) : try? TLSContext(client: .system)
         if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try File.makeFolder(String(path[..<slash])) }
         let header = TapeHeader(
             started: SystemClock.rfc3339(SystemClock.wall), tool: "WiretapeTesting", mode: "reverse",

@@ -29,7 +29,8 @@ import WiretapeWire
 
     @Test(arguments: [
         ("Location", "/a"), ("Location", "https://stays.example/"), ("Location", "mailto:a@b.example"),
-        ("Location", "https://user@other.example/"), ("Location", "https://"), ("Refresh", "5"), ("Refresh", "5; url=/x"),
+        ("Location", "https://user@other.example/"), ("Location", "https://"), ("Refresh", "5"),
+        ("Refresh", "5; url=/x"),
         ("X-Other", "https://other.example/"), ("Access-Control-Allow-Origin", "*"), ("Set-Cookie", "a=b; Path=/"),
     ])
     func everythingElseStays(_ name: String, _ value: String) { #expect(leading().edit(name, value) == .keep) }
@@ -46,8 +47,10 @@ import WiretapeWire
     }
 
     @Test(arguments: [
-        ("sid=a=b; Domain=.chat.example; Path=/; Secure; HttpOnly; SameSite=None", "sid=a=b; Path=/; HttpOnly",
-         "sid=a=b; Path=/; Secure; HttpOnly; SameSite=None"),
+        (
+            "sid=a=b; Domain=.chat.example; Path=/; Secure; HttpOnly; SameSite=None", "sid=a=b; Path=/; HttpOnly",
+            "sid=a=b; Path=/; Secure; HttpOnly; SameSite=None"
+        ),
         ("__Host-s=1;path=/;SECURE;Partitioned", "__Host-s=1;path=/", "__Host-s=1;path=/;SECURE;Partitioned"),
         ("a=secure; samesite = lax; DOMAIN=x", "a=secure; samesite = lax", "a=secure; samesite = lax"),
     ])
@@ -95,7 +98,8 @@ import WiretapeWire
 
     @Test func namedPlacesOfBodiesLeadBack() throws {
         let rules = try rules(["GET /config:/hubs/*/url", "/any:/x"])
-        let body = Array(#"{"hubs":[{"url":"https://a.example/x"},{"url":"/y","n":1.50}],"x":"https://b.example"}"#.utf8)
+        let body = Array(
+            #"{"hubs":[{"url":"https://a.example/x"},{"url":"/y","n":1.50}],"x":"https://b.example"}"#.utf8)
         let get = RequestHead(method: "GET", target: "/config?a=1")
         let led = rules.leading(body, to: get) { $0.hasPrefix("https") ? "http://here" : nil }
         #expect(

@@ -184,7 +184,7 @@ final class ForwardClient: StreamHandler, SeatedClient {
             seat?.move(to: .silent, at: door.loop.now)
             return received(rest.span)
         }
-        let tunnel = ForwardTunnel(door.loop, to: target, for: outer, timeout: door.connectTimeout) { [self] why in
+        let tunnel = ForwardTunnel(door.dialer(of: target), for: outer) { [self] why in
             guard !hasEnded else { return }
             guard let why else { return outer.write(granted.span) }
             let words = failed(why)

@@ -35,7 +35,8 @@ package final class ForwardDoor: Listener {
     let scope: Scope
     /// Of TLS within.
     let inner: TLSDoor
-    let connectTimeout: UInt64
+    private let connectTimeout: UInt64
+    private let via: ViaProxy?
     /// Hears of TLS handshakes, with the proxy and within.
     var handshakes: (any HandshakeWatch)?
     let serve: Serve
@@ -54,7 +55,7 @@ package final class ForwardDoor: Listener {
     ///   - inner: what clients are shown that speak TLS to a host.
     package init(
         _ loop: any Loop, scope: Scope, inner: TLSDoor, admission: Admission?, unseen: ForwardRelays,
-        connectTimeout: UInt64 = RelayOptions.connectTimeout, handshakes: RelayHandshakes? = nil,
+        connectTimeout: UInt64 = RelayOptions.connectTimeout, via: ViaProxy? = nil, handshakes: RelayHandshakes? = nil,
         page: @escaping (RequestHead) -> HTTPAnswer,
         say: @escaping (String) -> Void, serve: @escaping Serve
     ) {
@@ -65,6 +66,7 @@ package final class ForwardDoor: Listener {
         self.unseen = unseen
         self.connectTimeout = connectTimeout
         self.handshakes = handshakes
+        self.via = via
         self.page = page
         self.say = say
         self.serve = serve
@@ -102,6 +104,17 @@ package final class ForwardDoor: Listener {
         clients[ObjectIdentifier(client)] = client
         client.begin()
         return client
+    }
+
+    /// The way to a host that is not looked at.
+    func dialer(of target: ForwardTarget) -> UpstreamDialer {
+        let name = target.name(isTLS: true)
+        let upstream = Upstream(name: name, url: name, host: target.host, port: target.port, isTLS: false)
+        let (loop, via) = (loop, via)
+        return UpstreamDialer(loop, upstream, via: via, timeout: connectTimeout) { address, handler in
+            guard let via else { return loop.connect(to: address, handler) }
+            return ViaLoop(loop, via, to: target).connect(to: address, handler)
+        }
     }
 
     /// A client has gone.

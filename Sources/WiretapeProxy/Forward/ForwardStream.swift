@@ -46,6 +46,8 @@ final class ForwardStream: ByteStream {
         client?.write(bytes)
     }
 
+    func hand(to handler: any StreamHandler) { self.handler = handler }
+
     func halfClose() {
         guard !hasSentEnd else { return }
         hasSentEnd = true

@@ -196,7 +196,8 @@ package final class LeadBack {
         if server == node.origin { return asked ?? own.address.description }
         // A server that was told our address says it again: it leads here already.
         guard rules.leads(server), self.server(at: server.target, head) == nil,
-            let door = book.door(server, isTLS: own.isTLS) ?? open(server, beside: node) else {
+            let door = book.door(server, isTLS: own.isTLS) ?? open(server, beside: node)
+        else {
             return nil
         }
         var host = door.address.host
@@ -211,7 +212,8 @@ package final class LeadBack {
         guard let own = node.door else { return nil }
         guard book.takePlace() else {
             book.complain(
-                "clients are led back from \(LeadBackBook.most) servers, and from no more: they go to \(server.text) by themselves")
+                "clients are led back from \(LeadBackBook.most) servers, and from no more: they go to \(server.text) by themselves"
+            )
             return nil
         }
         let other = make(
@@ -268,7 +270,8 @@ package final class LeadBack {
         tracks[Self.track(server, target)] = steps
         guard steps == Self.circlesToSay else { return }
         node.leads(
-            inCircles: "\(steps) redirects one after the other, the last from \(node.origin.text) to \(server.text): the servers "
+            inCircles:
+                "\(steps) redirects one after the other, the last from \(node.origin.text) to \(server.text): the servers "
                 + "lead their clients in circles")
     }
 

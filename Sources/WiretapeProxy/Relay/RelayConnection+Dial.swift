@@ -1,94 +1,80 @@
 internal import WiretapeBytes
+internal import WiretapeProtocol
 internal import WiretapeRecorder
 internal import WiretapeRuntime
 internal import WiretapeWire
 
 extension RelayConnection {
-    /// Finds the upstream and tries its addresses in order.
-    func connectServer() {
+    /// Reaches the upstream.
+    /// - Parameter isTunnel: the first request asks for an upgrade.
+    func connectServer(isTunnel: Bool) {
         let side = RelaySide(self, .toClient)
         setServer(side)
         client?.block(.connecting)
-        node.dialer.find { [self] result in
-            guard client != nil, server === side else { return }
-            switch result {
-            case .success(let addresses):
-                dial = Dial(addresses: addresses)
-                dialNext("no address")
-            case .failure(let error):
-                dial = Dial(addresses: [])
-                dialNext(error.reason)
+        if node.tap?.isHeld == true { side.block(.recorder) }
+        isAskedOfProxy = node.dialer.isAsked(isTunnel: isTunnel)
+        dialing = node.dialer.dial(isTunnel: isTunnel) { [self] outcome in
+            dialing = nil
+            switch outcome {
+            case .connected(let stream): serverConnected(stream, side)
+            case .failed(let tried): unreachable(tried)
             }
         }
     }
 
     /// The server is not wanted any more, whether it is there or still looked for.
     func leaveServer() {
-        if let stream = server?.stream { stream.reset() } else { setServer(nil) }
-    }
-
-    private func dialNext(_ why: String) {
-        guard var dial, let server else { return }
-        guard dial.next < dial.addresses.count else { return unreachable(why) }
-        let address = dial.addresses[dial.next]
-        dial.next += 1
-        self.dial = dial
-        if node.tap?.isHeld == true { server.block(.recorder) }
-        server.stream = node.dialer.open(address, server)
-        node.began(self)
-    }
-
-    func dialFailed(_ why: String) {
-        guard var dial else { return }
-        node.connected(self)
-        let address = dial.next > 0 ? dial.addresses[dial.next - 1].description : ""
-        dial.failures.append("\(address): \(why)")
-        self.dial = dial
-        if client == nil {
+        if let dialing {
+            dialing.cancel()
+            self.dialing = nil
             setServer(nil)
-            held?.close()
-            return node.remove(self)
+        } else if let stream = server?.stream {
+            stream.reset()
+        } else {
+            setServer(nil)
         }
-        dialNext(why)
     }
 
-    func connectTimedOut() {
-        guard !isServerConnected, let stream = server?.stream, let client else { return }
-        // The stream's own `ended(.aborted)` must not count: a side of its own takes its place.
-        let side = RelaySide(self, .toClient)
-        setServer(side)
-        stream.reset()
-        _ = client
-        dialFailed("no answer within \(DurationText.spoken(node.options.connectTimeout))")
+    /// The bytes of a request's head as the server gets them, or the proxy before it.
+    func towardsServer(_ raw: [UInt8], _ asked: LeadBack.Request?) -> [UInt8] {
+        var raw = raw
+        if let asked, let leadBack = node.leadBack { raw = leadBack.towardsServer(asked, raw, at: node) }
+        if !node.options.keepHost {
+            raw = HTTPHeadWriter.rewritingHost(raw, to: node.dialer.upstream.authority)
+        }
+        guard isAskedOfProxy else { return raw }
+        return HTTPHeadWriter.absoluteForm(
+            raw, of: node.dialer.upstream.authority, authorization: node.dialer.via?.authorization)
     }
 
-    func serverConnected() {
-        guard let server, let client, !isServerConnected else { return }
+    private func serverConnected(_ stream: any ByteStream, _ side: RelaySide) {
+        guard server === side, let client else { return stream.reset() }
+        side.stream = stream
+        stream.hand(to: side)
         isServerConnected = true
-        node.connected(self)
-        if let dial, dial.next > 1 { node.dialer.prefer(dial.addresses[dial.next - 1]) }
-        dial = nil
         if let http {
             let pending = http.pending
             http.pending = []
             if !pending.isEmpty { forward(pending.span, from: client) }
-            if http.endsAfterPending { server.halfClose() }
+            if http.endsAfterPending { side.halfClose() }
         }
-        server.startReading()
+        side.startReading()
         client.unblock(.connecting)
         held?.serverConnected()
     }
 
     /// No address answered: 502, in words, and on the tape.
-    private func unreachable(_ why: String) {
-        node.dialer.forget()
+    private func unreachable(_ tried: [String]) {
         let url = node.dialer.upstream.url
-        let tried = dial?.failures ?? []
-        dial = nil
         setServer(nil)
-        let list = tried.isEmpty ? why : tried.joined(separator: "; ")
-        node.failed("cannot reach \(url) (\(list))")
-        let words = OwnAnswer.bytes(502, "cannot reach \(url) (\(list)). Is the server running?")
+        guard client != nil else {
+            held?.close()
+            return node.remove(self)
+        }
+        let through = node.dialer.via.map { " through \($0)" } ?? ""
+        let list = "cannot reach \(url)\(through) (\(tried.joined(separator: "; ")))"
+        node.failed(list)
+        let words = OwnAnswer.bytes(502, "\(list). Is the server running?")
         if let held { return held.unreachable(words, at: node.loop.now) }
         finish(
             with: words,

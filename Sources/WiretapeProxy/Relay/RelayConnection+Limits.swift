@@ -63,7 +63,7 @@ extension RelayConnection: SeatedClient {
         http = nil
         isDiverted = true
         client?.halfClose()
-        if isServerConnected { server?.halfClose() } else { server?.stream?.reset() }
+        if isServerConnected { server?.halfClose() } else { leaveServer() }
         settle(at: now)
     }
 

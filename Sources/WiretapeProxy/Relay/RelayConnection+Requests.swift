@@ -99,14 +99,8 @@ extension RelayConnection {
             .init(x: http.lastX, mayTunnel: mayTunnel, isConnect: head.method == "CONNECT", asked: asked))
         http.responses.expect(method: head.method)
         node.tap?.record(.request, id, x: http.lastX, at: time, info.raw.span)
-        if server == nil { connectServer() }
-        var raw = info.raw
-        if let asked, let leadBack = node.leadBack { raw = leadBack.towardsServer(asked, raw, at: node) }
-        if node.options.keepHost {
-            out += raw
-        } else {
-            out += HTTPHeadWriter.rewritingHost(raw, to: node.dialer.upstream.authority)
-        }
+        if server == nil { connectServer(isTunnel: mayTunnel) }
+        out += towardsServer(info.raw, asked)
     }
 
     /// Sends what was gathered and `rest` in one write, or keeps it until the server is connected.

@@ -26,20 +26,8 @@ extension RelayConnection {
                 }
                 return
             case .response(let head, let info, let next):
-                let since = http.responseSince ?? now
-                http.responseSince = nil
                 let exchange = http.exchanges.first
-                if let asked = exchange?.asked, lead(head, info, to: asked, bytes.extracting(start..<at)) {
-                    http.partialResponse = []
-                    start = next
-                } else if !http.partialResponse.isEmpty {
-                    let early = http.partialResponse
-                    http.partialResponse = []
-                    forward(early.span, from: server)
-                }
-                let x = exchange?.x ?? 0
-                node.tap?.record(.response, id, flags: RecordFlags.toClient, x: x, at: since, info.raw.span)
-                if head.status >= 200 || head.status == 101 { node.answered() }
+                if begin(head, info, exchange, of: http, behind: bytes.extracting(start..<at), at: now) { start = next }
                 if head.status == 101 || (exchange?.isConnect == true && 200..<300 ~= head.status) {
                     return becomeTunnel(bytes, from: start, at: next, now)
                 }
@@ -82,6 +70,25 @@ extension RelayConnection {
             case .request: return
             }
         }
+    }
+
+    /// The head of an answer.
+    /// - Parameter before: what stands before it and was not forwarded.
+    /// - Returns: whether another one, or nothing yet, was forwarded in its place.
+    private func begin(
+        _ head: ResponseHead, _ info: HTTPHeadInfo, _ exchange: HTTPExchanges.Exchange?, of http: HTTPExchanges,
+        behind before: Span<UInt8>, at now: WireInstant
+    ) -> Bool {
+        let since = http.responseSince ?? now
+        http.responseSince = nil
+        let early = http.partialResponse
+        http.partialResponse = []
+        let isLed = exchange?.asked.map { lead(head, info, to: $0, before) } ?? false
+        if !isLed, !early.isEmpty, let server { forward(early.span, from: server) }
+        node.tap?.record(
+            .response, id, flags: RecordFlags.toClient, x: exchange?.x ?? 0, at: since, info.raw.span)
+        if head.status >= 200 || head.status == 101 { node.answered() }
+        return isLed
     }
 
     /// The client may send requests again.

@@ -30,13 +30,10 @@ final class RelayConnection {
     var held: InterceptedConnection?
     private var discarded = 0
     var isServerConnected = false
-    var dial: Dial?
-
-    struct Dial {
-        var addresses: [Address]
-        var next = 0
-        var failures: [String] = []
-    }
+    /// The server is looked for.
+    var dialing: Dialing?
+    /// Requests are said to a proxy that asks the server for us.
+    var isAskedOfProxy = false
 
     init(_ node: RelayNode, _ id: UInt32) {
         self.node = node
@@ -177,10 +174,6 @@ final class RelayConnection {
 
     func ended(_ side: RelaySide, _ how: StreamEnd) {
         let now = node.loop.now
-        if side === server, !isServerConnected, dial != nil {
-            if case .failed(let why) = how { return dialFailed(why) }
-            if case .reset = how { return dialFailed("connection reset") }
-        }
         guard side === client || side === server else { return }
         switch how {
         case .closed, .aborted: break
@@ -201,10 +194,8 @@ final class RelayConnection {
             record(gone: party, .error, why, at: now)
             rest?.stream?.reset()
         }
-        if party == .client, !isServerConnected, let waiting = server {
-            // Still resolving or connecting for nobody.
-            if let stream = waiting.stream { stream.reset() } else { server = nil }
-        }
+        // Still resolving or connecting for nobody.
+        if party == .client, !isServerConnected { leaveServer() }
         if client == nil, server == nil { node.remove(self) }
     }
 
@@ -219,11 +210,11 @@ final class RelayConnection {
         record(gone: .proxy, .fin, "stopped", at: node.loop.now)
         held?.isOver = true
         client?.halfClose()
-        if isServerConnected { server?.halfClose() } else { server?.stream?.reset() }
+        if isServerConnected { server?.halfClose() } else { leaveServer() }
     }
 
     func abort() {
         client?.stream?.reset()
-        server?.stream?.reset()
+        leaveServer()
     }
 }

@@ -29,10 +29,8 @@ package final class RelayNode {
     private var hasAnswered = false
     private var entrance: Entrance?
     private var connections: [UInt32: RelayConnection] = [:]
-    private var connecting: [UInt32: WireInstant] = [:]
+    /// Of the end.
     private var timer: (any LoopTimer)?
-    /// Armed at most once for the connections under way, not once for each: a churn of connections costs no timer calls.
-    private var isTimerArmed = false
     private var whenEmpty: (() -> Void)?
     private(set) var isStopping = false
 
@@ -64,10 +62,9 @@ package final class RelayNode {
         self.options = options
         self.faults = faults
         self.numbers = numbers
-        dialer = UpstreamDialer(loop, upstream, connect: connect)
+        dialer = UpstreamDialer(
+            loop, upstream, via: options.via, timeout: options.connectTimeout, connect: connect)
         origin = WebOrigin(ForwardTarget(host: upstream.host, port: upstream.port), isTLS: upstream.isTLS)
-        // Lifetime: the node is kept until it has stopped, and closes its timer then.
-        timer = loop.timer { [unowned self] in checkConnecting() }
         faults?.add(self)
     }
 
@@ -137,8 +134,7 @@ package final class RelayNode {
         whenEmpty = done
         let until = loop.now.advanced(by: grace)
         for id in connections.keys.sorted() { connections[id]?.stop() }
-        timer?.close()
-        // Lifetime: as the timer before it; `empty()` closes it.
+        // Lifetime: the node is kept until it has stopped, and `empty()` closes it.
         timer = loop.timer { [unowned self] in abortAll() }
         timer?.arm(at: connections.isEmpty ? loop.now : until)
     }
@@ -151,6 +147,7 @@ package final class RelayNode {
     private func empty() {
         timer?.close()
         timer = nil
+        dialer.close()
         let done = whenEmpty
         whenEmpty = nil
         done?()
@@ -182,7 +179,6 @@ package final class RelayNode {
 
     func remove(_ connection: RelayConnection) {
         connections[connection.id] = nil
-        connecting[connection.id] = nil
         connection.seat?.leave()
         faults?.faults.gone(connection.id)
         if connections.isEmpty, whenEmpty != nil { timer?.arm(at: loop.now) }
@@ -216,30 +212,4 @@ package final class RelayNode {
 
     /// The upstream ended a connection while a request awaited its answer.
     func endedUnanswered(_ how: String) { ledger.failed("\(dialer.upstream.url) \(how) without an answer") }
-
-    // MARK: Connecting takes only so long
-
-    func began(_ connection: RelayConnection) {
-        let until = loop.now.advanced(by: options.connectTimeout)
-        connecting[connection.id] = until
-        if !isTimerArmed, !isStopping {
-            isTimerArmed = true
-            timer?.arm(at: until)
-        }
-    }
-
-    func connected(_ connection: RelayConnection) { connecting[connection.id] = nil }
-
-    private func checkConnecting() {
-        isTimerArmed = false
-        let now = loop.now
-        for (id, until) in connecting.sorted(by: { $0.key < $1.key }) where until <= now {
-            connecting[id] = nil
-            connections[id]?.connectTimedOut()
-        }
-        if let next = connecting.values.min() {
-            isTimerArmed = true
-            timer?.arm(at: next)
-        }
-    }
 }

@@ -6,6 +6,8 @@ package struct RelayOptions: Hashable, Sendable {
     package var keepHost = false
     /// Nanoseconds to wait for each of the upstream's addresses.
     package var connectTimeout = RelayOptions.connectTimeout
+    /// The proxy through which upstreams are reached; nil: none.
+    package var via: ViaProxy?
     /// Unless asked otherwise; it covers the TLS handshake.
     package static let connectTimeout: UInt64 = 10_000_000_000
 

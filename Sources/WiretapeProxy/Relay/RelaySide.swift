@@ -66,7 +66,7 @@ final class RelaySide: StreamHandler {
 
     // MARK: StreamHandler
 
-    func connected() { connection.serverConnected() }
+    func connected() {}
 
     func received(_ bytes: Span<UInt8>) { connection.received(bytes, from: self) }
 

@@ -1,21 +1,60 @@
 internal import WiretapeBytes
 internal import WiretapeRuntime
+internal import WiretapeWire
 
-/// Finds the addresses of one upstream for the connections of one loop and opens streams to them.
+/// Finds the addresses of one upstream, or of the proxy that leads to it, for the connections of one loop, and opens streams to them.
 final class UpstreamDialer {
     typealias Connect = (Address, any StreamHandler) -> any ByteStream
 
     let upstream: Upstream
+    /// Nil: it is reached by itself.
+    let via: ViaProxy?
+    /// Nanoseconds to wait for each address.
+    let timeout: UInt64
     private let loop: any Loop
     private let connect: Connect
     private var addresses: [Address] = []
     private var waiting: [(Result<[Address], NetError>) -> Void] = []
+    /// Those that wait for an address to answer.
+    private var underWay: [Int: Dialing] = [:]
+    private var last = 0
+    private var timer: (any LoopTimer)?
+    private var isArmedFor: WireInstant?
 
-    init(_ loop: any Loop, _ upstream: Upstream, connect: @escaping Connect) {
+    init(
+        _ loop: any Loop, _ upstream: Upstream, via: ViaProxy? = nil, timeout: UInt64 = RelayOptions.connectTimeout,
+        connect: @escaping Connect
+    ) {
         self.loop = loop
         self.upstream = upstream
+        self.via = via
+        self.timeout = timeout
         self.connect = connect
     }
+
+    /// Reaches the upstream for a connection. The outcome never comes before this returns.
+    /// - Parameter isTunnel: what is said may become something else than requests and answers.
+    func dial(isTunnel: Bool = true, _ done: @escaping (Dialing.Outcome) -> Void) -> Dialing {
+        last += 1
+        let dialing = Dialing(self, last, isTunnel: isTunnel, done)
+        underWay[last] = dialing
+        dialing.begin()
+        return dialing
+    }
+
+    /// Whether requests to it are said to a proxy, in absolute form.
+    func isAsked(isTunnel: Bool) -> Bool { via?.kind == .http && !upstream.isTLS && !isTunnel }
+
+    /// Nobody is reached any more.
+    func close() {
+        for dialing in underWay.values { dialing.cancel() }
+        timer?.close()
+        timer = nil
+    }
+
+    // MARK: For those that dial
+
+    var now: WireInstant { loop.now }
 
     /// All addresses in the order in which they should be tried. Asked once; again after ``forget()``.
     func find(_ done: @escaping (Result<[Address], NetError>) -> Void) {
@@ -23,7 +62,7 @@ final class UpstreamDialer {
         guard addresses.isEmpty else { return done(.success(addresses)) }
         waiting.append(done)
         guard waiting.count == 1 else { return }
-        loop.resolve(upstream.host, port: upstream.port) { [self] result in
+        loop.resolve(via?.host ?? upstream.host, port: via?.port ?? upstream.port) { [self] result in
             if case .success(let found) = result { addresses = found }
             let asked = waiting
             waiting = []
@@ -41,5 +80,31 @@ final class UpstreamDialer {
         addresses.insert(address, at: 0)
     }
 
-    func open(_ address: Address, _ handler: any StreamHandler) -> any ByteStream { connect(address, handler) }
+    func open(_ address: Address, _ handler: any StreamHandler, isTunnel: Bool) -> any ByteStream {
+        // The proxy itself is spoken to.
+        isAsked(isTunnel: isTunnel) ? loop.connect(to: address, handler) : connect(address, handler)
+    }
+
+    func forget(_ dialing: Dialing) { underWay[dialing.number] = nil }
+
+    /// Something falls due. The timer is armed at most once for all that are under way: a churn of connections costs no timer calls.
+    func look(_ dialing: Dialing) {
+        guard let due = dialing.due else { return }
+        if let isArmedFor, isArmedFor <= due { return }
+        isArmedFor = due
+        // Lifetime: `close()` closes it.
+        if timer == nil { timer = loop.timer { [unowned self] in fired() } }
+        timer?.arm(at: due)
+    }
+
+    private func fired() {
+        isArmedFor = nil
+        let now = loop.now
+        // In the order in which they began, so that a run is the same each time.
+        let due = underWay.values.filter { $0.due.map { $0 <= now } ?? false }
+        for dialing in due.sorted(by: { $0.number < $1.number }) { dialing.wake(at: now) }
+        guard let next = underWay.values.compactMap(\.due).min() else { return }
+        isArmedFor = next
+        timer?.arm(at: next)
+    }
 }

@@ -273,13 +273,13 @@ final class ReplayConnection: StreamHandler {
         guard endpoint.owesAnswer, let asked else { return }
         let dialer: UpstreamDialer
         do throws(NetError) {
-            guard let found = try server.passage.find(upstream) else { return refuse(502, "no upstream is named") }
+            guard let found = try server.dialer(to: upstream) else { return refuse(502, "no upstream is named") }
             dialer = found
         } catch {
             return refuse(502, error.reason)
         }
         write()
-        let passage = ReplayPassage(self, dialer, server.loop, asked.head, asked.body, early: endpoint.handOn())
+        let passage = ReplayPassage(self, dialer, asked.head, asked.body, early: endpoint.handOn())
         self.passage = passage
         self.asked = nil
         ends.by = nil

@@ -10,11 +10,8 @@ final class ReplayPassage: StreamHandler {
     // Lifetime: the connection keeps its passage, and abandons it when its own stream has ended.
     private unowned let connection: ReplayConnection
     private let dialer: UpstreamDialer
-    private let loop: any Loop
     private var stream: (any ByteStream)?
-    private var addresses: [Address] = []
-    private var failures: [String] = []
-    private var timer: (any LoopTimer)?
+    private var dialing: Dialing?
     private var isConnected = false
     private enum Mode { case answer, tunnel, raw, over }
     private var mode = Mode.answer
@@ -37,15 +34,16 @@ final class ReplayPassage: StreamHandler {
 
     /// - Parameter early: what the client sent behind the request.
     init(
-        _ connection: ReplayConnection, _ dialer: UpstreamDialer, _ loop: any Loop, _ head: RequestHead,
-        _ body: [UInt8],
-        early: [UInt8]
+        _ connection: ReplayConnection, _ dialer: UpstreamDialer, _ head: RequestHead, _ body: [UInt8], early: [UInt8]
     ) {
         self.connection = connection
         self.dialer = dialer
-        self.loop = loop
         asksForUpgrade = Self.isUpgrade(head)
-        request = Self.request(head, body, to: dialer.upstream)
+        let request = Self.request(head, body, to: dialer.upstream)
+        self.request =
+            dialer.isAsked(isTunnel: asksForUpgrade)
+            ? HTTPHeadWriter.absoluteForm(
+                request, of: dialer.upstream.authority, authorization: dialer.via?.authorization) : request
         self.early = asksForUpgrade ? early : []
         scanner.expect(method: head.method)
     }
@@ -74,15 +72,11 @@ final class ReplayPassage: StreamHandler {
     }
 
     func begin() {
-        dialer.find { [self] result in
-            guard !isOver else { return }
-            switch result {
-            case .success(let found):
-                addresses = found
-                dialNext()
-            case .failure(let error):
-                failures.append(error.reason)
-                giveUp()
+        dialing = dialer.dial(isTunnel: asksForUpgrade) { [self] outcome in
+            dialing = nil
+            switch outcome {
+            case .connected(let stream): connected(stream)
+            case .failed(let tried): giveUp(tried)
             }
         }
     }
@@ -121,49 +115,32 @@ final class ReplayPassage: StreamHandler {
     /// The client is gone, or the server stops.
     func abandon() {
         mode = .over
-        stopTimer()
+        dialing?.cancel()
+        dialing = nil
         stream?.reset()
     }
 
     // MARK: The upstream
 
-    private func dialNext() {
-        guard !addresses.isEmpty else { return giveUp() }
-        let address = addresses.removeFirst()
-        // Lifetime: `stopTimer()` closes it when the passage is connected, gives up or is abandoned.
-        if timer == nil { timer = loop.timer { [unowned self] in timedOut() } }
-        timer?.arm(at: loop.now.advanced(by: connection.server.passage.connectTimeout))
-        stream = dialer.open(address, self)
-    }
-
-    private func timedOut() {
-        // `ended(.aborted)` follows.
-        stream?.reset()
-    }
-
-    private func giveUp() {
-        dialer.forget()
-        stopTimer()
+    private func giveUp(_ tried: [String]) {
         mode = .over
-        let tried = failures.joined(separator: "; ")
-        connection.upstreamFailed("cannot reach \(dialer.upstream.url) (\(tried)). Is the server running?")
+        let list = tried.joined(separator: "; ")
+        connection.upstreamFailed("cannot reach \(dialer.upstream.url) (\(list)). Is the server running?")
     }
 
-    private func stopTimer() {
-        timer?.close()
-        timer = nil
-    }
-
-    func connected() {
-        stopTimer()
+    private func connected(_ stream: any ByteStream) {
+        self.stream = stream
+        stream.hand(to: self)
         isConnected = true
         let first = request  // A span of the property would lock the object.
         request = []
-        stream?.write(first.span)
-        if clientHasEnded, !asksForUpgrade { stream?.halfClose() }
-        stream?.isReading = true
+        stream.write(first.span)
+        if clientHasEnded, !asksForUpgrade { stream.halfClose() }
+        stream.isReading = true
         connection.passageMoved()
     }
+
+    func connected() {}
 
     func received(_ bytes: Span<UInt8>) {
         switch mode {
@@ -254,14 +231,6 @@ final class ReplayPassage: StreamHandler {
     func ended(_ how: StreamEnd) {
         stream = nil
         guard !isOver else { return }
-        guard isConnected else {
-            if case .failed(let why) = how {
-                failures.append(why)
-            } else {
-                failures.append("no answer within \(DurationText.spoken(connection.server.passage.connectTimeout))")
-            }
-            return dialNext()
-        }
         mode = .over
         if how != .closed { connection.abort() }
     }

@@ -28,7 +28,7 @@ package final class ReplayServer {
     /// Why clients were not, each reason once.
     private var refusals: Set<String> = []
     /// The way of requests that the driver passes on.
-    private(set) var passage: Passage
+    private var passage: Passage
     package private(set) var clock: ReplayClock
     private var driver: any ReplayDriver
     private var actual: ActualTape
@@ -91,9 +91,32 @@ package final class ReplayServer {
     /// The way to the upstreams.
     struct Passage {
         /// That of the upstream of the tape that the client's listener stands for; nil where none is named. It says why there is none.
-        var find: (String?) throws(NetError) -> UpstreamDialer?
-        /// Nanoseconds to wait for each of its addresses.
+        var find: (String?) throws(NetError) -> Way?
+        /// Nanoseconds to wait for each address of an upstream.
         let connectTimeout: UInt64
+        /// The proxy through which upstreams are reached.
+        let via: ViaProxy?
+        /// By the names of their upstreams.
+        private var dialers: [String: UpstreamDialer] = [:]
+
+        init(connectTimeout: UInt64, via: ViaProxy?, find: @escaping (String?) throws(NetError) -> Way?) {
+            self.connectTimeout = connectTimeout
+            self.via = via
+            self.find = find
+        }
+
+        mutating func dialer(to name: String?, on loop: any Loop) throws(NetError) -> UpstreamDialer? {
+            guard let way = try find(name) else { return nil }
+            if let known = dialers[way.upstream.name] { return known }
+            let dialer = UpstreamDialer(loop, way.upstream, via: via, timeout: connectTimeout, connect: way.connect)
+            dialers[way.upstream.name] = dialer
+            return dialer
+        }
+
+        /// Nobody is reached any more.
+        func close() {
+            for name in dialers.keys.sorted() { dialers[name]?.close() }
+        }
     }
 
     /// What is still to be told or written at the end of this wake-up.
@@ -110,6 +133,7 @@ package final class ReplayServer {
     ///   - timeScale: how many times faster than ours the clock of the clients runs. The driver lives by that clock.
     ///   - hasManualClock: it moves by ``advance(by:)`` only.
     ///   - upstream: where ``WiretapeReplay/ReplayAction/passThrough(_:)`` leads, and how streams to it are opened.
+    ///   - via: the proxy through which it is reached.
     ///   - access: who is let in.
     ///   - limits: how long clients may keep us waiting, in their time.
     ///   - places: how many there may be.
@@ -121,7 +145,7 @@ package final class ReplayServer {
     package init(
         _ loop: any Loop, driver: any ReplayDriver, timeScale: Double = 1, hasManualClock: Bool = false,
         upstream: Way? = nil,
-        connectTimeout: UInt64 = RelayOptions.connectTimeout, access: AccessPolicy = .open,
+        connectTimeout: UInt64 = RelayOptions.connectTimeout, via: ViaProxy? = nil, access: AccessPolicy = .open,
         limits: ClientLimits = ClientLimits(), places: ClientPlaces = ClientPlaces(),
         memory: MemoryBudget = MemoryBudget(), leading: ReplayLeading = ReplayLeading(), judgesHandshakes: Bool = false,
         date: @escaping () -> String? = { nil }
@@ -130,8 +154,7 @@ package final class ReplayServer {
         self.driver = driver
         answers = Answers(date: date, leading: leading)
         self.memory = memory
-        let dialer = upstream.map { UpstreamDialer(loop, $0.upstream, connect: $0.connect) }
-        passage = Passage(find: { _ in dialer }, connectTimeout: connectTimeout)
+        passage = Passage(connectTimeout: connectTimeout, via: via) { _ in upstream }
         let clock = ReplayClock(at: loop.now, scale: timeScale, isManual: hasManualClock)
         self.clock = clock
         entrance = Entrance(
@@ -145,16 +168,10 @@ package final class ReplayServer {
 
     /// What is passed on goes a way that is found when it is asked for.
     /// - Parameter find: for the name of an upstream of the tape; nil where it has one only. Asked for each request.
-    package func passOn(_ find: @escaping (String?) throws(NetError) -> Way) {
-        var dialers: [String?: UpstreamDialer] = [:]
-        passage.find = { [loop] name throws(NetError) in
-            if let known = dialers[name] { return known }
-            let way = try find(name)
-            let dialer = UpstreamDialer(loop, way.upstream, connect: way.connect)
-            dialers[name] = dialer
-            return dialer
-        }
-    }
+    package func passOn(_ find: @escaping (String?) throws(NetError) -> Way) { passage.find = find }
+
+    /// Reaches the upstream of the tape that a client's listener stands for.
+    func dialer(to name: String?) throws(NetError) -> UpstreamDialer? { try passage.dialer(to: name, on: loop) }
 
     /// Accepts clients at `address`; port 0 picks one. May be called for several addresses.
     /// - Parameters:
@@ -196,7 +213,7 @@ package final class ReplayServer {
         // Lifetime: the server closes its listeners before it goes, and its connections have ended by then.
         let proxy = ForwardDoor(
             loop, scope: scope, inner: inner, admission: entrance.admission, unseen: unseen,
-            connectTimeout: passage.connectTimeout,
+            connectTimeout: passage.connectTimeout, via: passage.via,
             page: page, say: { [unowned self] in tellRefused($0) }
         ) { [unowned self] stream, seat, target, isTLS in
             accept(stream, seat, name: nil, upstream: target.name(isTLS: isTLS))
@@ -522,6 +539,7 @@ package final class ReplayServer {
             timer?.close()
             timer = nil
             entrance.admission.close()
+            passage.close()
             let done = stopping.whenEmpty
             stopping.whenEmpty = nil
             done?()

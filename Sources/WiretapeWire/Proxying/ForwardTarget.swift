@@ -80,6 +80,23 @@ extension HTTPHeadWriter {
         return Array(parts[0]) + [0x20] + path + [0x20] + Array(parts[2])
     }
 
+    /// The head of a request as a proxy gets it that asks the server in plain HTTP: the target in absolute form, behind the request
+    /// line what the proxy wants of us. Everything else stays as it is.
+    /// - Parameters:
+    ///   - raw: a whole head with a target in origin form, as ``HTTPHeadInfo/raw``.
+    ///   - authority: the server's: `chat.example.com:5000`.
+    ///   - authorization: the value of `Proxy-Authorization`; nil: none.
+    package static func absoluteForm(_ raw: [UInt8], of authority: String, authorization: String?) -> [UInt8] {
+        guard let first = raw.firstIndex(of: 0x20), raw[first...].dropFirst().first == UInt8(ascii: "/"),
+            let end = raw.firstIndex(of: 0x0a)
+        else { return raw }
+        var out = Array(raw[...first])
+        out.append(utf8: "http://\(authority)")
+        out += raw[(first + 1)...end]
+        if let authorization { out.append(utf8: "Proxy-Authorization: \(authorization)\r\n") }
+        return out + raw[(end + 1)...]
+    }
+
     private static func isProxys(_ line: ArraySlice<UInt8>) -> Bool {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return false }
         let name = String(decoding: line[..<colon], as: UTF8.self)

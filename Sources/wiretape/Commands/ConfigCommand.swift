@@ -59,7 +59,9 @@ package struct ConfigCommand: Command {
             for spec in Commands.specs where spec.option("config") != nil && spec.name != Self.spec.name {
                 let merge = SettingsMerge(spec, source)
                 for option in spec.options where option.missing == nil && SettingsCheck.isSettable(option) {
-                    rows += try merge.values(of: option).map { (spec.name, option.name, $0) }
+                    rows += try merge.values(of: option).map {
+                        (spec.name, option.name, Self.shown($0, of: option.name))
+                    }
                 }
             }
         } catch {
@@ -73,6 +75,13 @@ package struct ConfigCommand: Command {
             .done, 0,
             "\(rows.count) \(rows.count == 1 ? "value" : "values") set\(left); \(files.isEmpty ? "no settings file" : files)"
         ).tell()
+    }
+
+    /// A proxy's password is nobody's to read.
+    private static func shown(_ given: SettingsMerge.Given, of option: String) -> SettingsMerge.Given {
+        var given = given
+        if option == "via" { given.value = (try? ViaProxy(parsing: given.value)).map { "\($0)" } ?? "?" }
+        return given
     }
 
     private func print(_ command: String, _ option: String, _ given: SettingsMerge.Given) {

@@ -44,7 +44,8 @@ extension ReplayCommand {
                 "Where clients connect: HOST:PORT, http://HOST:PORT or https://HOST:PORT; port 0 picks a free one. Of a tape "
                     + "with several upstreams the n-th is for the n-th, NAME=ADDRESS for that one. (default: 127.0.0.1:0)"
             ),
-            OptionGroup.mode, OptionGroup.only, OptionGroup.bypass, OptionGroup.leadBack, OptionGroup.allowHost, OptionGroup.allowOrigin,
+            OptionGroup.mode, OptionGroup.only, OptionGroup.bypass, OptionGroup.leadBack, OptionGroup.allowHost,
+            OptionGroup.allowOrigin,
             OptionSpec(
                 "session", "NAMES", checked { _ = try ReplayOptions.names(parsing: $0) },
                 "Names of sessions (alice,bob): each has a listener of its own, in the order of --listen. Clients of one "
@@ -89,6 +90,7 @@ extension ReplayCommand {
                 "What a request gets that is not on the tape: fail (404, a divergence), passthrough (to --upstream), or a "
                     + "status, which is no divergence."),
             OptionSpec("upstream", "URL", UpstreamValue.kind, "The server for --on-miss passthrough."),
+            OptionGroup.via,
         ])
 
     private static let script = OptionGroup(

@@ -19,6 +19,7 @@ package struct ReplayCommand: Command {
     let path: String
     let options: ReplayOptions
     private let upstream: Upstream?
+    private let via: ViaProxy?
     private let access: AccessPolicy
     /// Which hosts are answered for when the listener is a proxy; nil: clients take it for the upstream.
     private let forward: ForwardDoor.Scope?
@@ -41,6 +42,7 @@ package struct ReplayCommand: Command {
         path = try StandardInput.again(arguments.positionals[0], arguments)
         log = Log(arguments)
         forward = try ForwardPlan.scope(arguments)
+        via = try ViaProxy.asked(arguments)
         leadBack = try LeadBackRules.asked(arguments)
         do throws(OptionError) {
             var options = try ReplayOptions(arguments)
@@ -223,8 +225,9 @@ package struct ReplayCommand: Command {
                     (title == "main" ? "transparent" : title, Listening.url(address, isTLS: false))
                 }, seed: seed, trust: doors.environment, listens: listeners.origins)
         }
-        let connector = try UpstreamConnector([], isForward: true).connect(on: loop)
+        let connector = try UpstreamConnector([], via: via, isForward: true).connect(on: loop)
         var relaying = RelayOptions()
+        relaying.via = via
         relaying.keepHost = true
         let unseen = ForwardRelays { upstream in
             RelayNode(loop, upstream: upstream, tap: nil, numbers: ConnectionNumbers(), options: relaying) {
@@ -287,12 +290,12 @@ package struct ReplayCommand: Command {
     func server(
         _ driver: any ReplayDriver, _ places: ClientPlaces, _ memory: MemoryBudget, on loop: UVLoop
     ) throws -> ReplayServer {
-        let connector = try UpstreamConnector(upstream.map { [$0] } ?? []).connect(on: loop)
+        let connector = try UpstreamConnector(upstream.map { [$0] } ?? [], via: via).connect(on: loop)
         let server = ReplayServer(
             loop, driver: driver, timeScale: options.clock.scale,
             upstream: upstream.map { upstream in (upstream, { connector(upstream, $0, $1) }) },
-            connectTimeout: arguments.duration("connect-timeout") ?? RelayOptions.connectTimeout, access: access,
-            limits: ClientLimits(arguments), places: places, memory: memory,
+            connectTimeout: arguments.duration("connect-timeout") ?? RelayOptions.connectTimeout, via: via,
+            access: access, limits: ClientLimits(arguments), places: places, memory: memory,
             leading: ReplayLeading(
                 leadBack, Codecs.all, upstreams: try LoadedTape.servers(path: path), isForward: forward != nil),
             judgesHandshakes: faults.plan.rules.contains { $0.selector.subject == .point(.tls) })

@@ -91,6 +91,7 @@ extension OptionGroup {
             OptionSpec(
                 "upstream-key", "FILE", .file,
                 "The key of --upstream-cert (PEM, without a password). (default: the file of --upstream-cert)"),
+            via,
             OptionSpec("threads", "N", .count(1...64), default: "1", "Event loops, each on a thread of its own."),
             mode, only, bypass, leadBack,
         ])
@@ -110,10 +111,18 @@ extension OptionGroup {
 
     static let bypass = OptionSpec(
         "bypass", "HOST", .checked(suggestions: []) { _ = try HostPatterns([$0]) }, repeatable: true,
-        "In forward mode: tunnel these hosts untouched. In reverse mode: let clients go to these hosts by themselves when a server sends them there.")
+        "In forward mode: tunnel these hosts untouched. In reverse mode: let clients go to these hosts by themselves when a server sends them there."
+    )
+
+    /// How upstreams are reached.
+    static let via = OptionSpec(
+        "via", "URL", .checked(suggestions: ["socks5://127.0.0.1:1080"]) { _ = try ViaProxy(parsing: $0) },
+        "Reach upstreams through this proxy: http://HOST:PORT or socks5://HOST:PORT, which looks their names up; USER:PASSWORD@ "
+            + "before HOST where it wants them. WIRETAPE_VIA keeps a password out of the list of processes.")
 
     static let leadBack = OptionSpec(
-        "lead-back", "PLACE", .checked(suggestions: ["*:/url", "off"]) { try LeadBackRules.check($0) }, repeatable: true,
+        "lead-back", "PLACE", .checked(suggestions: ["*:/url", "off"]) { try LeadBackRules.check($0) },
+        repeatable: true,
         "A place beside the known ones at which an answer names a server that clients go to next, so that they are led back here: "
             + "'GET /config:/hub/url' (in a JSON body), X-Hub-Url (a header field). off: answers stay as they are.")
 

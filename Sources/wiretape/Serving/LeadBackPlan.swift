@@ -8,7 +8,8 @@ extension LeadBackRules {
         let mode = arguments.value("mode") ?? "reverse"
         guard mode == "reverse" else {
             guard texts.isEmpty else {
-                throw arguments.error("--lead-back: clients of a proxy come back by themselves; leave it out with --mode \(mode)")
+                throw arguments.error(
+                    "--lead-back: clients of a proxy come back by themselves; leave it out with --mode \(mode)")
             }
             return nil
         }

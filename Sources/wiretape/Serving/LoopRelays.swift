@@ -72,8 +72,8 @@ final class LoopRelays {
             handshakes.serves(forward.inner)
             let door = ForwardDoor(
                 shared.loop, scope: forward.scope, inner: forward.inner, admission: shared.admission, unseen: unseen,
-                connectTimeout: shared.options.connectTimeout,
-                handshakes: handshakes, page: forward.page.answer, say: forward.say
+                connectTimeout: shared.options.connectTimeout, via: shared.options.via, handshakes: handshakes,
+                page: forward.page.answer, say: forward.say
             ) { seen.accept($0, $1, $2, isTLS: $3) }
             doors = .forward(door, seen, unseen: unseen)
         } else {

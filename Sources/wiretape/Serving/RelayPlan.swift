@@ -83,6 +83,7 @@ struct RelayPlan {
         } catch {
             throw arguments.error(error.message)
         }
+        options.via = try ViaProxy.asked(arguments)
         options.connectTimeout = arguments.duration("connect-timeout") ?? RelayOptions.connectTimeout
         options.keepHost = arguments.has("keep-host") || forward != nil
         threads = Int(arguments.count("threads") ?? 1)

@@ -44,7 +44,9 @@ package enum TapeSettings {
         settings.upstreams = []
         left += settings.redact.map { LeftOut(option: "redact", $0) }
         settings.redact = []
-        left += settings.leadBack.filter { !mayBeSet("lead-back", to: $0.text) }.map { LeftOut(option: "lead-back", $0) }
+        left += settings.leadBack.filter { !mayBeSet("lead-back", to: $0.text) }.map {
+            LeftOut(option: "lead-back", $0)
+        }
         settings.leadBack.removeAll { !mayBeSet("lead-back", to: $0.text) }
         var kept: [SettingsFile.Default] = []
         for one in settings.defaults {

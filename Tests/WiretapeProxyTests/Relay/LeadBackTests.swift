@@ -46,22 +46,24 @@ import WiretapeWire
 
     @Test(arguments: [false, true], UInt64(1)...4)
     func aNegotiationLeadsBack(isWatched: Bool, seed: UInt64) throws {
-        let body = #"{"negotiateVersion":1,"url":"http://b.example/client/?hub=chat","accessToken":"t","availableTransports":[]}"#
+        let body = #"{"url":"http://b.example/client/?hub=chat","accessToken":"t","availableTransports":[]}"#
         let stage = try LeadBackStage(seed: seed, conditions: seed == 1 ? .calm : .rough, isWatched: isWatched) {
             host, head, _ in
             guard host == "a.example" else {
                 return HTTPOrigin.ok(head.headers.first("Authorization") ?? "none")
             }
             // In chunks, and with a head that must not be lost.
-            return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
-                + HTTPOrigin.chunk(String(body.prefix(20))) + HTTPOrigin.chunk(String(body.dropFirst(20))) + "0\r\n\r\n"
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+            return head + HTTPOrigin.chunk(String(body.prefix(20))) + HTTPOrigin.chunk(String(body.dropFirst(20)))
+                + "0\r\n\r\n"
         }
-        let post = "POST /chat/negotiate?negotiateVersion=1 HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nContent-Length: 0\r\n\r\n"
+        let post = "POST /chat/negotiate?a=1 HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nContent-Length: 0\r\n\r\n"
         let answer = stage.ask(post)
         let port = try #require(LeadBackStage.port(in: answer))
         #expect(answer.contains("Content-Type: application/json\r\n"))
         #expect(answer.contains(body.replacing("http://b.example/", with: "http://127.0.0.1:\(port)/")))
-        let second = "POST /client/negotiate?hub=chat HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nAuthorization: Bearer t\r\n"
+        let second =
+            "POST /client/negotiate?hub=chat HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nAuthorization: Bearer t\r\n"
         #expect(stage.ask(second + "Content-Length: 0\r\n\r\n", port: port).hasSuffix("\r\n\r\nBearer t"))
         let lines = stage.finish()
         #expect(lines.contains { $0.contains("http://b.example/client/?hub=chat") })

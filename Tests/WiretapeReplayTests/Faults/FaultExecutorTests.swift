@@ -69,7 +69,7 @@ import WiretapeWire
                 var port = NotingPort()
                 FaultExecutor.carryOut(action.verdict, on: &calls, by: &port)
                 switch action.verdict.kind {
-                case .message, .upgrade: #expect(calls.isEmpty, "\(action.text)")
+                case .message, .upgrade, .handshake: #expect(calls.isEmpty, "\(action.text)")
                 case .end(let end): #expect(calls == ["end: \(end.text)"])
                 case .outage: #expect(calls == ["outage"])
                 case .answer, .connection, .session: #expect(calls.count == 1, "\(action.text)")

@@ -3,7 +3,7 @@ the cookies' values, for which a tape has pseudonyms."""
 
 import sys
 
-import requests
+import requests  # type: ignore[import-untyped]
 
 base = sys.argv[1].rstrip("/")
 session = requests.Session()

@@ -169,7 +169,7 @@ extension InterceptedConnection {
             if connection.isServerConnected {
                 connection.server?.halfClose()
             } else {
-                connection.server?.stream?.reset()
+                connection.leaveServer()
             }
             readOn()
             sayGoodbye(at: now)
@@ -222,7 +222,7 @@ extension InterceptedConnection {
             connection.client?.stream?.write(bytes.span)
         }
         connection.client?.halfClose()
-        connection.server?.stream?.reset()
+        connection.leaveServer()
         sayGoodbye(at: now)
     }
 

@@ -113,17 +113,12 @@ extension InterceptedConnection {
         if let fate = live.fate, !fate.effectsBefore.isEmpty {
             mark(.effects(fate.effectsBefore, live, nil, rule: fate.hits[0].name), .toServer, at: now)
         }
-        if connection.server == nil { connection.connectServer() }
+        if connection.server == nil { connection.connectServer(isTunnel: live.kind == .upgrade || http.isConnect) }
         var out = raw
         if live.wantsAnswer || live.kind == .stream || live.kind == .upgrade {
             out = InterceptedConnection.plainly(out, isUpgrade: live.kind == .upgrade)
         }
-        if let asked = http.asked, let leadBack = node.leadBack {
-            out = leadBack.towardsServer(asked, out, at: node)
-        }
-        if !node.options.keepHost {
-            out = HTTPHeadWriter.rewritingHost(out, to: node.dialer.upstream.authority)
-        }
+        out = connection.towardsServer(out, http.asked)
         add(limit.map { Array(out.prefix($0)) } ?? out, .toServer, delay: live.fate?.delay ?? 0, at: now)
     }
 

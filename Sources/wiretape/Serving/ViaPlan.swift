@@ -1,0 +1,13 @@
+internal import WiretapeBytes
+internal import WiretapeWire
+
+extension ViaProxy {
+    /// What `--via` says; nil: upstreams are reached by themselves.
+    static func asked(_ arguments: ParsedArguments) throws(UsageError) -> ViaProxy? {
+        do throws(OptionError) {
+            return try arguments.value("via").map { text throws(OptionError) in try ViaProxy(parsing: text) }
+        } catch {
+            throw arguments.error(error.message)
+        }
+    }
+}
