@@ -4,7 +4,7 @@ import Testing
 /// The pages of docs/guide say what is true: their commands are run as they stand, page by page, each in one shell.
 struct GuidePagesTests {
     @Test(arguments: [
-        ("from-a-bug-report", 10, #""#), ("from-mock-hubs", 8, "2 of 2 sessions played to the end"),
+        ("from-a-bug-report", 9, #""#), ("from-mock-hubs", 7, "2 of 2 sessions played to the end"),
         ("in-ci", 5, "--upstream http://127.0.0.1:"),
         ("other-languages", 2, "expected delays(0s), session 1: met"),
     ])

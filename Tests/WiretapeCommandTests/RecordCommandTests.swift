@@ -115,7 +115,6 @@ import WiretapeWire
         ),
         (["proxy", "--upstream", "http://a", "--control", "x"], "names no port"),
         (["proxy", "--upstream", "http://a", "--upstream-ca", "x", "--insecure-upstream"], "contradict"),
-        (["record", "--upstream", "http://a", "-o", "-"], "a tape on standard output is not built yet"),
         (["recrod"], "unknown command 'recrod'; did you mean 'record'?"),
         (["export"], "'export' is planned and not built yet"),
     ])
