@@ -218,7 +218,7 @@ struct ArchiveTests {
         let socket = entries.first { $0["_webSocketMessages"] != nil }
         #expect(
             socket?["_webSocketMessages"]?.array?.compactMap { $0["data"]?.string } == [
-                "hé", "éend", #"{"a": 1}"#, "AAEC",
+                "hé", "éend", #"{"a":1}"#, "AAEC",
             ])
         #expect(entries.first { $0["_eventSourceMessages"] != nil }?["_eventSourceMessages"]?.array?.count == 1)
         let back = try Result(archive)

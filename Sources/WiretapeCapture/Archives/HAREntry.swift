@@ -170,9 +170,27 @@ struct HAREntry {
         return bytes
     }
 
+    /// The bytes that a text was: in ISO 8859-1 where the type says so, and where it is no type of text: mitmproxy writes such a
+    /// body with a character a byte. UTF-8 else.
+    private static func bytes(of text: String, _ type: MediaType) -> [UInt8] {
+        let charset = type["charset"]?.lowercased() ?? ""
+        let isLatin = ["iso-8859-1", "latin1", "us-ascii"].contains(charset)
+        let isBinary =
+            charset.isEmpty
+            && (type.name == "application/octet-stream"
+                || ["image/", "audio/", "video/", "font/"].contains { type.name.hasPrefix($0) }
+                    && !type.name.hasSuffix("+xml"))
+        guard isLatin || isBinary, text.unicodeScalars.allSatisfy({ $0.value <= 0xff }) else { return Array(text.utf8) }
+        return text.unicodeScalars.map { UInt8($0.value) }
+    }
+
     private mutating func readAnswer(_ head: inout ResponseHead) throws {
         let content = entry["response"]?["content"] ?? .object([])
         var body = try HAREntry.body(content, source, memory)
+        if content["encoding"] == nil, let text = content["text"]?.string, !text.isEmpty {
+            body = HAREntry.bytes(
+                of: text, MediaType(head.headers.first("Content-Type") ?? content["mimeType"]?.string ?? ""))
+        }
         let codings = head.headers.contentCodings
         if !codings.isEmpty {
             if body == nil || codings.names.count > 1 {

@@ -83,7 +83,9 @@ extension HARExchange {
             HARText.string(request.headers.first("Content-Type") ?? "application/octet-stream", into: &out)
             out.append(utf8: #","params":[],"text":"#)
             // A HAR has no place for a request's bytes that are no text: they are among ours.
-            if !JSONEscape.appendString(requestBody.span, into: &out) { out.append(utf8: "\"\",\"comment\":\"binary\"") }
+            if !JSONEscape.appendString(requestBody.span, into: &out) {
+                out.append(utf8: "\"\",\"comment\":\"binary\"")
+            }
             out.append(UInt8(ascii: "}"))
         }
         out.append(utf8: #","headersSize":-1,"bodySize":\#(requestBody.count)}"#)

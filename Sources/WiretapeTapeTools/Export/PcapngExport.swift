@@ -19,6 +19,8 @@ package struct PcapngExport {
         /// Bodies that go on, and whether in chunks.
         var chunked: Set<Body> = []
         var methods: [UInt32: String] = [:]
+        /// Of answers that are encoded on the tape: the capture shows what they mean.
+        var decoders: [UInt32: ContentDecoder] = [:]
         var isOver = false
     }
 
@@ -206,6 +208,7 @@ package struct PcapngExport {
         head.headers = PcapngExport.unframed(head.headers)
         head.headers.removeAll { equalIgnoringCase($0.name, "Sec-WebSocket-Extensions") }
         if head.reason.isEmpty { head.reason = statusText(head.status) }
+        let body = decoded(c, x, &head, body)
         let isBare = interim || head.status < 200 || head.status == 204 || head.status == 304
         let isHead = tracks[c]?.methods[x] == "HEAD"
         var content: [UInt8] = []
@@ -228,8 +231,38 @@ package struct PcapngExport {
         if !interim { tracks[c]?.methods[x] = nil }
     }
 
+    /// Takes the content coding off an answer, or off what comes of it.
+    private mutating func decoded(
+        _ c: UInt32, _ x: UInt32, _ head: inout ResponseHead, _ body: TapeEvent.Body
+    ) -> TapeEvent.Body {
+        let codings = head.headers.contentCodings
+        guard !codings.isEmpty else { return body }
+        switch body {
+        case .none: return body
+        case .whole(let bytes):
+            guard let plain = try? ContentDecoder.whole(bytes, codings, limit: max(16 << 20, 8 * bytes.count)) else {
+                return body
+            }
+            head.headers = head.headers.without(nil)
+            return .whole(plain)
+        case .streamed:
+            guard let decoder = ContentDecoder(codings) else { return body }
+            tracks[c]?.decoders[x] = decoder
+            head.headers = head.headers.without(nil)
+            return body
+        }
+    }
+
     private mutating func chunk(_ c: UInt32, _ x: UInt32, _ direction: Direction, _ bytes: [UInt8], at time: UInt64) {
-        guard !bytes.isEmpty, tracks[c]?.chunked.contains(Body(x: x, direction: direction)) ?? false else { return }
+        guard tracks[c]?.chunked.contains(Body(x: x, direction: direction)) ?? false else { return }
+        var bytes = bytes
+        if direction == .toClient, let decoder = tracks[c]?.decoders[x] {
+            var (plain, used): ([UInt8], Int) = ([], 0)
+            // What is beyond, and what is damaged, is left out: the head says nothing of a coding any more.
+            _ = decoder.feed(bytes.span, used: &used, limit: 16 << 20, into: &plain)
+            bytes = plain
+        }
+        guard !bytes.isEmpty else { return }
         let framed = Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + [0x0d, 0x0a]
         send(c, direction, framed.span, at: time)
     }
@@ -238,6 +271,7 @@ package struct PcapngExport {
         _ c: UInt32, _ x: UInt32, _ direction: Direction, _ trailers: [HeaderField], at time: UInt64
     ) {
         guard tracks[c]?.chunked.remove(Body(x: x, direction: direction)) != nil else { return }
+        if direction == .toClient { tracks[c]?.decoders[x] = nil }
         var bytes = Array("0\r\n".utf8)
         HTTPHeadWriter.append(fields: trailers, into: &bytes)
         send(c, direction, bytes.span, at: time)
