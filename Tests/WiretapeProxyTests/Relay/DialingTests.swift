@@ -128,19 +128,20 @@ import WiretapeWire
         let answer = stage.ask()
         #expect(answer.hasPrefix("HTTP/1.1 502 "))
         let list =
-            "cannot reach http://a.example:80 ([2001:db8::1]:80: connection refused; 10.0.0.1:80: no answer within 10 seconds; "
-            + "10.0.0.2:80: no answer within 10 seconds)"
+            "cannot reach http://a.example:80 ([2001:db8::1]:80: connection refused; 10.0.0.1:80: no answer within 10 s; "
+            + "10.0.0.2:80: no answer within 10 s)"
         #expect(answer.contains(list), "\(answer)")
         #expect(stage.silent.map(\.isReset) == [true, true])
         stage.finish()
     }
 
     @Test func whoLeavesIsNotDialledFor() throws {
-        let all = ["10.0.0.1", "10.0.0.2", "10.0.0.3"]
+        let all = (1...40).map { "10.0.0.\($0)" }
         let stage = try Stage(all, silent: Set(all), serving: [])
         #expect(stage.ask(leavingAfter: 300) == "")
-        #expect(stage.tried.map(\.host) == ["10.0.0.1", "10.0.0.2"])
-        #expect(stage.silent.map(\.isReset) == [true, true])
+        // The client's end is heard a moment later, as it is not read meanwhile; then nobody is tried any more.
+        #expect(stage.tried.count < 10 && stage.tried.map(\.host) == Array(all.prefix(stage.tried.count)))
+        #expect(stage.silent.count { !$0.isReset } == 0)
         stage.finish()
     }
 }

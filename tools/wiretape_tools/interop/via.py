@@ -35,6 +35,8 @@ def case(kind):
         with stage.server(server="aiosignalr") as port, proxy(stage, kind) as (at, passed):
             secure = free_port()
             with program(stage, "leading_tls.py", secure, port, pem, key, ports=[secure]):
+                # At first: pproxy remembers addresses that have logged in.
+                refused(stage, kind, at, f"https://localhost:{secure}", script["ws"], pem)
                 live = {t: stage.observe(f"http://127.0.0.1:{port}/hub", one, "aiosignalr") for t, one in script.items()}
                 upstreams = [("http", f"http://localhost:{port}"), ("https", f"https://localhost:{secure}")]
                 for name, upstream in upstreams:
@@ -52,7 +54,6 @@ def case(kind):
                         raise Failed("the proxy's password is told")
                 if "localhost" not in passed.read_text(errors="replace"):
                     raise Failed(f"the proxy was not asked by name: {passed.read_text(errors='replace')[-500:]}")
-                refused(stage, kind, at, f"https://localhost:{secure}", script["ws"], pem)
         return "http and https, ws and lp, as without the proxy; refused without its password, which is told nowhere"
 
     return play
