@@ -52,6 +52,7 @@ final class RedirectingLoop: Loop {
         var peer: Address? { from ?? inner.peer }
         func write(_ bytes: Span<UInt8>) { inner.write(bytes) }
         func halfClose() { inner.halfClose() }
+        func hand(to handler: any StreamHandler) { inner.hand(to: handler) }
         func reset() { inner.reset() }
     }
 }
