@@ -102,13 +102,17 @@ struct RelayPlan {
             throw arguments.error(
                 "--report \(path): name a file, such as report.html; folders are made by 'wiretape replay'")
         }
-        trust =
-            arguments.has("insecure-upstream")
-            ? .everyone : arguments.value("upstream-ca").map { .systemAnd(file: $0) } ?? .system
-        if arguments.has("insecure-upstream"), arguments.has("upstream-ca") {
+        trust = try Self.trust(arguments)
+        identity = try Self.identity(arguments, isForward: forward != nil)
+    }
+
+    private static func trust(_ arguments: ParsedArguments) throws(UsageError) -> TLSTrust {
+        let file = arguments.value("upstream-ca")
+        guard arguments.has("insecure-upstream") else { return file.map { .systemAnd(file: $0) } ?? .system }
+        guard file == nil else {
             throw arguments.error("--upstream-ca and --insecure-upstream contradict each other")
         }
-        identity = try Self.identity(arguments, isForward: forward != nil)
+        return .everyone
     }
 
     private static func identity(_ arguments: ParsedArguments, isForward: Bool) throws(UsageError) -> TLSFiles? {
