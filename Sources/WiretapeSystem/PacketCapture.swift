@@ -54,6 +54,8 @@
         let create: @convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<CChar>) -> Handle?
         let setNumber: [String: @convention(c) (Handle, Int32) -> Int32]
         let activate: @convention(c) (Handle) -> Int32
+        let setNonBlocking: @convention(c) (Handle, Int32, UnsafeMutablePointer<CChar>) -> Int32
+        let descriptor: @convention(c) (Handle) -> Int32
         let error: @convention(c) (Handle) -> ErrorText?
         let compile: @convention(c) (Handle, UnsafeMutableRawPointer, UnsafePointer<CChar>, Int32, UInt32) -> Int32
         let setFilter: @convention(c) (Handle, UnsafeMutableRawPointer) -> Int32
@@ -96,6 +98,9 @@
             create: try symbol(
                 "pcap_create", (@convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<CChar>) -> Handle?).self),
             setNumber: set, activate: try symbol("pcap_activate", (@convention(c) (Handle) -> Int32).self),
+            setNonBlocking: try symbol(
+                "pcap_setnonblock", (@convention(c) (Handle, Int32, UnsafeMutablePointer<CChar>) -> Int32).self),
+            descriptor: try symbol("pcap_get_selectable_fd", (@convention(c) (Handle) -> Int32).self),
             error: try symbol("pcap_geterr", (@convention(c) (Handle) -> ErrorText?).self),
             compile: try symbol(
                 "pcap_compile",
@@ -118,6 +123,8 @@
     private let library: Library
     private let handle: Handle
     private let isNano: Bool
+    /// What to wait on: libpcap itself waits for ever where nothing comes.
+    private let descriptor: Int32
     /// The number of tcpdump.org's list.
     package let link: UInt32
     private var received = PacketCapture.none
@@ -153,6 +160,8 @@
         }
         self.library = library
         unsafe self.handle = handle
+        _ = unsafe library.setNonBlocking(handle, 1, &text)
+        unsafe descriptor = library.descriptor(handle)
         unsafe link = UInt32(clamping: library.link(handle))
         unsafe isNano = library.precision(handle) == 1
     }
@@ -183,7 +192,12 @@
     package func next() -> Step {
         var head: UnsafeMutableRawPointer?
         var data: UnsafePointer<UInt8>?
-        let outcome = unsafe library.next(handle, &head, &data)
+        var outcome = unsafe library.next(handle, &head, &data)
+        if outcome == 0 {
+            var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            _ = unsafe poll(&waited, 1, 100)
+            outcome = unsafe library.next(handle, &head, &data)
+        }
         switch outcome {
         case 1:
             guard let head = unsafe head, let data = unsafe data else { return .nothing }

@@ -236,7 +236,11 @@ package struct PcapngExport {
         _ c: UInt32, _ x: UInt32, _ head: inout ResponseHead, _ body: TapeEvent.Body
     ) -> TapeEvent.Body {
         let codings = head.headers.contentCodings
-        guard !codings.isEmpty else { return body }
+        guard !codings.isEmpty else {
+            // `none` and `identity` are no codings, and dissectors take them for one.
+            head.headers = head.headers.filter { !equalIgnoringCase($0.name, "Content-Encoding") }
+            return body
+        }
         switch body {
         case .none: return body
         case .whole(let bytes):

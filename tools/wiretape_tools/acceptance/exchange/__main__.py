@@ -242,7 +242,7 @@ def duckdb() -> str:
         raise Failed(f"the page's loop ended with {code}: {err[-300:]}")
     exported = time.monotonic() - begun
     script = (
-        "import duckdb, json, sys\nfor text in json.load(sys.stdin):\n"
+        "import duckdb, json, sys\nduckdb.sql('SET enable_progress_bar = false')\nfor text in json.load(sys.stdin):\n"
         "    result = duckdb.sql(text)\n    rows = [] if result is None else result.fetchall()\n"
         "    print(json.dumps([list(map(str, row)) for row in rows]))\n"
     )
