@@ -116,7 +116,7 @@ import WiretapeWire
         (["proxy", "--upstream", "http://a", "--control", "x"], "names no port"),
         (["proxy", "--upstream", "http://a", "--upstream-ca", "x", "--insecure-upstream"], "contradict"),
         (["recrod"], "unknown command 'recrod'; did you mean 'record'?"),
-        (["export"], "'export' is planned and not built yet"),
+        (["check"], "'check' is planned and not built yet"),
     ])
     func mistakesAreUsageErrors(_ words: [String], _ text: String) throws {
         let run = try Binary.run(Binary.wiretape, words)

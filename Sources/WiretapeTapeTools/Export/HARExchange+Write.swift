@@ -83,7 +83,9 @@ extension HARExchange {
             HARText.string(request.headers.first("Content-Type") ?? "application/octet-stream", into: &out)
             out.append(utf8: #","params":[],"text":"#)
             // A HAR has no place for a request's bytes that are no text: they are among ours.
-            if !JSONEscape.appendString(requestBody.span, into: &out) {
+            // A copy of the reference: a property's span is not let out of a class in release builds.
+            let body = requestBody
+            if !JSONEscape.appendString(body.span, into: &out) {
                 out.append(utf8: "\"\",\"comment\":\"binary\"")
             }
             out.append(UInt8(ascii: "}"))
@@ -150,9 +152,10 @@ extension HARExchange {
         if let plain {
             told(plain.span, at: ended ?? last)
         } else {
+            let body = responseBody
             var from = 0
-            for piece in pieces where piece.end > from && piece.end <= responseBody.count {
-                told(responseBody.span.extracting(from..<piece.end), at: piece.time)
+            for piece in pieces where piece.end > from && piece.end <= body.count {
+                told(body.span.extracting(from..<piece.end), at: piece.time)
                 from = piece.end
             }
         }
