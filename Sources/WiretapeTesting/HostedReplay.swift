@@ -8,6 +8,8 @@ internal import WiretapeProxy
 internal import WiretapeReplay
 internal import WiretapeReport
 internal import WiretapeRuntime
+internal import WiretapeSystem
+internal import WiretapeTape
 internal import WiretapeTLS
 internal import WiretapeWire
 
@@ -66,7 +68,7 @@ final class HostedReplay {
     /// How many messages of a kind somebody was given by ``next(_:_:)``.
     private var given: [String: Int] = [:]
     /// The tape of the run, where reports are wanted.
-    private var actual: ActualTape?
+    private var actual: RunTape?
 
     init(_ engine: ReplayEngine, _ options: ReplayOptions, on loop: UVLoop) {
         self.loop = loop
@@ -88,7 +90,9 @@ final class HostedReplay {
 
     /// Writes what passes to a tape of its own. One that cannot be written is no news of the test.
     func record(to place: ReportPlace, of tape: String, _ upstreams: Upstreams) {
-        actual = try? ActualTape(path: place.tape(), of: tape, upstreams, tool: "WiretapeTesting")
+        actual = try? RunTape(
+            path: place.tape(),
+            TapeHeader(ofRun: tape, upstreams, started: SystemClock.rfc3339(SystemClock.wall), tool: "WiretapeTesting"))
     }
 
     private func passed(_ event: TapeEvent) {

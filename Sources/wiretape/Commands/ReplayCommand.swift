@@ -194,9 +194,13 @@ package struct ReplayCommand: Command {
     }
 
     /// The tape of the run, if it is wanted.
-    private func actualTape(_ upstreams: Upstreams) throws -> ActualTape? {
+    private func actualTape(_ upstreams: Upstreams) throws -> RunTape? {
         try target?.actualTape.map {
-            try ActualTape(path: $0, of: LoadedTape.name(path), upstreams, tool: "wiretape/\(Tool.version)")
+            try RunTape(
+                path: $0,
+                TapeHeader(
+                    ofRun: LoadedTape.name(path), upstreams, started: SystemClock.rfc3339(SystemClock.wall),
+                    tool: "wiretape/\(Tool.version)"))
         }
     }
 
@@ -308,7 +312,7 @@ package struct ReplayCommand: Command {
     }
 
     /// Lets the tape of the run and `--events` hear what passes.
-    private func follow(_ server: ReplayServer, _ actual: ActualTape?, _ events: RunEvents?) {
+    private func follow(_ server: ReplayServer, _ actual: RunTape?, _ events: RunEvents?) {
         guard actual != nil || events != nil else { return }
         server.observe = { event in
             actual?.append(event)

@@ -1,11 +1,9 @@
 package import WiretapeProtocol
-package import WiretapeReplay
 internal import WiretapeSystem
-internal import WiretapeTape
 
-/// The tape of a replay itself: what really passed between the client and us. Plain lines; gathered and written in
+/// The tape of a run itself: what really passed between the client and us. Plain lines; gathered and written in
 /// pieces of 64 KiB.
-package final class ActualTape {
+package final class RunTape {
     private let file: File
     private var packer = MemberPacker()
     private var lines: [UInt8] = []
@@ -13,17 +11,11 @@ package final class ActualTape {
 
     /// - Parameters:
     ///   - path: a file there is written over.
-    ///   - tape: the name of the tape that is played.
-    ///   - tool: what plays it, for the header.
+    ///   - header: its redaction must be `default`, for what is written is redacted.
     /// - Throws: when the file cannot be made.
-    package init(path: String, of tape: String, _ upstreams: Upstreams, tool: String) throws {
+    package init(path: String, _ header: TapeHeader) throws {
         file = try File.creating(path, overwrite: true)
-        let names = upstreams.isForward ? [] : upstreams.names.isEmpty ? ["main"] : upstreams.names
-        packer.appendHeader(
-            TapeHeader(
-                started: SystemClock.rfc3339(SystemClock.wall), tool: tool,
-                mode: upstreams.isForward ? "forward" : "reverse",
-                upstreams: names.map { ($0, "replay:\(tape)") }, redaction: "default"))
+        packer.appendHeader(header)
         packer.redaction = TapeRedaction()
     }
 
