@@ -9,8 +9,8 @@ internal import WiretapeReplay
 internal import WiretapeReport
 internal import WiretapeRuntime
 internal import WiretapeSystem
-internal import WiretapeTape
 internal import WiretapeTLS
+internal import WiretapeTape
 internal import WiretapeWire
 
 /// A replay on the shared loop with what its test has to be told of it: what passed, decoded, and who waits for what. Belongs to

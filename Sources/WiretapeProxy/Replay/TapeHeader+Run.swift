@@ -1,5 +1,5 @@
+package import WiretapeProtocol
 package import WiretapeReplay
-package import WiretapeTape
 
 extension TapeHeader {
     /// The header of the tape of a run.

@@ -99,7 +99,7 @@ package final class TapeRedaction {
             flush(Key(connection: c, direction: direction, carrier: .body(x)), at: t, into: &out)
             out.append(TapeEvent(time: t, connection: c, .end(x: x, direction, trailers: redactor.fields(trailers))))
         case .message(let direction, let opcode, let bytes, let deflated, let fragments):
-            let new = message(bytes, opcode)
+            let new = message(bytes, opcode, of: c, direction, at: t, into: &out)
             out.append(
                 TapeEvent(
                     time: t, connection: c,
@@ -130,9 +130,16 @@ package final class TapeRedaction {
         tellTroubles()
     }
 
-    /// A WebSocket message without its secrets; nil when it has none. Its frames are not those that were sent then.
-    func message(_ bytes: [UInt8], _ opcode: Opcode) -> [UInt8]? {
-        redactor.payload(bytes, isBinary: opcode == .binary)
+    /// A WebSocket message without its secrets; nil when it has none. Its frames are not those that were sent then. What waits
+    /// of a message before it that never ended (its sender broke the rules) is appended first.
+    func message(
+        _ bytes: [UInt8], _ opcode: Opcode, of connection: UInt32, _ direction: Direction, at time: UInt64,
+        into out: inout [TapeEvent]
+    ) -> [UInt8]? {
+        if !streams.isEmpty {
+            flush(Key(connection: connection, direction: direction, carrier: .message), at: time, into: &out)
+        }
+        return redactor.payload(bytes, isBinary: opcode == .binary)
     }
 
     private func body(
@@ -219,7 +226,7 @@ package final class TapeRedaction {
         last: Bool, into out: inout [TapeEvent]
     ) {
         let key = Key(connection: connection, direction: direction, carrier: .message)
-        if n == 0 { drop(key) }
+        if n == 0 { flush(key, at: time, into: &out) }
         var stream = streams[key] ?? Stream(bytes: RedactedStream(of: opcode), opcode: opcode)
         let before = stream.bytes.waiting
         let new: [UInt8]
@@ -367,10 +374,6 @@ package final class TapeRedaction {
         if !isSeen, let mark = unseen(direction, x, connection, coded.headers) {
             out.append(TapeEvent(time: time, connection: connection, .mark(mark)))
         }
-    }
-
-    private func drop(_ key: Key) {
-        if let old = streams.removeValue(forKey: key) { waiting -= old.bytes.waiting }
     }
 
     // MARK: Telling

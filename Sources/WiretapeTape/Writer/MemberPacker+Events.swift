@@ -27,11 +27,17 @@ extension MemberPacker {
         _ time: UInt64, _ connection: UInt32, _ direction: Direction, _ opcode: Opcode, _ payload: Span<UInt8>,
         deflated: Bool = false, fragments: [Int] = []
     ) {
-        if let redaction, let new = redaction.message([UInt8](copying: payload), opcode) {
-            return write(
-                TapeEvent(
-                    time: time, connection: connection,
-                    .message(direction, opcode, new, deflated: deflated, fragments: [])))
+        if let redaction {
+            var before: [TapeEvent] = []
+            let new = redaction.message(
+                [UInt8](copying: payload), opcode, of: connection, direction, at: time, into: &before)
+            for event in before { write(event) }
+            if let new {
+                return write(
+                    TapeEvent(
+                        time: time, connection: connection,
+                        .message(direction, opcode, new, deflated: deflated, fragments: [])))
+            }
         }
         event(time) { time, out in
             TapeLines.message(

@@ -122,6 +122,23 @@ import WiretapeWire
         #expect(!text.contains("long-secret") && text.contains("td_1"))
     }
 
+    /// A message that never ends, since its sender begins another one: what waits of it is written before what comes next, and not
+    /// lost.
+    @Test(arguments: [
+        // A whole message, the beginning of a third one.
+        ([0x81, 0x06] + Array("second".utf8), #""e":"message""#),
+        ([0x01, 0x06] + Array("second".utf8), #""e":"part""#),
+    ])
+    func whatNeverEndsStandsBeforeWhatComesNext(next: [UInt8], kind: String) {
+        let (lines, _) = lines {
+            $0.upgrade()
+            $0.bytes([0x01, 0x05] + Array("first".utf8) + next, .toClient)
+        }
+        let first = lines.firstIndex { $0.contains(#""e":"part""#) && $0.contains("first") }
+        let then = lines.lastIndex { $0.contains(kind) }
+        #expect(first != nil && then != nil && first! < then!, "\(lines.joined(separator: "\n"))")
+    }
+
     /// What cannot be looked at is not kept in silence: it is left out, and the tape and the log say so.
     @Test func whatCannotBeReadIsLeftOutAndTold() {
         let (lines, told) = lines {

@@ -5,8 +5,9 @@ with an end behind them, or nothing at all. The good client asks and is answered
 them by turns: every answer is right, the medians of its p50 and p99 beside them are at most twice those alone, the memory
 stays under 256 MiB, and the tape holds exactly what it said and heard. Exit 1 if one of these does not hold.
 
-Both processes share the machine: beside every round the same questions are asked of the server directly, and what that is
-slower beside the crowd is the machine's, not the program's. Both figures are printed; the ratio that counts is what is left.
+All processes share the machine: every question is followed by one that is asked of the server directly, so that both meet the
+same moments of the machine, and what that is slower beside the crowd is the machine's, not the program's. Both figures are printed;
+the ratio that counts is what is left.
 """
 
 import argparse
@@ -259,20 +260,17 @@ class Good:
         self.reader = frames.FrameReader()
         self.asked = 0
 
-    def ask(self, count):
-        """The times of so many answers, in milliseconds."""
-        times = []
-        for _ in range(count):
-            self.asked += 1
-            began = time.perf_counter()
-            self.socket.sendall(frames.frame(frames.TEXT, b"ask %06d" % self.asked, True))
-            while not (found := list(self.reader.feed(self.hear()))):
-                pass
-            times.append((time.perf_counter() - began) * 1000)
-            if found != [(0x81, b"answer %06d" % self.asked)]:
-                raise Failed(f"question {self.asked} was answered {found}")
-            time.sleep(0.001)
-        return times
+    def ask(self):
+        """The time of one answer, in milliseconds."""
+        self.asked += 1
+        began = time.perf_counter()
+        self.socket.sendall(frames.frame(frames.TEXT, b"ask %06d" % self.asked, True))
+        while not (found := list(self.reader.feed(self.hear()))):
+            pass
+        took = (time.perf_counter() - began) * 1000
+        if found != [(0x81, b"answer %06d" % self.asked)]:
+            raise Failed(f"question {self.asked} was answered {found}")
+        return took
 
     def hear(self):
         try:
@@ -293,6 +291,18 @@ def percentiles(times):
     return statistics.median(times), times[min(len(times) - 1, len(times) * 99 // 100)]
 
 
+def both(good, direct, count):
+    """The percentiles of so many answers through the program, and of as many directly: by turns, so that both meet the same
+    moments of the machine."""
+    through, control = [], []
+    for _ in range(count):
+        through.append(good.ask())
+        time.sleep(0.001)
+        control.append(direct.ask())
+        time.sleep(0.001)
+    return percentiles(through), percentiles(control)
+
+
 def course(program, origin, options, peak):
     """Rounds alone and beside the crowd by turns: what is too slow, in sentences."""
     good, direct = Good(program.port), Good(origin.port)
@@ -300,14 +310,16 @@ def course(program, origin, options, peak):
     beside: list[Any] = []
     control: dict[bool, list[Any]] = {True: [], False: []}
     for _ in range(options.rounds):
-        alone.append(percentiles(good.ask(options.questions)))
-        control[False].append(percentiles(direct.ask(options.questions)))
+        through, directly = both(good, direct, options.questions)
+        alone.append(through)
+        control[False].append(directly)
         with Crowd(program.port, options.sockets, options.rate, options.kinds.split(",")) as crowd:
             if crowd.connected < options.sockets:
                 raise Failed(f"only {crowd.connected} of {options.sockets} hostile sockets were accepted")
             time.sleep(0.5)
-            beside.append(percentiles(good.ask(options.questions)))
-            control[True].append(percentiles(direct.ask(options.questions)))
+            through, directly = both(good, direct, options.questions)
+            beside.append(through)
+            control[True].append(directly)
         time.sleep(0.5)
     good.close()
     direct.close()
@@ -397,7 +409,7 @@ def main():
     parser = argparse.ArgumentParser(prog="tools/acceptance/crowd", description=__doc__)
     parser.add_argument("--sockets", type=int, default=3000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--questions", type=int, default=400, help="for each round")
+    parser.add_argument("--questions", type=int, default=1000, help="for each round")
     parser.add_argument("--rate", type=int, default=1000, help="hostile acts a second, a flood of 20 frames or a bomb each")
     parser.add_argument("--kinds", default=",".join(KINDS), help="of hostile sockets")
     parser.add_argument("--modes", default="record,proxy,replay")
