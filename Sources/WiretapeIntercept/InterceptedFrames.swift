@@ -45,6 +45,8 @@ package struct InterceptedFrames: ~Copyable {
         case message([UInt8])
         /// A piece that went on as it came, and how much has come out of it so far.
         case piece(isLast: Bool, count: Int)
+        /// A close frame that came within a message, of which all that was held has gone before it.
+        case close(InterceptedControl)
     }
 
     private enum Role { case data, control }
@@ -57,7 +59,7 @@ package struct InterceptedFrames: ~Copyable {
         windowBits = deflate?.windowBits(direction) ?? 15
     }
 
-    /// Whether the next call of ``feed(_:from:)`` has something to do without more bytes.
+    /// Whether the next call of ``feed(_:from:)`` has something to do without more bytes: to inflate, or to give a close frame.
     package var owes: Bool { owed != nil }
 
     /// Bytes of what is not whole yet, as they came and without masks.
@@ -75,7 +77,7 @@ package struct InterceptedFrames: ~Copyable {
             rest.append(copying: bytes.extracting(from..<bytes.count))
             return .piece(InterceptedPiece(raw: rest), next: bytes.count)
         }
-        if let owed { return inflate(owed, from) }
+        if let owed { return settle(owed, from) }
         var at = from
         while true {
             switch scanner.scan(bytes, from: at) {
@@ -137,7 +139,13 @@ package struct InterceptedFrames: ~Copyable {
             controlRaw = []
             control = []
         }
-        return .control(InterceptedControl(opcode: header.opcode, payload: control, raw: controlRaw), next: next)
+        let found = InterceptedControl(opcode: header.opcode, payload: control, raw: controlRaw)
+        guard found.opcode == 8, !raw.isEmpty else { return .control(found, next: next) }
+        // The message will never be whole: it goes as it came, where it came.
+        let piece = InterceptedPiece(raw: raw, endsFrame: true)
+        endOfMessage()
+        owed = .close(found)
+        return .piece(piece, next: next)
     }
 
     private mutating func endMessage(_ next: Int) -> InterceptedFound {
@@ -179,12 +187,13 @@ package struct InterceptedFrames: ~Copyable {
         return .piece(piece, next: next)
     }
 
-    /// The next slice.
-    private mutating func inflate(_ owed: Owed, _ next: Int) -> InterceptedFound {
+    /// The next slice, or the close frame.
+    private mutating func settle(_ owed: Owed, _ next: Int) -> InterceptedFound {
         self.owed = nil
         switch owed {
         case .message(let plain): return inflateMessage(plain, next)
         case .piece(let isLast, let count): return inflatePiece(isLast: isLast, count, next)
+        case .close(let control): return .control(control, next: next)
         }
     }
 
@@ -246,7 +255,8 @@ package struct InterceptedFrames: ~Copyable {
     /// The stream has ended: what is held of a message, or of a frame, that will never be whole. Nothing comes after it.
     package mutating func takeRest() -> [UInt8] {
         guard !isLost else { return [] }
-        let rest = raw + controlRaw + scanner.partialHeader
+        let close = if case .close(let control)? = owed { control.raw } else { [UInt8]() }
+        let rest = raw + close + controlRaw + scanner.partialHeader
         isLost = true
         owed = nil
         raw = []

@@ -58,6 +58,42 @@ struct InterceptedFramesTests {
         #expect(messages.map(\.payload.count) == [300] && messages.map(\.raw) == [next])
     }
 
+    /// A close frame within a message: the server has to hear both in the order in which they were said, and what follows, too.
+    @Test(arguments: [1, 3, 1_000]) func aCloseWithinAMessageStaysInItsPlace(cut: Int) {
+        var bytes: [UInt8] = []
+        FrameWriter.append(opcode: 1, fin: false, payload: Array("fragment1".utf8).span, mask: 7, into: &bytes)
+        FrameWriter.append(opcode: 8, fin: true, payload: ([0x03, 0xe8] as [UInt8]).span, mask: 8, into: &bytes)
+        FrameWriter.append(opcode: 0, fin: true, payload: Array("fragment2".utf8).span, mask: 9, into: &bytes)
+        var frames = InterceptedFrames(.toServer)
+        var passed: [UInt8] = []
+        var closes = 0
+        var from = 0
+        while from < bytes.count {
+            let end = min(bytes.count, from + cut)
+            let part = Array(bytes[from..<end])
+            var at = 0
+            reading: while true {
+                switch frames.feed(part.span, from: at) {
+                case .more: break reading
+                case .later(let next): at = next
+                case .piece(let piece, let next):
+                    passed += piece.raw
+                    at = next
+                case .control(let control, let next):
+                    passed += control.raw
+                    closes += control.opcode == 8 ? 1 : 0
+                    at = next
+                case .message(let message, _):
+                    Issue.record("\(message)")
+                    break reading
+                }
+            }
+            from = end
+        }
+        #expect(passed == bytes)
+        #expect(closes == 1)
+    }
+
     /// One that inflates to more than 16 MiB ends what is understood of its direction; its bytes and those behind it go on.
     @Test func aBombThatIsTooLarge() throws {
         let parameters = try #require(Self.deflate)

@@ -141,12 +141,12 @@ struct MessageAssemblerTests {
             var assembler = MessageAssembler(.toServer, listsFragments: listsFragments)
             return assembler.feed(bytes.span, from: 0)
         }
-        guard case .message(.binary, [], deflated: false, let fragments, _) = hear(65_536) else {
-            Issue.record("65,536 frames are a message")
+        guard case .message(.binary, [], deflated: false, let fragments, _) = hear(131_072) else {
+            Issue.record("131,072 frames are a message")
             return
         }
-        #expect(fragments.count == (listsFragments ? 65_536 : 0))
-        #expect(hear(65_537) == .violation(code: 1009, reason: "message of more than 65536 frames"))
+        #expect(fragments.count == (listsFragments ? 131_072 : 0))
+        #expect(hear(131_073) == .violation(code: 1009, reason: "message of more than 131072 frames"))
     }
 
     /// 16 MiB of zeros in 16 KiB.

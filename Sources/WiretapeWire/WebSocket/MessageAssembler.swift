@@ -27,7 +27,7 @@ package struct MessageAssembler: ~Copyable {
     private var control: [UInt8] = []
 
     /// Frames of one message. More are a violation: an empty frame costs its sender six bytes, and us a place in a list.
-    package static let mostFragments = 65_536
+    package static let mostFragments = 131_072
 
     /// - Parameters:
     ///   - direction: `.toServer` reads a client's frames, which must be masked; `.toClient` a server's, which must not be.

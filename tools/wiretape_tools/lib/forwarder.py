@@ -11,10 +11,14 @@ Pair = tuple[socket.socket, socket.socket]
 
 
 class Forwarder:
-    """Accepts on a port of its own and passes bytes on to another one of this machine."""
+    """Accepts on a port of its own and passes bytes on to another one of this machine.
 
-    def __init__(self, target: int) -> None:
+    With `gather`, what comes within so many seconds of a first byte is passed on together.
+    """
+
+    def __init__(self, target: int, gather: float = 0.0) -> None:
         self.target = target
+        self.gather = gather
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
@@ -54,6 +58,10 @@ class Forwarder:
     def pump(self, source: socket.socket, sink: socket.socket, pair: Pair) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
+                if self.gather:
+                    time.sleep(self.gather)
+                    with contextlib.suppress(BlockingIOError):
+                        data += source.recv(65536, socket.MSG_DONTWAIT)
                 sink.sendall(data)
         with self.changing:
             whole = pair in self.pairs
