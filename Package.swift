@@ -122,8 +122,10 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "WiretapeControl", dependencies: ["WiretapeProxy", "WiretapeRecorder", "WiretapeTape"] + runs,
-            // The web page: tools/embed-page writes its files into PageResources.swift.
-            exclude: ["Page"], swiftSettings: settings),
+            // The web page: the plugin puts its files into the program.
+            exclude: ["Page"], swiftSettings: settings, plugins: ["EmbedPage"]),
+        .executableTarget(name: "embed-page", swiftSettings: settings),
+        .plugin(name: "EmbedPage", capability: .buildTool(), dependencies: ["embed-page"]),
         .target(name: "WiretapeSimulation", dependencies: runs, swiftSettings: settings),
         .executableTarget(
             name: "wiretape",

@@ -1,7 +1,8 @@
 internal import WiretapeBytes
 internal import WiretapeWire
 
-/// A file of the web page, as it is served: the files of the folder `Page`, which `tools/embed-page` puts into the program.
+/// A file of the web page, as it is served: the files of the folder `Page`, which the build puts into the program
+/// (`Plugins/EmbedPage`).
 struct PageFile: Sendable {
     let type: String
     let bytes: [UInt8]

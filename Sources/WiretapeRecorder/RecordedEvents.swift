@@ -33,7 +33,7 @@ package final class RecordedEvents: TapSink {
     package var oldestUnwritten: UInt64 { next?.oldestUnwritten ?? .max }
     package var waits: Bool { next?.waits ?? false }
 
-    package func offer(_ batch: consuming [UInt8], loop: Int, oldest: UInt64) -> TapOffer {
+    package func offer(_ batch: consuming [UInt8], loop: Int, oldest: UInt64, isLast: Bool) -> TapOffer {
         guard let next else {
             take(batch, loop: loop)
             batch.removeAll(keepingCapacity: true)
@@ -42,7 +42,7 @@ package final class RecordedEvents: TapSink {
         // The writer's thread empties and gives back what it is handed: what is read here must not share its memory.
         seen.removeAll(keepingCapacity: true)
         seen.append(contentsOf: copy batch)
-        let offer = next.offer(batch, loop: loop, oldest: oldest)
+        let offer = next.offer(batch, loop: loop, oldest: oldest, isLast: isLast)
         switch offer {
         case .taken: take(seen, loop: loop)
         // What has no room comes again; what is dropped has happened all the same.

@@ -94,12 +94,11 @@ package final class Tap {
         if isHeld || owesTick, !isArmed { arm(now) }
     }
 
-    /// Hands over what there is. Called by itself; a shutdown calls it before the writer is finished.
-    package func handOver() {
+    private func handOver(isLast: Bool = false) {
         guard !buffer.isEmpty else { return }
         let batch = buffer
         buffer = []
-        switch sink.offer(batch, loop: index, oldest: oldest) {
+        switch sink.offer(batch, loop: index, oldest: oldest, isLast: isLast) {
         case .taken(let spare):
             buffer = spare
             oldest = .max
@@ -132,12 +131,12 @@ package final class Tap {
         onFailure?()
     }
 
-    /// Hands over the rest and lets go of the timer.
+    /// Hands over the rest, also to a sink that is full, and lets go of the timer.
     package func close() {
         if !buffer.isEmpty || owesTick {
             append(.tick, 0, flags: 0, x: 0, at: loop.now.advanced(by: 10_000_000), Span())
         }
-        handOver()
+        handOver(isLast: true)
         timer?.close()
         timer = nil
     }

@@ -58,12 +58,12 @@ package final class TapeWriter: TapSink, Sendable {
     /// Why nothing is written any more.
     package var failure: TapeError? { shared.gate.withLock { $0.failure } }
 
-    package func offer(_ batch: consuming [UInt8], loop: Int, oldest: UInt64) -> TapOffer {
+    package func offer(_ batch: consuming [UInt8], loop: Int, oldest: UInt64, isLast: Bool) -> TapOffer {
         // The closures may not consume what is captured.
         let batch = batch
         return shared.gate.update { queue in
             if queue.failure != nil { return failed(batch, &queue) }
-            let isFull = queue.bytes > 0 && queue.bytes + batch.count > shared.options.bound
+            let isFull = !isLast && queue.bytes > 0 && queue.bytes + batch.count > shared.options.bound
             if isFull { return full(batch, loop, &queue) }
             if oldest < shared.oldestUnwritten.load(ordering: .relaxed) {
                 shared.oldestUnwritten.store(oldest, ordering: .releasing)

@@ -98,9 +98,9 @@ final class TapeInTheMaking: TapSink, Sendable {
     var oldestUnwritten: UInt64 { writer.oldestUnwritten }
     var waits: Bool { writer.waits }
 
-    func offer(_ batch: consuming [UInt8], loop: Int, oldest: UInt64) -> TapOffer {
+    func offer(_ batch: consuming [UInt8], loop: Int, oldest: UInt64, isLast: Bool) -> TapOffer {
         batches.add(1, ordering: .relaxed)
-        return writer.offer(batch, loop: loop, oldest: oldest)
+        return writer.offer(batch, loop: loop, oldest: oldest, isLast: isLast)
     }
 
     /// Writes all, when nothing is recorded any more.

@@ -15,10 +15,10 @@ import WiretapeWire
     @Test func theProgramHasTheFilesOfTheFolder() throws {
         // The folder within is no file.
         let paths = try FileManager.default.subpathsOfDirectory(atPath: Self.folder.path).filter { $0 != "vendor" }
-        #expect(paths.sorted() == PageResources.files.map(\.path).sorted(), "run tools/embed-page")
+        #expect(paths.sorted() == PageResources.files.map(\.path).sorted())
         for file in PageResources.files {
             let there = try String(contentsOf: Self.folder.appendingPathComponent(file.path), encoding: .utf8)
-            #expect(there == file.text, "\(file.path): run tools/embed-page")
+            #expect(there == file.text, "\(file.path)")
         }
     }
 

@@ -49,6 +49,24 @@ struct TapeWriterTests {
         #expect(texts(reading) == [1: (0..<1000).map { "message \($0)" }])
     }
 
+    /// A full queue takes what is offered last: it was relayed, and nobody offers it again.
+    @Test(arguments: TapeWriterOptions.Overload.allCases) func whatIsOfferedLastHasRoom(
+        _ overload: TapeWriterOptions.Overload
+    ) throws {
+        let sink = TestSink(isOpen: false)
+        let writer = try writer(sink, .init(overload: overload, bound: 4096))
+        let text = String(repeating: "m", count: 3000)
+        while case .taken = writer.offer(TestConsumer.record(1, text), loop: 0, oldest: SystemClock.monotonic) {}
+        let last = TestConsumer.record(2, "the last one")
+        guard case .taken = writer.offer(last, loop: 0, oldest: SystemClock.monotonic, isLast: true) else {
+            Issue.record("not taken")
+            return
+        }
+        sink.open()
+        #expect(writer.finish().failure == nil)
+        #expect(texts(Tapes.read(sink.written))[1]?.contains("the last one") == true)
+    }
+
     /// Several loops offer at once to a queue far smaller than what they have, and wait when it is full.
     @Test func nothingIsLostWhileTrafficWaits() throws {
         let sink = TestSink()

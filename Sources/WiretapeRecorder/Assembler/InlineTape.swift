@@ -21,7 +21,7 @@ package final class InlineTape: TapSink {
     package var oldestUnwritten: UInt64 { .max }
     package var waits: Bool { true }
 
-    package func offer(_ batch: consuming [UInt8], loop: Int, oldest: UInt64) -> TapOffer {
+    package func offer(_ batch: consuming [UInt8], loop: Int, oldest: UInt64, isLast: Bool) -> TapOffer {
         assembler.consume(batch, loop: loop, into: &packer)
         batch.removeAll(keepingCapacity: true)
         return .taken(spare: batch)
