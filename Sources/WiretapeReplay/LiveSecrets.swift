@@ -1,7 +1,7 @@
 internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeProtocol
-internal import WiretapeRedaction
+package import WiretapeRedaction
 internal import WiretapeWire
 
 /// What the pseudonyms of a tape stand for in a run: the live values of its clients. What a client says is read with the
@@ -20,14 +20,17 @@ package struct LiveSecrets: Sendable {
     private var live: [String: [Int: String]] = [:]
     private var known = SecretTable()
     /// Finds what else a client says that nobody should read in a report.
-    private var masker = Redactor(RedactionRules(), first: LiveSecrets.firstForeign)
+    private var masker: Redactor
 
     /// Numbers of secrets that the tape does not have.
     static let firstForeign = 90_001
     /// Clients whose values are kept apart.
     static let mostClients = 4096
 
-    package init() {}
+    /// - Parameter rules: what is a secret besides, of which nothing is told.
+    package init(_ rules: RedactionRules = RedactionRules()) {
+        masker = Redactor(rules, first: LiveSecrets.firstForeign)
+    }
 
     /// Whether the tape has pseudonyms.
     package var isActive: Bool { !variables.isEmpty || !slots.isEmpty }
@@ -55,7 +58,10 @@ package struct LiveSecrets: Sendable {
 
     /// `header authorization` and its value …
     private static func texts(_ head: RequestHead) -> [(slot: String, text: String)] {
-        var texts: [(String, String)] = head.query.map { ("query \($0.name.lowercased())", $0.value) }
+        // A plus in a query is read as a blank, as servers do: so it stands in what they say again.
+        var query = head
+        query.target = head.target.replacing("+", with: "%20")
+        var texts: [(String, String)] = query.query.map { ("query \($0.name.lowercased())", $0.value) }
         for field in head.headers {
             let name = field.name.lowercased()
             guard name == "cookie" else {
@@ -87,7 +93,7 @@ package struct LiveSecrets: Sendable {
     /// A live message as the tape would have it.
     /// - Parameter isRecorded: whether the tape has the message as it is: then nothing in it is a variable.
     mutating func hear(_ message: inout Message, of client: String, isRecorded: (Message) -> Bool) {
-        if message.opcode == .text { _ = masker.text(message.bytes) }
+        _ = masker.payload(message.bytes, isBinary: message.opcode == .binary)
         guard isActive else { return }
         message.meaning = withPseudonyms(message.meaning)
         message.content = withPseudonyms(message.content)
@@ -138,12 +144,14 @@ package struct LiveSecrets: Sendable {
                 "\(encoded(member.name))=\(encoded(member.value.string ?? ""))"
             }
             return Array(items.joined(separator: "&").utf8)
-        case .none, .bytes: return nil
+        case .bytes: return value["text"]?.string.map { Array($0.utf8) }
+        case .none: return nil
         }
     }
 
     private static func encoded(_ text: String) -> String {
         text.replacing("%", with: "%25").replacing("&", with: "%26").replacing("=", with: "%3D")
+            .replacing("+", with: "%2B").replacing("#", with: "%23")
     }
 
     /// Known live values are called by their pseudonyms.
@@ -247,8 +255,11 @@ package struct LiveSecrets: Sendable {
             guard Pseudonym.number(of: capture.value) == nil else { continue }
             let client = live[client] == nil && live.count >= LiveSecrets.mostClients ? "" : client
             live[client, default: [:]][capture.number] = capture.value
-            known.add(Array(capture.value.utf8), capture.number, isSought: true)
-            masker.learn(Array(capture.value.utf8))
+            let spelled = capture.value.replacing(" ", with: "+")
+            for value in spelled == capture.value ? [spelled] : [capture.value, spelled] {
+                known.add(Array(value.utf8), capture.number, isSought: true)
+                masker.learn(Array(value.utf8))
+            }
         }
     }
 

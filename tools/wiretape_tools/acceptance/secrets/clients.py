@@ -86,8 +86,11 @@ class Client:
         ]
         if client == "gql":
             stages = [stages[0] + stages[1]]  # it makes a connection a stage
-        params = {f"field {n}": value for n, secret in enumerate(self.secrets("connection_init")) for value in secret.member().values()}
-        how = {"protocol": protocol, "stages": stages, "headers": self.headers("headers"), "params": params}
+        how = {"protocol": protocol, "stages": stages, "headers": self.headers("headers")}
+        if protocol:
+            # Everything in it is a secret, whatever it is called.
+            opening = enumerate(self.secrets("connection_init"))
+            how["params"] = {f"field {n}": value for n, secret in opening for value in secret.member().values()}
         programs = {"node": ["node", HERE / "client_graphql.js"], "gql": [sys.executable, HERE / "client_gql.py"],
                     "gql-http": [sys.executable, HERE / "client_gql_http.py"], "sse": ["node", HERE / "client_graphql_sse.js"]}  # fmt: skip
         return self.run(*programs[client], f"{url}/graphql?{self.query('query')}", self.script(how))

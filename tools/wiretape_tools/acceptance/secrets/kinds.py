@@ -20,7 +20,7 @@ URLSAFE = ALNUM + "-_"
 RULES = ["header:X-Iban", "header:X-Pin", "query:iban", "query:pin", "regex:acct-[0-9]{12}", "json:pin",
          # Wherever the thirty stand in a message: bodies and texts within texts, calls and answers of SignalR, GraphQL's.
          *(f"json:{pointer}/items/*/iban" for pointer in (
-             "", "/arguments/0", "/result", "/payload/variables/input", "/payload/data/take", "/payload/data/give",
+             "", "/arguments/*", "/result", "/4", "/4/*", "/payload/variables/input", "/payload/data/take", "/payload/data/give",
              "/variables/input", "/data/take", "/data/give", "/payload/payload/variables/input", "/data", "/user_info"))]  # fmt: skip
 ARMOUR = ("PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY")
 
@@ -99,15 +99,15 @@ class Secret:
         v = self.value
         return {
             "bearer": [("access_token", v), ("bearer_token", v), ("auth_token", v)],
-            "jwt": [("state", v), ("note", f"the token {v} of ada"), ("id_token", v)],
-            "service key": [("note", v), ("note", f"use {v} for it"), ("api_key", v)],
+            "jwt": [("state", v), ("note2", f"the token {v} of ada"), ("id_token", v)],
+            "service key": [("note3", v), ("note4", f"use {v} for it"), ("api_key", v)],
             "password": [("password", v), ("authorization", f"Basic {self.basic}"), ("dsn", f"postgres://ada:{v}@db.example.com/app")],
             "session": [("session_token", v), ("csrf_token", v), ("token", v)],
             "signature": [("sig", v), ("X-Amz-Signature", v), ("sharedAccessSignature", v)],
             "oauth": [("refresh_token", v), ("client_secret", v), ("secret", v)],
             "pusher": [("auth_signature", v), ("auth", f"key:{v}"), ("api_secret", v)],
-            "private key": [("private_key", v), ("note", v), ("secret_key", v)],
-            "rule": [("note", f"pay to {v} please"), ("iban", v), ("pin", v)],
+            "private key": [("private_key", v), ("note5", v), ("secret_key", v)],
+            "rule": [("note6", f"pay to {v} please"), ("iban", v), ("pin", v)],
         }[self.kind][self.number]  # fmt: skip
 
     def cookie(self) -> Pair:
