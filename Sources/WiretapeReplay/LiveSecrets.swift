@@ -305,10 +305,25 @@ package struct LiveSecrets: Sendable {
             }
             let new = Array(value.utf8)
             out += bytes[at..<range.lowerBound]
-            out += isJSON ? TextScan.escaped(new) : new
+            out += isJSON ? LiveSecrets.escaped(new, for: range.lowerBound, in: bytes) : new
             at = range.upperBound
         }
         return at == 0 ? nil : out + bytes[at...]
+    }
+
+    /// As a text of JSON has it; in JSON that stands in a text of JSON, once more. The quote before it tells how deep it stands.
+    private static func escaped(_ text: [UInt8], for place: Int, in bytes: [UInt8]) -> [UInt8] {
+        let once = TextScan.escaped(text)
+        guard once != text, let quote = bytes[..<place].lastIndex(of: UInt8(ascii: "\"")) else { return once }
+        var backslashes = 0
+        while quote > backslashes, bytes[quote - 1 - backslashes] == UInt8(ascii: "\\") { backslashes += 1 }
+        var escaped = once
+        var level = 1
+        while level <= backslashes, level < 16 {
+            escaped = TextScan.escaped(escaped)
+            level = 2 * level + 1
+        }
+        return escaped
     }
 
     private func value(_ number: Int, of client: String?) -> String? {

@@ -19,7 +19,6 @@ from typing import Any
 from wiretape_tools.acceptance.secrets import kinds
 from wiretape_tools.acceptance.secrets.clients import Client, Observed
 from wiretape_tools.acceptance.secrets.search import Net, lines
-from wiretape_tools.interop.cells import compare
 from wiretape_tools.interop.peers import Peers
 from wiretape_tools.lib.processes import ROOT, Failed, Program, Wiretape, binary, free_port, run, wait_for_port
 
@@ -28,6 +27,8 @@ SAID_BY_SERVER = ("give", "push", "auth", "answer headers", "answer cookies", "a
 PSEUDONYM = re.compile(
     r"eyJ[\w-]+\.[\w-]+\.dGRf[\w-]*|\b74645f00-0000-4000-8000-\d{12}\b|\b74645f[0-9]{10,}\b|\btd_\d+\b|\b7464\d{5}\b", re.I
 )
+# A private key is a secret as a whole where its name tells, and its inner lines where they do.
+ARMOURED = re.compile(r"-----BEGIN [A-Z ]+-----\n(«[^»]*»)\n-----END [A-Z ]+-----")
 REDACT = [word for rule in kinds.RULES for word in ("--redact", rule)]
 SLOW_TO_SERVER = "delay(3ms) on message[every 2]"
 SLOW_TO_CLIENT = "delay(3ms) on message[every 2, direction=toClient]"
@@ -175,7 +176,7 @@ class Cell:
             for place, secrets in places.items():
                 for secret in secrets:
                     for proper in secret.proper:
-                        for text in {proper, kinds.escaped(proper)}:
+                        for text in {proper, kinds.escaped(proper), json.dumps(proper)[1:-1], json.dumps(proper, ensure_ascii=False)[1:-1]}:
                             spelled[text] = "«" + mark.format(place=place, name=secret.name) + "»"
         longest = sorted(spelled, key=len, reverse=True)
         pattern = re.compile("|".join(map(re.escape, longest)))
@@ -184,7 +185,8 @@ class Cell:
             with contextlib.suppress(ValueError):
                 if text[:1] in ("{", "[") and isinstance(tree := json.loads(text), (dict, list)):
                     return json.dumps(tree_of(tree), sort_keys=True, ensure_ascii=False)
-            return PSEUDONYM.sub("«of the server»", pattern.sub(lambda found: spelled[found[0]], text))
+            marked = PSEUDONYM.sub("«of the server»", pattern.sub(lambda found: spelled[found[0]], text))
+            return ARMOURED.sub(r"\1", marked)
 
         def tree_of(value: Any) -> Any:
             if isinstance(value, str):
@@ -210,7 +212,7 @@ class Cell:
             self.tokens.append(wiretape.token)
             seen = self.play(client, wiretape.ready["urls"])
             wiretape.end()
-        compare(live, self.blind(seen, client), f"recorded ({name})")
+        same(live, self.blind(seen, client), f"recorded ({name})")
         return tape
 
     def replayed(self, tape: pathlib.Path, name: str, turn: str, live: Observed | None, *options: object) -> None:
@@ -230,7 +232,7 @@ class Cell:
                     raise Failed(f"replay ({name}): {failure}\n{wiretape.said()}") from None
             wiretape.end(0 if live is not None else 2)
         if live is not None:
-            compare(live, self.blind(seen, client), f"replayed ({name})")
+            same(live, self.blind(seen, client), f"replayed ({name})")
         report = json.loads((folder / "report/report.json").read_text(encoding="utf-8"))
         if report["verdict"] != ("diverged" if live is None else "pass"):
             raise Failed(f"the report of {name} tells {report['verdict']}")
@@ -325,7 +327,7 @@ class Cell:
             try:
                 told.append(str(action(*arguments) or ""))
             except Failed as failure:
-                problems.append(str(failure))
+                problems.append(str(failure) if len(problems) < 4 else str(failure).splitlines()[0])
 
         step(self.control, raw)
         if self.kind.deflated and b"permessage-deflate" not in b"".join(lines(raw)):
@@ -346,6 +348,16 @@ class Cell:
         if problems:
             raise Failed("; ".join(problems))
         return f"{told[0]}; {told[-1]}; {time.monotonic() - began:.0f} s"
+
+
+def same(live: Observed, seen: Observed, name: str) -> None:
+    """Each chain as it was live; the order between chains is free."""
+    for chain in sorted(live.keys() | seen.keys()):
+        mine, other = "\n".join(live.get(chain, [])), "\n".join(seen.get(chain, []))
+        if mine != other:
+            at = next((n for n, pair in enumerate(zip(mine, other, strict=False)) if pair[0] != pair[1]), min(len(mine), len(other)))
+            around = slice(max(0, at - 80), at + 120)
+            raise Failed(f"{name}: '{chain}' shows\n      {other[around]!r}\n      and live\n      {mine[around]!r}")
 
 
 def masks(secret: kinds.Secret) -> set[str]:

@@ -135,7 +135,10 @@ class Client:
             def ask(name: str, method: str, path: str, **more: Any) -> None:
                 answer = session.request(method, url + path, timeout=20, **more)
                 fields = {n: v for n, v in answer.headers.items() if n.lower() in OWN}
-                told[name] = [json.dumps([answer.status_code, answer.text, sorted(fields.items())], ensure_ascii=False)]
+                text = answer.text
+                if name == "events":
+                    text = json.dumps([json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: ")])
+                told[name] = [json.dumps([answer.status_code, text, sorted(fields.items())], ensure_ascii=False)]
                 session.cookies.clear()
 
             ask("headers", "GET", "/headers", headers=self.headers("plain headers"))
