@@ -264,14 +264,15 @@ extension Redactor {
     private mutating func coded(from start: Int, of name: Int, _ scan: inout TextScan, _ limit: Int) -> Int? {
         guard scan.depth < Redactor.deepest else { return nil }
         let end = scan.itemEnd(start, limit)
-        let raw = scan.bytes[start..<end]
-        let hasPlus = raw.contains(UInt8(ascii: "+"))
-        guard hasPlus || raw.contains(UInt8(ascii: "%")), raw.count >= 8 else { return nil }
+        // What is percent-encoded may come with the next piece.
         if end == scan.bytes.count, !scan.isWhole {
-            guard !scan.keepsPieces, end - name <= Redactor.longestHeld else { return nil }
+            guard !scan.keepsPieces, end > start, end - name <= Redactor.longestHeld else { return nil }
             scan.hold(from: name)
             return limit
         }
+        let raw = scan.bytes[start..<end]
+        let hasPlus = raw.contains(UInt8(ascii: "+"))
+        guard hasPlus || raw.contains(UInt8(ascii: "%")), raw.count >= 8 else { return nil }
         let plain = percentDecoded(String(decoding: raw, as: UTF8.self).replacing("+", with: "%20"))
         guard let new = text(Array(plain.utf8), depth: scan.depth + 1) else { return nil }
         scan.edit(start..<end, Redactor.percentEncoded(new, blank: hasPlus ? "+" : "%20"))

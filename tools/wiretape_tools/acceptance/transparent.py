@@ -50,7 +50,7 @@ const talk = path => new Promise(done => {
 (async () => { say(await (await fetch("/asked")).text()); await listen("/events"); await talk("/page-talk"); say("done"); })();
 </script>"""
 OWN = {b"/page": (b"text/html", PAGE), b"/events": (b"text/event-stream", b"".join(b"data: event %d\n\n" % n for n in range(3)))}
-# node asks for a text over TLS and talks on a WebSocket: argv ADDRESS, NAME, the frame that it says. Node 20 has no WebSocket of its own.
+# node asks for a text over TLS and talks on a WebSocket, which node 20 has not: argv ADDRESS, NAME, the frame that it says.
 NODE = """
 const https = require("https");
 const [address, servername, frame] = process.argv.slice(1);
@@ -79,8 +79,8 @@ def answer(connection):
     with contextlib.suppress(OSError, Failed, ssl.SSLError):
         head, rest = read_head(connection)
         if b"pgrade: websocket" not in head:
-            first = head.split(b"\r\n")[0]
-            kind, body = OWN.get(first.split(b" ")[1], (b"text/plain", first))
+            line = head.split(b"\r\n")[0]
+            kind, body = OWN.get(line.split(b" ")[1], (b"text/plain", line))
             fields = b"Content-Type: %s\r\nContent-Length: %d\r\nConnection: close" % (kind, len(body))
             connection.sendall(b"HTTP/1.1 200 OK\r\n%s\r\n\r\n%s" % (fields, body))
             return connection.close()

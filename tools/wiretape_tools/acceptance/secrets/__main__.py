@@ -13,31 +13,36 @@ Exit 1 if something does not hold; a cell whose client is not here says so and i
 import argparse
 import concurrent.futures
 import sys
+from collections.abc import Callable
 
 from wiretape_tools.acceptance.secrets.cells import WORK, Cell, Kind
+from wiretape_tools.acceptance.secrets.clients import Client, Observed
 from wiretape_tools.interop.peers import Peers
 from wiretape_tools.lib.processes import ROOT, Failed, binary, fail, run
 
 NPM = ("npm",)
+
+
+def plays(method: str, *how: str) -> Callable[[Client, str], Observed]:
+    return lambda client, url: getattr(client, method)(url, *how)
+
+
+SIGNALR = (("json", "ws"), ("json", "sse"), ("json", "lp"), ("messagepack", "ws"), ("messagepack", "lp"))
 CELLS = [
     *(Kind(f"signalr, signalr-js, {protocol} over {transport}", "signalr",
-           lambda client, url, p=protocol, t=transport: client.signalr(url, "signalr-js", p, t), NPM, transport == "ws")
-      for protocol, transport in (("json", "ws"), ("json", "sse"), ("json", "lp"), ("messagepack", "ws"), ("messagepack", "lp"))),
-    *(Kind(f"signalr, pysignalr, {protocol} over ws", "signalr",
-           lambda client, url, p=protocol: client.signalr(url, "pysignalr", p, "ws"), (), True)
+           plays("signalr", "signalr-js", protocol, transport), NPM, transport == "ws") for protocol, transport in SIGNALR),
+    *(Kind(f"signalr, pysignalr, {protocol} over ws", "signalr", plays("signalr", "pysignalr", protocol, "ws"), (), True)
       for protocol in ("json", "messagepack")),
-    Kind("graphql, graphql-ws", "graphql", lambda client, url: client.graphql(url, "node", "graphql-transport-ws"), NPM, True),
-    Kind("graphql, subscriptions-transport-ws", "graphql", lambda client, url: client.graphql(url, "node", "graphql-ws"), NPM, True),
-    Kind("graphql, gql over ws", "graphql", lambda client, url: client.graphql(url, "gql", "graphql-transport-ws"), (), True),
-    Kind("graphql, gql by multipart", "graphql", lambda client, url: client.graphql(url, "gql-http", "")),
-    Kind("graphql, graphql-sse", "graphql", lambda client, url: client.graphql(url, "sse", ""), NPM),
-    *(Kind(f"eventflit, pusher-js by {transport}", "eventflit",
-           lambda client, url, t=transport: client.eventflit(url, "pusher-js", t), NPM, transport == "ws")
+    Kind("graphql, graphql-ws", "graphql", plays("graphql", "node", "graphql-transport-ws"), NPM, True),
+    Kind("graphql, subscriptions-transport-ws", "graphql", plays("graphql", "node", "graphql-ws"), NPM, True),
+    Kind("graphql, gql over ws", "graphql", plays("graphql", "gql", "graphql-transport-ws"), (), True),
+    Kind("graphql, gql by multipart", "graphql", plays("graphql", "gql-http", "")),
+    Kind("graphql, graphql-sse", "graphql", plays("graphql", "sse", ""), NPM),
+    *(Kind(f"eventflit, pusher-js by {transport}", "eventflit", plays("eventflit", "pusher-js", transport), NPM)
       for transport in ("ws", "xhr_streaming", "xhr_polling")),
-    Kind("eventflit, Pysher", "eventflit", lambda client, url: client.eventflit(url, "pysher", "")),
-    Kind("eventflit, eventflit client", "eventflit", lambda client, url: client.eventflit(url, "eventflit", ""), (), True),
-    *(Kind(f"atmosphere, {transport}", "atmosphere", lambda client, url, t=transport: client.atmosphere(url, t))
-      for transport in ("ws", "sse", "stream", "lp")),
+    Kind("eventflit, Pysher", "eventflit", plays("eventflit", "pysher", "")),
+    Kind("eventflit, eventflit client", "eventflit", plays("eventflit", "eventflit", ""), (), True),
+    *(Kind(f"atmosphere, {transport}", "atmosphere", plays("atmosphere", transport)) for transport in ("ws", "sse", "stream", "lp")),
 ]  # fmt: skip
 
 
@@ -52,7 +57,7 @@ def recordings() -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tools/acceptance/secrets", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--cells", default="", metavar="TEXT", help="those whose names have it; recordings for what lies in recordings/")
+    parser.add_argument("--cells", default="", metavar="TEXT", help="those whose names have it")
     parser.add_argument("--jobs", type=int, default=2, help="cells at a time")
     options = parser.parse_args()
     WORK.mkdir(parents=True, exist_ok=True)

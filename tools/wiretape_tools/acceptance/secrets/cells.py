@@ -80,11 +80,13 @@ class Watched(Wiretape):
 
     def ask_all(self) -> None:
         """Every route that can be looked at, and what waiting in vain is told."""
-        paths = [path for path, methods in json.loads((ROOT / "docs/openapi.json").read_text())["paths"].items() if "get" in methods]
+        every = json.loads((ROOT / "docs/openapi.json").read_text())["paths"]
+        paths = [path for path, methods in every.items() if "get" in methods]
         asked: list[tuple[str, Any]] = []
         for path in paths:
             if path not in ("/v1/events", "/page/{file}"):
-                asked += [(path.replace("{id}", str(n)).replace("{name}", "none"), None) for n in ((1, 2, 3) if "{id}" in path else (1,))]
+                numbers = (1, 2, 3) if "{id}" in path else (1,)
+                asked += [(path.replace("{id}", str(n)).replace("{name}", "none"), None) for n in numbers]
         asked += [(f"/v1/report?format={kind}", None) for kind in ("json", "text", "junit", "html")]
         asked += [("/v1/messages?where=message%5B1..9%5D", None), ("/v1/wait", {"for": "nothing-of-that-name", "timeout": "1ms"})]
         with open(self.folder / "api.txt", "wb") as file:
@@ -170,13 +172,14 @@ class Cell:
     # What was seen, with each secret called by its place
 
     def blind(self, seen: Observed, client: Client) -> Observed:
-        """A secret of the client becomes its place and number, one of the server, or its pseudonym, one mark."""
+        """A secret of the client becomes its place and number, one of the server, or its pseudonym, a mark."""
         spelled: dict[str, str] = {}
         for places, mark in ((client.places, "{place} {name}"), (self.server, "of the server")):
             for place, secrets in places.items():
                 for secret in secrets:
                     for proper in secret.proper:
-                        for text in {proper, kinds.escaped(proper), json.dumps(proper)[1:-1], json.dumps(proper, ensure_ascii=False)[1:-1]}:
+                        in_json = [json.dumps(proper, ensure_ascii=exact)[1:-1] for exact in (True, False)]
+                        for text in {proper, kinds.escaped(proper), *in_json}:
                             spelled[text] = "«" + mark.format(place=place, name=secret.name) + "»"
         longest = sorted(spelled, key=len, reverse=True)
         pattern = re.compile("|".join(map(re.escape, longest)))
@@ -197,7 +200,10 @@ class Cell:
                 return {name: tree_of(one) for name, one in value.items()}
             return text_of(str(value)) if type(value) is int and value > 99_999_999 else value
 
-        return {chain: [json.dumps(tree_of(json.loads(line)), sort_keys=True, ensure_ascii=False) for line in seen[chain]] for chain in seen}
+        def line_of(line: str) -> str:
+            return json.dumps(tree_of(json.loads(line)), sort_keys=True, ensure_ascii=False)
+
+        return {chain: [line_of(line) for line in told] for chain, told in seen.items()}
 
     # The runs
 
@@ -319,7 +325,8 @@ class Cell:
             raw = self.recorded(urls, "raw", live, "--redact", "off", watched=False)
             plain = self.recorded(urls, "plain", live, *REDACT, watched=False)
             watched = self.recorded(urls, "watched", live, *REDACT, "--report", self.out / "watched.html", watched=True)
-            ruled = self.recorded(urls, "ruled", live, *REDACT, "--report", self.out / "ruled.xml", "--fault", SLOW_TO_SERVER, watched=True)
+            slow = ["--report", self.out / "ruled.xml", "--fault", SLOW_TO_SERVER]
+            ruled = self.recorded(urls, "ruled", live, *REDACT, *slow, watched=True)
         told: list[str] = []
         problems: list[str] = []
 

@@ -30,12 +30,15 @@ class Client:
     def secrets(self, place: str) -> list[kinds.Secret]:
         return self.places.setdefault(place, kinds.planted(f"{self.cell}, {place}, {self.turn}"))
 
-    def headers(self, place: str, *, token: bool = True) -> dict[str, str]:
-        """Thirty fields and thirty cookies; without the token where the client's own factory gives it."""
+    def headers(self, place: str, *, token: bool = True, cookies: bool = True) -> dict[str, str]:
+        """Thirty fields and thirty cookies; without the token where the client's own factory gives it, without cookies where it sets
+        none."""
         pairs = dict(secret.header() for secret in self.secrets(place))
         if not token:
             pairs.pop("Authorization")
-        return {**pairs, "Cookie": "; ".join("=".join(secret.cookie()) for secret in self.secrets(place + " cookies"))}
+        if cookies:
+            pairs["Cookie"] = "; ".join("=".join(secret.cookie()) for secret in self.secrets(place + " cookies"))
+        return pairs
 
     def token(self, place: str) -> str:
         return self.secrets(place)[0].value
@@ -80,19 +83,20 @@ class Client:
         return self.run(*words, f"{url}/hub?{self.query('query')}", script)
 
     def graphql(self, url: str, client: str, protocol: str) -> Observed:
-        stages = [
+        stages: list[list[dict[str, Any]]] = [
             [{"chain": "take", "query": TAKE, "operationName": "Take", "variables": {"input": self.items("message")}}],
             [{"chain": "give", "query": GIVE, "operationName": "Give"}],
         ]
         if client == "gql":
-            stages = [stages[0] + stages[1]]  # it makes a connection a stage
-        how = {"protocol": protocol, "stages": stages, "headers": self.headers("headers")}
+            stages = [[*stages[0], *stages[1]]]  # it makes a connection a stage
+        how: dict[str, Any] = {"protocol": protocol, "stages": stages, "headers": self.headers("headers")}
         if protocol:
             # Everything in it is a secret, whatever it is called.
             opening = enumerate(self.secrets("connection_init"))
             how["params"] = {f"field {n}": value for n, secret in opening for value in secret.member().values()}
         programs = {"node": ["node", HERE / "client_graphql.js"], "gql": [sys.executable, HERE / "client_gql.py"],
-                    "gql-http": [sys.executable, HERE / "client_gql_http.py"], "sse": ["node", HERE / "client_graphql_sse.js"]}  # fmt: skip
+                    "gql-http": [sys.executable, HERE / "client_gql_http.py"],
+                    "sse": ["node", HERE / "client_graphql_sse.js"]}  # fmt: skip
         return self.run(*programs[client], f"{url}/graphql?{self.query('query')}", self.script(how))
 
     def eventflit(self, url: str, client: str, transport: str) -> Observed:
@@ -109,7 +113,7 @@ class Client:
         how: dict[str, Any] = {"user": "ada", "endpoint": True, "steps": steps}
         if client == "pusher-js":
             # Its own fields of the authorisation's request, and its form.
-            how["headers"] = self.headers("headers")
+            how["headers"] = self.headers("headers", cookies=False)
             how["params"] = dict(secret.item() for secret in self.secrets("form"))
         script = self.script(how)
         if client == "pusher-js":

@@ -121,7 +121,8 @@ class Secret:
             "bearer": [{"accessToken": v}, {"note": f"Authorization: Bearer {v}"}, {"authorization": f"Bearer {v}"}],
             "jwt": [{"note": f"the token {v} of ada"}, {"jwt": v}, {"deep": [[{"er": v}]]}],
             "service key": [{"note": f"use {v} for it"}, {"note": v}, {"api_key": v}],
-            "password": [{"password": v}, {"note": f"log in with Basic {self.basic}"}, {"dsn": f"postgres://ada:{v}@db.example.com/app"}],
+            "password": [{"password": v}, {"note": f"log in with Basic {self.basic}"},
+                         {"dsn": f"postgres://ada:{v}@db.example.com/app"}],
             "session": [{"sessionToken": v}, {"csrf_token": v}, {"token": v}],
             "signature": [{"sig": v}, {"sharedAccessSignature": v}, {"link": f"https://blob.example.com/a?se=2026&sig={escaped(v)}"}],
             "oauth": [{"refresh_token": v}, {"client-secret": v}, {"inner": json.dumps({"refresh_token": v})}],
@@ -140,7 +141,7 @@ def made(random: random.Random, kind: str, n: int) -> str:
         return word(40 + n, URLSAFE[:-2]) + "9a"
     if kind == "jwt":
         # The times come first: they stay as they are, and nothing else does.
-        claims = {"iat": 1795000000, "exp": 1795003600 + n, "jti": word(24), "email": f"{word(10 + 3 * n)}@example.com", "role": "admin"}
+        claims = {"iat": 1795000000, "exp": 1795003600 + n, "jti": word(24), "email": f"{word(10 + 3 * n)}@example.com"}
         head = {"alg": ("HS256", "RS256", "ES256")[n], "typ": "JWT", "kid": word(8)}
         signature = random.randbytes((32, 256, 64)[n])
         return ".".join([*(url64(json.dumps(part, separators=(",", ":")).encode()) for part in (head, claims)), url64(signature)])

@@ -30,8 +30,9 @@ def alignments(atom: bytes) -> Iterator[bytes]:
 def spellings(atom: str) -> set[bytes]:
     """An atom raw, and in JSON, in queries, in pages, in hexadecimal digits and in base64."""
     quoted = urllib.parse.quote(atom, safe="")
-    plain = {atom, quoted, re.sub("%..", lambda code: code[0].lower(), quoted), urllib.parse.quote(atom), urllib.parse.quote_plus(atom),
-             html.escape(atom), html.escape(atom, quote=False), html.escape(json.dumps(atom)[1:-1])}  # fmt: skip
+    small = re.sub("%..", lambda code: code[0].lower(), quoted)
+    plain = {atom, quoted, small, urllib.parse.quote(atom), urllib.parse.quote_plus(atom), html.escape(atom)}
+    plain |= {html.escape(atom, quote=False), html.escape(json.dumps(atom)[1:-1])}
     for exact in (True, False):
         once = json.dumps(atom, ensure_ascii=exact)[1:-1]
         plain |= {once, json.dumps(once, ensure_ascii=exact)[1:-1], once.replace("/", "\\/")}
@@ -69,7 +70,7 @@ class Net:
 
 
 def pieces(data: bytes) -> Iterator[bytes]:
-    """The bytes, and what can be unpacked of them: gzip, JSON's texts, base64, MessagePack, bodies in codings, entities. None twice."""
+    """The bytes, and what can be unpacked of them: gzip, JSON's texts, base64, MessagePack, codings, entities. None twice."""
     if data[:2] == b"\x1f\x8b":
         import io
 
@@ -141,7 +142,7 @@ def unpacked(value: str, texts: list[str], depth: int) -> Iterator[bytes]:
 
 def packed(data: bytes) -> Iterator[Any]:
     """The values of MessagePack behind their lengths, as SignalR sends them."""
-    import msgpack  # type: ignore[import-untyped]
+    import msgpack
 
     at = 0
     with contextlib.suppress(Exception):

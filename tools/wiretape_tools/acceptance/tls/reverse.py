@@ -1,5 +1,6 @@
-"""Real clients that know nothing but the address of a listener with TLS: curl, Python's, node, a browser, Swift's URLSession. Each sees
-the same of the server itself, recorded, and of the tape when the server is gone, over TLS and plain; without the authority nothing."""
+"""Real clients that know nothing but the address of a listener with TLS: curl, Python's, node, a browser, Swift's URLSession.
+Each sees the same of the server itself, recorded, and of the tape when the server is gone, over TLS and plain; without the
+authority nothing."""
 
 import os
 import pathlib
@@ -145,4 +146,4 @@ def reverse(_: object) -> str:
     if not told:
         raise Skipped("; ".join(absent))
     left = f"; NOT LOOKED AT: {', '.join(absent)}" if absent else ""
-    return f"lines seen the same directly, recorded, replayed over TLS and plain, and refused without the authority: {', '.join(told)}{left}"
+    return f"lines the same directly, recorded, replayed over TLS and plain, refused without the authority: {', '.join(told)}{left}"
