@@ -135,6 +135,9 @@ package enum PackedTexts {
 
     // MARK: SignalR's framing
 
+    /// The answer to SignalR's handshake, which is JSON in front of MessagePack, too.
+    package static let handshake = Array("{}\u{1e}".utf8)
+
     /// What bytes begin with.
     package enum Framing: Hashable {
         /// A message of SignalR's: a length and an array.
@@ -146,27 +149,16 @@ package enum PackedTexts {
 
     /// - Parameter mayBeText: a single letter is no length.
     package static func framing(_ bytes: [UInt8], mayBeText: Bool) -> Framing {
+        if mayBeText, bytes.count == 1, (0x20...0x7e).contains(bytes[0]) { return .other }
         var at = 0
-        if bytes.first == UInt8(ascii: "{") {
-            guard let end = bytes.firstIndex(of: 0x1e) else { return "{}".utf8.starts(with: bytes) ? .unknown : .other }
-            at = end + 1
-        } else if mayBeText, bytes.count == 1, (0x20...0x7e).contains(bytes[0]) {
-            return .other
-        }
         guard let length = length(bytes, &at) else { return bytes.count - at < 5 ? .unknown : .other }
         guard at < bytes.count else { return .unknown }
         return length > 0 && (0x90...0x9f).contains(bytes[at]) ? .messages : .other
     }
 
-    /// Where the message ends that begins at `start`; nil when it is not whole, or none. The answer to a handshake before it is
-    /// part of it.
+    /// Where the message ends that begins at `start`; nil when it is not whole, or none.
     package static func messageEnd(_ bytes: [UInt8], _ start: Int) -> Int? {
-        guard start < bytes.count else { return nil }
         var at = start
-        if bytes[start] == UInt8(ascii: "{") {
-            guard let end = bytes[start...].firstIndex(of: 0x1e) else { return nil }
-            at = end + 1
-        }
         guard let length = length(bytes, &at), length > 0, length <= bytes.count - at,
             (0x90...0x9f).contains(bytes[at])
         else { return nil }

@@ -94,6 +94,14 @@ extension Redactor {
             stream.mode = Redactor.mayBePacked(bytes) ? .gathering(isBinary: true) : .bytes
         }
         if case .maybeFramed = stream.mode {
+            if bytes.starts(with: PackedTexts.handshake) {
+                quote += PackedTexts.handshake
+                bytes.removeFirst(PackedTexts.handshake.count)
+                guard !bytes.isEmpty else { return quote }
+            } else if PackedTexts.handshake.starts(with: bytes), !isLast {
+                stream.held = bytes
+                return quote
+            }
             switch PackedTexts.framing(bytes, mayBeText: true) {
             case .other: stream.mode = .text
             case .messages: stream.mode = .framed
@@ -105,7 +113,7 @@ extension Redactor {
         }
         switch stream.mode {
         case .withheld: return []
-        case .framed: return messages(bytes, of: &stream, isLast: isLast)
+        case .framed: return quote + messages(bytes, of: &stream, isLast: isLast)
         case .gathering(let isBinary):
             if isLast { return payload(bytes, isBinary: isBinary) ?? bytes }
             guard bytes.count <= Redactor.longestUnit else {

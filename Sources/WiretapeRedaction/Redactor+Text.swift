@@ -193,7 +193,11 @@ extension Redactor {
         let isToken =
             word.starts(with: "eyJ".utf8) || "eyJ".utf8.starts(with: word) || Keys.mayBegin(word)
             || word.contains { $0 == UInt8(ascii: ".") } && word.count > 3 && contains("eyJ", in: word)
-        let isName = scan.keepsPieces ? rules.redacts(item: scan.bytes[name]) : rules.mayBegin(name: scan.bytes[name])
+        // `name="pin"` of a part of a form is one, too.
+        let isName =
+            scan.keepsPieces
+            ? rules.redacts(item: scan.bytes[name])
+            : rules.mayBegin(name: scan.bytes[name]) || "name".utf8.starts(with: scan.bytes[name])
         guard range.count <= Redactor.longestHeld, isToken && (!scan.keepsPieces || word.count > 2) || isName else {
             return false
         }
@@ -234,7 +238,13 @@ extension Redactor {
         let name = nameRange(before: word.upperBound, from: word.lowerBound, scan)
         let start = word.upperBound + 1
         let isQuoted = start < limit && scan.bytes[start] == UInt8(ascii: "\"")
-        if isQuoted, scan.bytes[name].elementsEqual("name".utf8) { return formPart(word.upperBound, &scan, limit) }
+        if scan.bytes[name].elementsEqual("name".utf8) {
+            if isQuoted { return formPart(word.upperBound, &scan, limit) }
+            if start == scan.bytes.count, !scan.isWhole, !scan.keepsPieces {
+                scan.hold(from: name.lowerBound)
+                return limit
+            }
+        }
         guard rules.redacts(item: scan.bytes[name]), !scan.isKept(name.lowerBound) else {
             if word.count >= 20 { _ = token(word, &scan) }
             return coded(from: start, of: name.lowerBound, &scan, limit) ?? start
@@ -294,9 +304,13 @@ extension Redactor {
 
     /// The part of a form whose name ends here: `name="pin"` CR LF CR LF value CR LF `--boundary`.
     private mutating func formPart(_ equals: Int, _ scan: inout TextScan, _ limit: Int) -> Int {
-        guard case .at(let close) = scan.closing(equals + 2, min(limit, equals + 64)),
-            rules.redacts(item: scan.bytes[equals + 2..<close])
-        else { return equals + 1 }
+        guard case .at(let close) = scan.closing(equals + 2, min(limit, equals + 64)) else {
+            if !scan.isWhole, !scan.keepsPieces, limit == scan.bytes.count, limit - equals < 64 {
+                scan.hold(from: equals - 4)
+            }
+            return equals + 1
+        }
+        guard rules.redacts(item: scan.bytes[equals + 2..<close]) else { return equals + 1 }
         let reach = scan.bytes[close..<min(limit, close + 1024)]
         guard let blank = position(of: "\r\n\r\n", in: reach) else {
             if !scan.isWhole, reach.endIndex == scan.bytes.count { scan.hold(from: equals - 4) }

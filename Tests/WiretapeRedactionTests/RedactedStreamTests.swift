@@ -8,6 +8,8 @@ import WiretapeRedaction
         "data: {\"token\":\"s3cr3t-99\",\"x\":\"\(jwt)\"}\n\n: c\n\ndata: Bearer abcdefgh12 end\n\n",
         "{\"a\":\"one\",\n \"password\" : \"p w\",\"n\":1}\n{\"apiKey\":12345678}\n",
         "user=ada&access_token=abc%2B99&sig=zz\n", "x \(jwt) y ghp_abcdefghijklmnopqrstuvwxyz0123456789 z\n",
+        "--b\r\nContent-Disposition: form-data; name=\"pin\"; x\r\n\r\n1\r\n--b\r\nContent-Disposition: form-data; "
+            + "name=\"api_secret\"\r\n\r\nabc-def-99\r\n--b--\r\n",
         "dsn=postgres%3A%2F%2Fada%3Apw-123%40db%2Fapp&q=1&note=use+ghp_abcdefghijklmnopqrstuvwxyz0123456789+for+it\n",
         "{\"data\":\"{\\\"auth\\\":\\\"abcdef99\\\"}\"} s3cr3t-99 abcdef99\n",
     ]

@@ -63,8 +63,9 @@ final class Stream: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         defer { changed.unlock() }
         let limit = Date(timeIntervalSinceNow: 20)
         while true {
-            let events = text.replacingOccurrences(of: "\r\n", with: "\n").components(separatedBy: "\n\n").dropLast()
-            let data = events.filter { $0.hasPrefix("data:") }.map { $0.dropFirst(5).drop { $0 == " " } }
+            // Whole lines; there are comments between the events.
+            let lines = text.replacingOccurrences(of: "\r\n", with: "\n").components(separatedBy: "\n").dropLast()
+            let data = lines.filter { $0.hasPrefix("data:") }.map { $0.dropFirst(5).drop { $0 == " " } }
             if let found = messages(data.joined()).first(where: { $0.contains(sought) }) { return found }
             if !changed.wait(until: limit) { fail("the stream has \(text)") }
         }

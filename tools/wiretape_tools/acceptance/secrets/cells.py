@@ -179,7 +179,7 @@ class Cell:
                 for secret in secrets:
                     for proper in secret.proper:
                         in_json = [json.dumps(proper, ensure_ascii=exact)[1:-1] for exact in (True, False)]
-                        for text in {proper, kinds.escaped(proper), *in_json}:
+                        for text in {proper, kinds.escaped(proper), f"sha256={proper}", *in_json}:
                             spelled[text] = "«" + mark.format(place=place, name=secret.name) + "»"
         longest = sorted(spelled, key=len, reverse=True)
         pattern = re.compile("|".join(map(re.escape, longest)))
@@ -334,7 +334,8 @@ class Cell:
             try:
                 told.append(str(action(*arguments) or ""))
             except Failed as failure:
-                problems.append(str(failure) if len(problems) < 4 else str(failure).splitlines()[0])
+                text = str(failure)
+                problems.append(text if text.startswith("leaks") or not problems else text.splitlines()[0])
 
         step(self.control, raw)
         if self.kind.deflated and b"permessage-deflate" not in b"".join(lines(raw)):

@@ -54,7 +54,7 @@ def everywhere(name: str, seen: Seen, upstream: str, server_pem: pathlib.Path, a
         return f"{'https' if run.url.startswith('https') else 'http'}://localhost:{run.port}"
 
     live = seen(upstream, server_pem)
-    if "rror" in live or len(live.splitlines()) < (1 if name == "chromium" else 3):
+    if "rror" in live or len(live) < 60:
         raise Failed(f"{name}: directly it saw\n{live}")
 
     def same(got: str, what: str, run: Wiretape) -> None:
@@ -76,7 +76,7 @@ def everywhere(name: str, seen: Seen, upstream: str, server_pem: pathlib.Path, a
             same(seen(at(player), pem), f"replayed {what}", player)
             if (code := player.stop()) != 0:
                 raise Failed(f"{name}: replay {what} ended with {code}: {player.said()}")
-    return f"{name} {len(live.split(' | ') if name == 'chromium' else live.splitlines())}"
+    return f"{name} {len(live.replace(' | ', chr(10)).splitlines())}"
 
 
 def urlsession(server_pem: pathlib.Path, key: pathlib.Path, authority: Authority) -> str:
@@ -106,6 +106,8 @@ def urlsession(server_pem: pathlib.Path, key: pathlib.Path, authority: Authority
             wait_for_port(secure, program_of_front)
             url = f"https://localhost:{secure}"
             live = seen(url, server_pem)
+            if not live.endswith("done\n"):
+                raise Failed(f"URLSession: directly it saw\n{live}")
             forward = ["--mode", "forward", "--ca-dir", authority.folder]
             tape = WORK / "urlsession-forward.tape"
             record = [binary(), "record", *forward, "--upstream-ca", server_pem, "--output", tape, "--force", "--"]
