@@ -13,7 +13,13 @@ internal import WiretapeWire
 package struct LiveSecrets: Sendable {
     private var variables = TapeVariables()
     /// Texts of header fields, cookies and items of queries that have pseudonyms, by the name of their place.
-    private var slots: [String: [String]] = [:]
+    private var slots: [String: [Slot]] = [:]
+    /// A recorded text with pseudonyms, and the path of the request that had it.
+    private struct Slot: Hashable {
+        var path: String
+        var text: String
+    }
+
     /// How the tape spells each pseudonym.
     private var spellings: [Int: String] = [:]
     /// Live values by client and number.
@@ -49,10 +55,11 @@ package struct LiveSecrets: Sendable {
     /// A request of the tape: its header fields, cookies and items.
     mutating func learn(_ head: RequestHead) {
         for (slot, text) in LiveSecrets.texts(head) {
-            guard slots[slot]?.contains(text) != true, slots[slot, default: []].count < 256,
+            let found = Slot(path: head.path, text: text)
+            guard slots[slot]?.contains(found) != true, slots[slot, default: []].count < 256,
                 !Pseudonym.ranges(in: Array(text.utf8)).isEmpty
             else { continue }
-            slots[slot, default: []].append(text)
+            slots[slot, default: []].append(found)
         }
     }
 
@@ -85,7 +92,9 @@ package struct LiveSecrets: Sendable {
         guard !slots.isEmpty else { return }
         for (slot, text) in LiveSecrets.texts(head) {
             guard let recorded = slots[slot] else { continue }
-            let captures = recorded.compactMap { LiveSecrets.captures($0, text) }
+            // One name may have other secrets in requests to other places.
+            let own = recorded.filter { $0.path == head.path }
+            let captures = (own.isEmpty ? recorded : own).compactMap { LiveSecrets.captures($0.text, text) }
             if let best = choose(captures, of: client) { bind(best, for: client) }
         }
     }

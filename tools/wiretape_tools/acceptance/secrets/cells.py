@@ -139,7 +139,7 @@ class Cell:
         self.tokens: list[str] = []
 
     def client(self, turn: str, aside: bool = False) -> Client:
-        found = Client(self.peers, self.folder, self.kind.name, turn, aside)
+        found = Client(self.peers, self.folder, self.kind.name, turn, self.app_secret, aside)
         self.used.append(found)
         return found
 
@@ -226,8 +226,6 @@ class Cell:
         folder = self.out / name
         client = self.client(turn, aside=live is None)
         words: list[object] = ["replay", tape, *REDACT, "--report", folder / "report", *options]
-        if self.kind.server == "eventflit":
-            words += ["--secret", f"key={self.app_secret}"]
         with Watched(folder, words) as wiretape:
             self.tokens.append(wiretape.token)
             seen: Observed = {}
@@ -264,7 +262,9 @@ class Cell:
     def said(self) -> list[str]:
         """The places of the server that this kind of cell has."""
         own = {"signalr": ("give", "push"), "graphql": ("give", "push"), "eventflit": ("give", "auth"), "atmosphere": ("give",)}
-        return [place for place in SAID_BY_SERVER if place.startswith("answer") or place in own[self.kind.server]]
+        # Pysher signs by itself and asks no endpoint.
+        left = {"auth"} if "Pysher" in self.kind.name else set()
+        return [place for place in SAID_BY_SERVER if place.startswith("answer") or place in {*own[self.kind.server]} - left]
 
     def control(self, tape: pathlib.Path) -> str:
         """Without redaction everything is found, by the search and by `scan`; else the search proves nothing."""

@@ -22,10 +22,10 @@ Observed = dict[str, list[str]]
 class Client:
     """One client with the secrets of one run. place → the thirty; `aside` says something else than the tape has."""
 
-    def __init__(self, peers: Peers, folder: pathlib.Path, cell: str, turn: str, aside: bool = False) -> None:
+    def __init__(self, peers: Peers, folder: pathlib.Path, cell: str, turn: str, app_secret: str, aside: bool = False) -> None:
         self.peers, self.folder, self.cell, self.turn, self.aside = peers, folder, cell, turn, aside
+        self.app_secret = app_secret
         self.places: dict[str, list[kinds.Secret]] = {}
-        self.prefix = "eventflit" if "eventflit client" in cell else "pusher"
 
     def secrets(self, place: str) -> list[kinds.Secret]:
         return self.places.setdefault(place, kinds.planted(f"{self.cell}, {place}, {self.turn}"))
@@ -110,7 +110,7 @@ class Client:
             say("client-take", **self.items("message")), {"do": "wait", "for": "private-room taken"},
             say("client-give"), {"do": "wait", "for": "private-room given"},
         ]  # fmt: skip
-        how: dict[str, Any] = {"user": "ada", "endpoint": True, "steps": steps}
+        how: dict[str, Any] = {"user": "ada", "endpoint": client != "pysher", "secret": self.app_secret, "steps": steps}
         if client == "pusher-js":
             # Its own fields of the authorisation's request, and its form.
             how["headers"] = self.headers("headers", cookies=False)
