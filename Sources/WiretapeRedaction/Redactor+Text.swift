@@ -43,6 +43,10 @@ extension Redactor {
     /// Strings and words between `range`'s ends.
     private mutating func look(_ scan: inout TextScan, _ range: Range<Int>) {
         var at = range.lowerBound
+        // The name of the item ended the piece before.
+        if at == 0, scan.bytes.first == UInt8(ascii: "="), let next = coded(from: 1, of: 0, &scan, range.upperBound) {
+            at = next
+        }
         while at < range.upperBound {
             switch TextScan.classes[Int(scan.bytes[at])] {
             case 1: at = string(at, &scan, range.upperBound)
@@ -276,7 +280,7 @@ extension Redactor {
         let end = scan.itemEnd(start, limit)
         // What is percent-encoded may come with the next piece.
         if end == scan.bytes.count, !scan.isWhole {
-            guard !scan.keepsPieces, end > start, end - name <= Redactor.longestHeld else { return nil }
+            guard !scan.keepsPieces, end - name <= Redactor.longestHeld else { return nil }
             scan.hold(from: name)
             return limit
         }
