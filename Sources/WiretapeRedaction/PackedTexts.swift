@@ -84,7 +84,8 @@ package enum PackedTexts {
         let start = at
         switch try MessagePack.Head(bytes.span, &at) {
         case .scalar(let value):
-            if case .number(let text) = value, let new = change(Array(text.utf8), reach.place(.number(name: name), isNumber: true)),
+            if case .number(let text) = value,
+                let new = change(Array(text.utf8), reach.place(.number(name: name), isNumber: true)),
                 let number = UInt64(String(decoding: new, as: UTF8.self))
             {
                 return MessagePack.write(number, into: &out)
