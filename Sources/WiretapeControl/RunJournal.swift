@@ -1,6 +1,7 @@
 internal import WiretapeAttempts
 internal import WiretapeBytes
 package import WiretapeProtocol
+package import WiretapeRedaction
 package import WiretapeReport
 internal import WiretapeTape
 package import WiretapeWire
@@ -57,9 +58,10 @@ package final class RunJournal {
     /// - Parameters:
     ///   - codecs: all that sessions may be of.
     ///   - bound: about how many bytes of what was told are kept for ``entries(after:)``; 0: nothing.
-    package init(codecs: [CodecEntry], keeping bound: Int = 0) {
+    ///   - rules: what is a secret, of which nothing is told.
+    package init(codecs: [CodecEntry], keeping bound: Int = 0, _ rules: RedactionRules = RedactionRules()) {
         reader = SessionReader(codecs: codecs, header: nil, keepsEntries: false)
-        redaction = TapeRedaction()
+        redaction = TapeRedaction(rules)
         self.bound = bound
     }
 

@@ -56,13 +56,13 @@ package enum Pseudonym {
 
     package static func number(of text: some StringProtocol) -> Int? { number(of: Array(text.utf8)) }
 
-    /// Where pseudonyms stand in a text, in order.
+    /// Where pseudonyms stand in a text, in order. The letter of an escape of JSON (`\n`) is none of the word behind it.
     package static func ranges(in text: [UInt8]) -> [Range<Int>] {
         var found: [Range<Int>] = []
         var at = 0
         while at < text.count {
             guard isWord(text[at]) else {
-                at += 1
+                at = text[at] == backslash ? behindEscape(at, in: text) : at + 1
                 continue
             }
             var end = at
@@ -79,6 +79,19 @@ package enum Pseudonym {
             at = end
         }
         return found
+    }
+
+    /// JSON in a text of JSON has several backslashes.
+    private static func behindEscape(_ start: Int, in text: [UInt8]) -> Int {
+        var at = start
+        while at < text.count, text[at] == backslash { at += 1 }
+        guard at < text.count else { return at }
+        switch text[at] {
+        case UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"), UInt8(ascii: "b"), UInt8(ascii: "f"):
+            return at + 1
+        case UInt8(ascii: "u"): return min(at + 5, text.count)
+        default: return at
+        }
     }
 
     /// Within a run such as `prefix-td_7.rest` or `v1.eyJ….….…`.
@@ -113,6 +126,7 @@ package enum Pseudonym {
     package static let zero = UInt8(ascii: "0")
     private static let dash = UInt8(ascii: "-")
     private static let dot = UInt8(ascii: ".")
+    private static let backslash = UInt8(ascii: "\\")
 
     private static func isWord(_ byte: UInt8) -> Bool {
         switch byte {

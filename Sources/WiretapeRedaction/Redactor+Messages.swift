@@ -16,7 +16,8 @@ extension Redactor {
 
     private static func looksLikeText(_ bytes: [UInt8]) -> Bool {
         guard let first = bytes.first else { return true }
-        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || !bytes.contains { $0 < 9 || $0 > 0x7e }
+        // No value of MessagePack that has members is UTF-8.
+        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || !bytes.contains { $0 < 9 || $0 == 0x7f }
     }
 
     /// What becomes of a body.
@@ -73,7 +74,7 @@ extension Redactor {
 
     /// Only texts under the names of secrets, and texts that hold secrets, are written anew.
     package mutating func pack(_ bytes: [UInt8]) -> PackedTexts.Outcome {
-        PackedTexts.replacing(bytes) { [rules] text, place in
+        PackedTexts.replacing(bytes, pointers: rules.pointers) { [rules] text, place in
             switch place {
             case .text(let name):
                 if let name, rules.redacts(member: Array(name.utf8)[...]) { return self.value(text, .named, name) }
@@ -84,6 +85,8 @@ extension Redactor {
             case .number(let name):
                 guard let name, rules.redacts(member: Array(name.utf8)[...]) else { return nil }
                 return self.pseudonym(ofNumber: text, .named, name)
+            case .pointed(let isNumber):
+                return isNumber ? self.pseudonym(ofNumber: text, .rule, "") : self.value(text, .rule, "")
             }
         }
     }

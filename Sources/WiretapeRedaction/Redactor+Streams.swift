@@ -14,6 +14,10 @@ package struct RedactedStream: Sendable {
         case text
         /// Others count its bytes: what is replaced keeps its length.
         case bytes
+        /// The first bytes will tell whether it is MessagePack behind lengths, which is read message by message; else it is text.
+        case maybeFramed
+        /// Messages of MessagePack, each behind its length: SignalR's, in an answer that has no known end.
+        case framed
         /// Can be read only as a whole.
         case gathering(isBinary: Bool)
         /// Within a secret that was too long to wait for: what comes is left out up to its end.
@@ -24,9 +28,10 @@ package struct RedactedStream: Sendable {
 
     /// - Parameters:
     ///   - isBinary: it may be MessagePack, which can be read only as a whole.
+    ///   - mayBeFramed: it may be messages of MessagePack behind their lengths, and nobody knows when it ends.
     ///   - keepsPieces: nothing in the stream tells where its messages end, but its pieces.
-    package init(isBinary: Bool, keepsPieces: Bool = false) {
-        mode = isBinary ? .undecided : .text
+    package init(isBinary: Bool, mayBeFramed: Bool = false, keepsPieces: Bool = false) {
+        mode = isBinary ? .undecided : mayBeFramed ? .maybeFramed : .text
         self.keepsPieces = keepsPieces
     }
 
@@ -88,8 +93,27 @@ extension Redactor {
         if case .undecided = stream.mode {
             stream.mode = Redactor.mayBePacked(bytes) ? .gathering(isBinary: true) : .bytes
         }
+        if case .maybeFramed = stream.mode {
+            if bytes.starts(with: PackedTexts.handshake) {
+                quote += PackedTexts.handshake
+                bytes.removeFirst(PackedTexts.handshake.count)
+                guard !bytes.isEmpty else { return quote }
+            } else if PackedTexts.handshake.starts(with: bytes), !isLast {
+                stream.held = bytes
+                return quote
+            }
+            switch PackedTexts.framing(bytes, mayBeText: true) {
+            case .other: stream.mode = .text
+            case .messages: stream.mode = .framed
+            case .unknown where isLast: stream.mode = .text
+            case .unknown:
+                stream.held = bytes
+                return quote
+            }
+        }
         switch stream.mode {
         case .withheld: return []
+        case .framed: return quote + messages(bytes, of: &stream, isLast: isLast)
         case .gathering(let isBinary):
             if isLast { return payload(bytes, isBinary: isBinary) ?? bytes }
             guard bytes.count <= Redactor.longestUnit else {
@@ -99,7 +123,7 @@ extension Redactor {
             }
             stream.held = bytes
             return []
-        case .text, .bytes, .undecided, .within: break
+        case .text, .bytes, .undecided, .maybeFramed, .within: break
         }
         // A longer one was cut by the network.
         let isMeant = stream.keepsPieces && new.count <= 1200
@@ -109,6 +133,33 @@ extension Redactor {
         if case .bytes = stream.mode { return sameLength(Array(bytes[..<scan.held])) ?? Array(bytes[..<scan.held]) }
         if let unended = scan.unended { stream.mode = .within(unended) }
         return quote + (scan.result() ?? bytes)
+    }
+
+    /// Those that are whole; the rest waits.
+    private mutating func messages(_ bytes: [UInt8], of stream: inout RedactedStream, isLast: Bool) -> [UInt8] {
+        var out: [UInt8] = []
+        var at = 0
+        while let end = PackedTexts.messageEnd(bytes, at) {
+            let message = Array(bytes[at..<end])
+            out += payload(message, isBinary: true) ?? message
+            at = end
+        }
+        let rest = Array(bytes[at...])
+        if isLast { return out + (payload(rest, isBinary: true) ?? rest) }
+        switch PackedTexts.framing(rest, mayBeText: false) {
+        case .messages, .unknown:
+            guard rest.count <= Redactor.longestUnit else {
+                stream.withhold()
+                withhold()
+                return out
+            }
+            stream.held = rest
+        case .other:
+            // It is something else from here on.
+            stream.mode = .bytes
+            out += sameLength(rest) ?? rest
+        }
+        return out
     }
 
     /// A map or an array, or one behind a length as SignalR sends them.

@@ -43,6 +43,10 @@ extension Redactor {
     /// Strings and words between `range`'s ends.
     private mutating func look(_ scan: inout TextScan, _ range: Range<Int>) {
         var at = range.lowerBound
+        // The name of the item ended the piece before.
+        if at == 0, scan.bytes.first == UInt8(ascii: "="), let next = coded(from: 1, of: 0, &scan, range.upperBound) {
+            at = next
+        }
         while at < range.upperBound {
             switch TextScan.classes[Int(scan.bytes[at])] {
             case 1: at = string(at, &scan, range.upperBound)
@@ -193,7 +197,11 @@ extension Redactor {
         let isToken =
             word.starts(with: "eyJ".utf8) || "eyJ".utf8.starts(with: word) || Keys.mayBegin(word)
             || word.contains { $0 == UInt8(ascii: ".") } && word.count > 3 && contains("eyJ", in: word)
-        let isName = scan.keepsPieces ? rules.redacts(item: scan.bytes[name]) : rules.mayBegin(name: scan.bytes[name])
+        // `name="pin"` of a part of a form is one, too.
+        let isName =
+            scan.keepsPieces
+            ? rules.redacts(item: scan.bytes[name])
+            : rules.mayBegin(name: scan.bytes[name]) || "name".utf8.starts(with: scan.bytes[name])
         guard range.count <= Redactor.longestHeld, isToken && (!scan.keepsPieces || word.count > 2) || isName else {
             return false
         }
@@ -234,10 +242,16 @@ extension Redactor {
         let name = nameRange(before: word.upperBound, from: word.lowerBound, scan)
         let start = word.upperBound + 1
         let isQuoted = start < limit && scan.bytes[start] == UInt8(ascii: "\"")
-        if isQuoted, scan.bytes[name].elementsEqual("name".utf8) { return formPart(word.upperBound, &scan, limit) }
+        if scan.bytes[name].elementsEqual("name".utf8) {
+            if isQuoted { return formPart(word.upperBound, &scan, limit) }
+            if start == scan.bytes.count, !scan.isWhole, !scan.keepsPieces {
+                scan.hold(from: name.lowerBound)
+                return limit
+            }
+        }
         guard rules.redacts(item: scan.bytes[name]), !scan.isKept(name.lowerBound) else {
             if word.count >= 20 { _ = token(word, &scan) }
-            return start
+            return coded(from: start, of: name.lowerBound, &scan, limit) ?? start
         }
         let text = String(decoding: scan.bytes[name], as: UTF8.self)
         if isQuoted { return secretValue(of: text, start, from: name.lowerBound, .named, &scan) }
@@ -249,18 +263,58 @@ extension Redactor {
             }
             scan.unended = .item
         }
-        let plain = Array(percentDecoded(String(decoding: scan.bytes[start..<end], as: UTF8.self)).utf8)
+        let raw = String(decoding: scan.bytes[start..<end], as: UTF8.self)
+        let plain = Array(percentDecoded(raw.replacing("+", with: "%20")).utf8)
         if let new = value(plain, .named, text) {
             scan.edit(start..<end, Array(String(decoding: new, as: UTF8.self).replacing(" ", with: "%20").utf8))
+            // Whoever does not read a plus as a blank says it again with the plus.
+            if raw.contains("+") { learn(Array(percentDecoded(raw).utf8), as: plain) }
         }
         return end
     }
 
+    /// The value of an item whose name tells nothing, when it is percent-encoded: what it says is looked at. Returns where to
+    /// go on behind it; nil when it is looked at as it stands.
+    private mutating func coded(from start: Int, of name: Int, _ scan: inout TextScan, _ limit: Int) -> Int? {
+        guard scan.depth < Redactor.deepest else { return nil }
+        let end = scan.itemEnd(start, limit)
+        // What is percent-encoded may come with the next piece.
+        if end == scan.bytes.count, !scan.isWhole {
+            guard !scan.keepsPieces, end - name <= Redactor.longestHeld else { return nil }
+            scan.hold(from: name)
+            return limit
+        }
+        let raw = scan.bytes[start..<end]
+        let hasPlus = raw.contains(UInt8(ascii: "+"))
+        guard hasPlus || raw.contains(UInt8(ascii: "%")), raw.count >= 8 else { return nil }
+        let plain = percentDecoded(String(decoding: raw, as: UTF8.self).replacing("+", with: "%20"))
+        guard let new = text(Array(plain.utf8), depth: scan.depth + 1) else { return nil }
+        scan.edit(start..<end, Redactor.percentEncoded(new, blank: hasPlus ? "+" : "%20"))
+        return end
+    }
+
+    private static func percentEncoded(_ text: [UInt8], blank: StaticString) -> [UInt8] {
+        let digits = Array("0123456789ABCDEF".utf8)
+        return text.flatMap { byte -> [UInt8] in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "~"):
+                [byte]
+            case 0x20: Array(blank.description.utf8)
+            default: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+    }
+
     /// The part of a form whose name ends here: `name="pin"` CR LF CR LF value CR LF `--boundary`.
     private mutating func formPart(_ equals: Int, _ scan: inout TextScan, _ limit: Int) -> Int {
-        guard case .at(let close) = scan.closing(equals + 2, min(limit, equals + 64)),
-            rules.redacts(item: scan.bytes[equals + 2..<close])
-        else { return equals + 1 }
+        guard case .at(let close) = scan.closing(equals + 2, min(limit, equals + 64)) else {
+            if !scan.isWhole, !scan.keepsPieces, limit == scan.bytes.count, limit - equals < 64 {
+                scan.hold(from: equals - 4)
+            }
+            return equals + 1
+        }
+        guard rules.redacts(item: scan.bytes[equals + 2..<close]) else { return equals + 1 }
         let reach = scan.bytes[close..<min(limit, close + 1024)]
         guard let blank = position(of: "\r\n\r\n", in: reach) else {
             if !scan.isWhole, reach.endIndex == scan.bytes.count { scan.hold(from: equals - 4) }
@@ -378,10 +432,34 @@ extension Redactor {
             scan.hold(from: at)
             return limit
         }
-        if let new = pseudonym(Array(scan.bytes[from..<end]), .privateKey, "") {
-            scan.edit(from..<end, [0x0a] + new + [0x0a])
-        }
+        let body = Redactor.withoutBreaks(from..<end, scan.bytes)
+        if let new = pseudonym(Array(scan.bytes[body]), .privateKey, "") { scan.edit(body, new) }
         return end
+    }
+
+    /// Without the line breaks at both ends, those that are written as `\n` too.
+    private static func withoutBreaks(_ range: Range<Int>, _ bytes: [UInt8]) -> Range<Int> {
+        func isBreak(_ at: Int) -> Bool { bytes[at] == UInt8(ascii: "n") || bytes[at] == UInt8(ascii: "r") }
+        var (from, end) = (range.lowerBound, range.upperBound)
+        while from < end {
+            if bytes[from] <= 0x20 {
+                from += 1
+            } else if from + 1 < end, bytes[from] == UInt8(ascii: "\\"), isBreak(from + 1) {
+                from += 2
+            } else {
+                break
+            }
+        }
+        while from < end {
+            if bytes[end - 1] <= 0x20 {
+                end -= 1
+            } else if from + 1 < end, bytes[end - 2] == UInt8(ascii: "\\"), isBreak(end - 1) {
+                end -= 2
+            } else {
+                break
+            }
+        }
+        return from..<end
     }
 
     // MARK: Rules
@@ -401,6 +479,7 @@ extension Redactor {
 
     /// The places that JSON Pointers name, and the payload of GraphQL's `connection_init`.
     private func markRegions(_ scan: inout TextScan) {
+        defer { if !rules.pointers.isEmpty { waitForDocument(&scan) } }
         let mayBeInit = scan.bytes.count < Redactor.longestUnit && isInit(scan.bytes)
         guard mayBeInit || !rules.pointers.isEmpty || !rules.keptPointers.isEmpty else { return }
         for document in documents(scan.bytes) {
@@ -417,6 +496,19 @@ extension Redactor {
             else { continue }
             for place in places("/payload") { scan.secretRegions.append((place, .connectionInit)) }
         }
+    }
+
+    /// The places that a pointer names are found in a whole document: the one at the end of a piece waits for its rest. What
+    /// goes on behind a blank line is none: so events end.
+    private func waitForDocument(_ scan: inout TextScan) {
+        guard !scan.isWhole, !scan.keepsPieces, let last = documents(scan.bytes).last,
+            last.upperBound == scan.bytes.count, last.count <= Redactor.longestHeld
+        else { return }
+        let bytes = Array(scan.bytes[last])
+        guard position(of: "\n\n", in: bytes[...]) == nil, position(of: "\r\n\r\n", in: bytes[...]) == nil,
+            (try? JSONValue(parsing: bytes)) == nil
+        else { return }
+        scan.hold(from: last.lowerBound)
     }
 
     private func isInit(_ bytes: [UInt8]) -> Bool {

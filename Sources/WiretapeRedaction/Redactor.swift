@@ -131,6 +131,12 @@ package struct Redactor: Sendable {
     /// States a secret that was met elsewhere.
     package mutating func learn(_ secret: [UInt8]) { _ = table.number(of: secret, isSought: true) }
 
+    /// States another spelling of a secret that was met.
+    mutating func learn(_ other: [UInt8], as secret: [UInt8]) {
+        guard let number = table.knows(secret) else { return }
+        table.add(other, number, isSought: Redactor.isSought(other, .named))
+    }
+
     mutating func noteKnown(_ secret: [UInt8]) { note(.named, "met before", secret) }
 }
 

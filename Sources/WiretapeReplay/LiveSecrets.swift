@@ -1,7 +1,7 @@
 internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeProtocol
-internal import WiretapeRedaction
+package import WiretapeRedaction
 internal import WiretapeWire
 
 /// What the pseudonyms of a tape stand for in a run: the live values of its clients. What a client says is read with the
@@ -13,21 +13,30 @@ internal import WiretapeWire
 package struct LiveSecrets: Sendable {
     private var variables = TapeVariables()
     /// Texts of header fields, cookies and items of queries that have pseudonyms, by the name of their place.
-    private var slots: [String: [String]] = [:]
+    private var slots: [String: [Slot]] = [:]
+    /// A recorded text with pseudonyms, and the path of the request that had it.
+    private struct Slot: Hashable {
+        var path: String
+        var text: String
+    }
+
     /// How the tape spells each pseudonym.
     private var spellings: [Int: String] = [:]
     /// Live values by client and number.
     private var live: [String: [Int: String]] = [:]
     private var known = SecretTable()
     /// Finds what else a client says that nobody should read in a report.
-    private var masker = Redactor(RedactionRules(), first: LiveSecrets.firstForeign)
+    private var masker: Redactor
 
     /// Numbers of secrets that the tape does not have.
     static let firstForeign = 90_001
     /// Clients whose values are kept apart.
     static let mostClients = 4096
 
-    package init() {}
+    /// - Parameter rules: what is a secret besides, of which nothing is told.
+    package init(_ rules: RedactionRules = RedactionRules()) {
+        masker = Redactor(rules, first: LiveSecrets.firstForeign)
+    }
 
     /// Whether the tape has pseudonyms.
     package var isActive: Bool { !variables.isEmpty || !slots.isEmpty }
@@ -46,16 +55,20 @@ package struct LiveSecrets: Sendable {
     /// A request of the tape: its header fields, cookies and items.
     mutating func learn(_ head: RequestHead) {
         for (slot, text) in LiveSecrets.texts(head) {
-            guard slots[slot]?.contains(text) != true, slots[slot, default: []].count < 256,
+            let found = Slot(path: head.path, text: text)
+            guard slots[slot]?.contains(found) != true, slots[slot, default: []].count < 256,
                 !Pseudonym.ranges(in: Array(text.utf8)).isEmpty
             else { continue }
-            slots[slot, default: []].append(text)
+            slots[slot, default: []].append(found)
         }
     }
 
     /// `header authorization` and its value …
     private static func texts(_ head: RequestHead) -> [(slot: String, text: String)] {
-        var texts: [(String, String)] = head.query.map { ("query \($0.name.lowercased())", $0.value) }
+        // A plus in a query is read as a blank, as servers do: so it stands in what they say again.
+        var query = head
+        query.target = head.target.replacing("+", with: "%20")
+        var texts: [(String, String)] = query.query.map { ("query \($0.name.lowercased())", $0.value) }
         for field in head.headers {
             let name = field.name.lowercased()
             guard name == "cookie" else {
@@ -79,7 +92,9 @@ package struct LiveSecrets: Sendable {
         guard !slots.isEmpty else { return }
         for (slot, text) in LiveSecrets.texts(head) {
             guard let recorded = slots[slot] else { continue }
-            let captures = recorded.compactMap { LiveSecrets.captures($0, text) }
+            // One name may have other secrets in requests to other places.
+            let own = recorded.filter { $0.path == head.path }
+            let captures = (own.isEmpty ? recorded : own).compactMap { LiveSecrets.captures($0.text, text) }
             if let best = choose(captures, of: client) { bind(best, for: client) }
         }
     }
@@ -87,7 +102,7 @@ package struct LiveSecrets: Sendable {
     /// A live message as the tape would have it.
     /// - Parameter isRecorded: whether the tape has the message as it is: then nothing in it is a variable.
     mutating func hear(_ message: inout Message, of client: String, isRecorded: (Message) -> Bool) {
-        if message.opcode == .text { _ = masker.text(message.bytes) }
+        _ = masker.payload(message.bytes, isBinary: message.opcode == .binary)
         guard isActive else { return }
         message.meaning = withPseudonyms(message.meaning)
         message.content = withPseudonyms(message.content)
@@ -138,12 +153,14 @@ package struct LiveSecrets: Sendable {
                 "\(encoded(member.name))=\(encoded(member.value.string ?? ""))"
             }
             return Array(items.joined(separator: "&").utf8)
-        case .none, .bytes: return nil
+        case .bytes: return value["text"]?.string.map { Array($0.utf8) }
+        case .none: return nil
         }
     }
 
     private static func encoded(_ text: String) -> String {
         text.replacing("%", with: "%25").replacing("&", with: "%26").replacing("=", with: "%3D")
+            .replacing("+", with: "%2B").replacing("#", with: "%23")
     }
 
     /// Known live values are called by their pseudonyms.
@@ -247,8 +264,11 @@ package struct LiveSecrets: Sendable {
             guard Pseudonym.number(of: capture.value) == nil else { continue }
             let client = live[client] == nil && live.count >= LiveSecrets.mostClients ? "" : client
             live[client, default: [:]][capture.number] = capture.value
-            known.add(Array(capture.value.utf8), capture.number, isSought: true)
-            masker.learn(Array(capture.value.utf8))
+            let spelled = capture.value.replacing(" ", with: "+")
+            for value in spelled == capture.value ? [spelled] : [capture.value, spelled] {
+                known.add(Array(value.utf8), capture.number, isSought: true)
+                masker.learn(Array(value.utf8))
+            }
         }
     }
 
@@ -294,10 +314,25 @@ package struct LiveSecrets: Sendable {
             }
             let new = Array(value.utf8)
             out += bytes[at..<range.lowerBound]
-            out += isJSON ? TextScan.escaped(new) : new
+            out += isJSON ? LiveSecrets.escaped(new, for: range.lowerBound, in: bytes) : new
             at = range.upperBound
         }
         return at == 0 ? nil : out + bytes[at...]
+    }
+
+    /// As a text of JSON has it; in JSON that stands in a text of JSON, once more. The quote before it tells how deep it stands.
+    private static func escaped(_ text: [UInt8], for place: Int, in bytes: [UInt8]) -> [UInt8] {
+        let once = TextScan.escaped(text)
+        guard once != text, let quote = bytes[..<place].lastIndex(of: UInt8(ascii: "\"")) else { return once }
+        var backslashes = 0
+        while quote > backslashes, bytes[quote - 1 - backslashes] == UInt8(ascii: "\\") { backslashes += 1 }
+        var escaped = once
+        var level = 1
+        while level <= backslashes, level < 16 {
+            escaped = TextScan.escaped(escaped)
+            level = 2 * level + 1
+        }
+        return escaped
     }
 
     private func value(_ number: Int, of client: String?) -> String? {

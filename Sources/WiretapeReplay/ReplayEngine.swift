@@ -2,6 +2,7 @@ internal import WiretapeAttempts
 package import WiretapeBytes
 package import WiretapeFaults
 package import WiretapeProtocol
+package import WiretapeRedaction
 internal import WiretapeReport
 package import WiretapeRuntime
 
@@ -30,7 +31,7 @@ package struct ReplayEngine {
     /// What was handed out, and whose it is.
     var ids = IssuedIDs()
     /// What the pseudonyms of the tape stand for.
-    var secrets = LiveSecrets()
+    var secrets: LiveSecrets
     var peers: [ConnectionID: Peer] = [:]
     var rules: RunFaults
     var record = RunRecord()
@@ -74,8 +75,10 @@ package struct ReplayEngine {
 
     package init(
         sessions: [RecordedSession], exchanges: [RecordedExchange] = [], upstreams: Upstreams = Upstreams(),
-        tapeName: String, options: ReplayOptions, faults: FaultPlan, seed: UInt64
+        tapeName: String, options: ReplayOptions, faults: FaultPlan, seed: UInt64,
+        redaction: RedactionRules = RedactionRules()
     ) {
+        secrets = LiveSecrets(redaction)
         self.tapeName = tapeName
         self.options = options
         subscribers = options.subscribers

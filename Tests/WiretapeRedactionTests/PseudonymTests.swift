@@ -41,6 +41,9 @@ import WiretapeWire
         let text = "Bearer td_12; k:74645f0000000003 \(token). xtd_5 td_ td_9x"
         let found = Pseudonym.ranges(in: Array(text.utf8)).map { String(decoding: Array(text.utf8)[$0], as: UTF8.self) }
         #expect(found == ["td_12", "74645f0000000003", token])
+        // Behind an escape of JSON, and of JSON within JSON.
+        let escaped = Array(#"a\ntd_1\\ntd_2 \u00e9td_3 \"td_4\" ntd_5"#.utf8)
+        #expect(Pseudonym.ranges(in: escaped).map { Pseudonym.number(of: Array(escaped[$0])) } == [1, 2, 3, 4])
     }
 }
 

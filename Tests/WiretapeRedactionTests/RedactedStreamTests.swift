@@ -8,6 +8,9 @@ import WiretapeRedaction
         "data: {\"token\":\"s3cr3t-99\",\"x\":\"\(jwt)\"}\n\n: c\n\ndata: Bearer abcdefgh12 end\n\n",
         "{\"a\":\"one\",\n \"password\" : \"p w\",\"n\":1}\n{\"apiKey\":12345678}\n",
         "user=ada&access_token=abc%2B99&sig=zz\n", "x \(jwt) y ghp_abcdefghijklmnopqrstuvwxyz0123456789 z\n",
+        "--b\r\nContent-Disposition: form-data; name=\"pin\"; x\r\n\r\n1\r\n--b\r\nContent-Disposition: form-data; "
+            + "name=\"api_secret\"\r\n\r\nabc-def-99\r\n--b--\r\n",
+        "dsn=postgres%3A%2F%2Fada%3Apw-123%40db%2Fapp&q=1&note=use+ghp_abcdefghijklmnopqrstuvwxyz0123456789+for+it\n",
         "{\"data\":\"{\\\"auth\\\":\\\"abcdef99\\\"}\"} s3cr3t-99 abcdef99\n",
     ]
 
@@ -76,6 +79,46 @@ import WiretapeRedaction
             var out = redactor.piece(Array(value[..<cut]), of: &stream)
             out += redactor.last(Array(value[cut...]), of: &stream)
             #expect(out == expected)
+        }
+    }
+
+    /// Messages of SignalR in an answer that nobody knows the end of, behind the answer to the handshake: each is written when it is
+    /// whole.
+    @Test func messagePackThatGoesOn() {
+        func message(_ secret: String) -> [UInt8] {
+            let value: [UInt8] = [0x91, 0x81, 0xa5] + Array("token".utf8) + [0xa0 + UInt8(secret.utf8.count)]
+            return [UInt8(value.count + secret.utf8.count)] + value + Array(secret.utf8)
+        }
+        let said = Array("{}\u{1e}".utf8) + message("s3cr3t") + message("other9")
+        let expected = Array("{}\u{1e}".utf8) + message("td_1") + message("td_2")
+        for cut in 0...said.count {
+            var redactor = Redactor()
+            var stream = RedactedStream(isBinary: false, mayBeFramed: true)
+            var out = redactor.piece(Array(said[..<cut]), of: &stream)
+            out += redactor.piece(Array(said[cut...]), of: &stream)
+            #expect(out == expected, "cut at \(cut)")
+            out += redactor.last([], of: &stream)
+            #expect(out == expected, "cut at \(cut)")
+        }
+        // What is no MessagePack is text, and does not wait.
+        var redactor = Redactor()
+        var stream = RedactedStream(isBinary: false, mayBeFramed: true, keepsPieces: true)
+        #expect(redactor.piece(Array("{\"a\":1}".utf8), of: &stream) == Array("{\"a\":1}".utf8))
+    }
+
+    /// A pointer needs the whole document: it waits for it, and not for what is none.
+    @Test func placesOfRulesInPieces() throws {
+        let rules = RedactionRules([try RedactionRule(parsing: "json:/items/*/iban")])
+        let text = Array("data: {\"items\":[{\"n\":1},{\"iban\":\"DE99\"}]}\n\ndata: [what\n\ndata: x\n\n".utf8)
+        let expected = "data: {\"items\":[{\"n\":1},{\"iban\":\"td_1\"}]}\n\ndata: [what\n\ndata: x\n\n"
+        for cut in 0...text.count {
+            var redactor = Redactor(rules)
+            var stream = RedactedStream(isBinary: false)
+            var out = redactor.piece(Array(text[..<cut]), of: &stream)
+            out += redactor.piece(Array(text[cut...]), of: &stream)
+            #expect(out.count > expected.utf8.count - 8, "cut at \(cut)")
+            out += redactor.last([], of: &stream)
+            #expect(String(decoding: out, as: UTF8.self) == expected, "cut at \(cut)")
         }
     }
 

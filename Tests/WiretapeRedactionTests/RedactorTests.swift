@@ -41,6 +41,15 @@ import WiretapeWire
         ("/blob?sv=2020&sig=a%2Fb%3D", "/blob?sv=2020&sig=td_1"),
         ("/p?apiKey=k1&token=k1", "/p?apiKey=td_1&token=td_1"),
         ("/plain?q=token", "/plain?q=token"),
+        // What items say is read decoded, whatever they are called.
+        (
+            "/x?dsn=postgres%3A%2F%2Fada%3Apw-123%40db%2Fapp&q=a%20b",
+            "/x?dsn=postgres%3A%2F%2Fada%3Atd_1%40db%2Fapp&q=a%20b"
+        ),
+        (
+            "/x?note=use+ghp_abcdefghijklmnopqrstuvwxyz0123456789+now&next=%2Fcb%3Ftoken%3Dabc",
+            "/x?note=use+td_1+now&next=%2Fcb%3Ftoken%3Dtd_2"
+        ),
     ]) func targets(target: String, expected: String) {
         var redactor = Redactor()
         #expect(redactor.head(RequestHead(method: "GET", target: target)).target == expected)
@@ -122,6 +131,23 @@ import WiretapeWire
         #expect(redacted("hello s3cr3t-pass", &redactor) == "hello td_2")
     }
 
+    /// Some servers read a plus as a blank, and say so.
+    @Test func aPlusIsABlankOrAPlus() {
+        var redactor = Redactor()
+        #expect(redacted("user=ada&password=correct+h0rse&x=1", &redactor) == "user=ada&password=td_1&x=1")
+        #expect(redacted(#"{"said":"correct h0rse, correct+h0rse"}"#, &redactor) == #"{"said":"td_1, td_1"}"#)
+    }
+
+    @Test func privateKeys() {
+        var redactor = Redactor()
+        let key = "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49\nAwEHBG0wawIBAQQg\n-----END PRIVATE KEY-----"
+        let hidden = "-----BEGIN PRIVATE KEY-----\ntd_1\n-----END PRIVATE KEY-----"
+        #expect(redacted(key, &redactor) == hidden)
+        #expect(redacted(hidden, &redactor) == hidden)
+        let escaped = { (text: String) in text.replacing("\n", with: "\\n") }
+        #expect(redacted(#"{"note":"\#(escaped(key)) bye"}"#, &redactor) == #"{"note":"\#(escaped(hidden)) bye"}"#)
+    }
+
     @Test func redactingTwiceChangesNothing() {
         let once = redacted(#"{"token":"s3cr3t","jwt":"\#(Self.jwt)","apiKey":12345678,"sig":"\#(Self.hex)"}"#)
         var redactor = Redactor()
@@ -174,6 +200,29 @@ import WiretapeWire
             redactor.payload([UInt8(value.count)] + value, isBinary: true) == [UInt8(expected.count)] + expected)
         #expect(redactor.payload(value, isBinary: true) == expected)
         #expect(redactor.payload([0x91, 0x81, 0xa1, 0x61, 0xcd, 0, 1], isBinary: true) == nil)
+    }
+
+    /// A JSON Pointer of a rule counts the items as they stand on the wire.
+    @Test func placesOfRulesInMessagePack() throws {
+        let rules = RedactionRules([try RedactionRule(parsing: "json:/1/*/n")])
+        let item = { (value: [UInt8]) in [0x81, 0xa1, 0x6e] + value }
+        // [1, [{"n": "ab"}, {"n": 70000}], {"n": "ab"}]
+        let value: [UInt8] =
+            [0x93, 1, 0x92] + item([0xa2, 0x61, 0x62]) + item([0xce, 0, 1, 0x11, 0x70]) + item([0xa2, 0x61, 0x62])
+        let number: [UInt8] = [0xce, 0x2c, 0x7d, 0x29, 0x02]
+        let expected: [UInt8] =
+            [0x93, 1, 0x92] + item([0xa4] + Array("td_1".utf8)) + item(number) + item([0xa2, 0x61, 0x62])
+        var redactor = Redactor(rules)
+        #expect(redactor.payload(value, isBinary: true) == expected)
+    }
+
+    /// Letters beyond ASCII make no bytes of a text.
+    @Test func formsOfSeveralParts() {
+        var redactor = Redactor()
+        let form = { (value: String) in
+            Array("--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n\(value)\r\n--b--\r\n".utf8)
+        }
+        #expect(redactor.payload(form("gr\u{fc}n-1234"), isBinary: true) == form("td_1"))
     }
 
     @Test func otherBytesKeepTheirLength() {

@@ -46,7 +46,9 @@ package enum ExchangeBody: Hashable, Sendable {
         {
             self = .json(rules.reduce(value) { $1.removed(from: $0) }.canonicalText)
         } else if type == "application/x-www-form-urlencoded" {
-            let head = RequestHead(method: "", target: "?" + String(decoding: bytes, as: UTF8.self))
+            // In a form a plus is a blank.
+            let text = String(decoding: bytes, as: UTF8.self).replacing("+", with: "%20")
+            let head = RequestHead(method: "", target: "?" + text)
             let items = head.query.filter { item in !rules.contains { $0.pointer == "/\(item.name)" } }
             self = .form(items.map { "\($0.name)=\($0.value)" }.sorted())
         } else if type.hasPrefix("multipart/"), let boundary = Self.boundary(parts.dropFirst()) {

@@ -61,8 +61,8 @@ package struct StableQuery: Hashable, Sendable {
         return names
     }
 
-    /// What redaction leaves of a secret: `td_17`, or a shape of it.
-    static func isPseudonym(_ value: String) -> Bool { Pseudonym.number(of: value) != nil }
+    /// What redaction leaves of a secret, by itself or with what stood around it: `td_17`, `key:td_17`, or a shape of it.
+    static func isPseudonym(_ value: String) -> Bool { !Pseudonym.ranges(in: Array(value.utf8)).isEmpty }
 
     /// The first item, by name, that differs, as both sides have it.
     package static func difference(

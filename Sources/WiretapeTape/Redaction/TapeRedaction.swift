@@ -162,9 +162,10 @@ package final class TapeRedaction {
         case .streamed:
             let type = MediaType(headers.first("Content-Type") ?? "").name
             let isBinary = type.isEmpty || type == "application/octet-stream" || type.hasSuffix("msgpack")
+            let hasEnd = direction == .toServer || isCounted(headers)
             var stream = Stream(
                 bytes: RedactedStream(
-                    isBinary: isBinary && (direction == .toServer || isCounted(headers)),
+                    isBinary: isBinary && hasEnd, mayBeFramed: isBinary && !hasEnd,
                     keepsPieces: direction == .toClient && !TapeRedaction.tellsMessages(type)))
             if !headers.contentCodings.isEmpty {
                 // The recorder has removed what it can: this is a request's body, or one in an unknown coding.

@@ -1,4 +1,5 @@
 package import WiretapeProtocol
+package import WiretapeRedaction
 internal import WiretapeSystem
 
 /// The tape of a run itself: what really passed between the client and us. Plain lines; gathered and written in
@@ -12,11 +13,12 @@ package final class RunTape {
     /// - Parameters:
     ///   - path: a file there is written over.
     ///   - header: its redaction must be `default`, for what is written is redacted.
+    ///   - rules: what is a secret.
     /// - Throws: when the file cannot be made.
-    package init(path: String, _ header: TapeHeader) throws {
+    package init(path: String, _ header: TapeHeader, _ rules: RedactionRules = RedactionRules()) throws {
         file = try File.creating(path, overwrite: true)
         packer.appendHeader(header)
-        packer.redaction = TapeRedaction()
+        packer.redaction = TapeRedaction(rules)
     }
 
     package func append(_ event: TapeEvent) {

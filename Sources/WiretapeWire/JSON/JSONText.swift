@@ -106,7 +106,8 @@ package struct JSONText: Hashable, Sendable {
         return Int(token).flatMap { children.indices.contains($0) ? $0 : nil }
     }
 
-    private static func tokens(_ pointer: String) -> [String] {
+    /// The names in a JSON Pointer (RFC 6901).
+    package static func tokens(_ pointer: String) -> [String] {
         guard !pointer.isEmpty else { return [] }
         return pointer.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map {
             String($0).replacing("~1", with: "/").replacing("~0", with: "~")

@@ -15,7 +15,9 @@ extension ReplayCommand {
             The report tells the attempts, what matched, and a digest that is equal for equal runs.
             """,
         positionals: [PositionalSpec("FILE", .file, "The tape; - is standard input.")],
-        groups: [listening, .tls, requests, script, matching, .faults, judging, .limits, .run],
+        groups: [
+            listening, .tls, requests, script, matching, .faults, judging, redaction, .limits, .run,
+        ],
         tail: TailSpec(
             "A command to run against the replay. It finds WIRETAPE_URL and WIRETAPE_WS_URL in its environment, {url} in "
                 + "its arguments is replaced, and the run ends with it. Each listener is WIRETAPE_URL_NAME and {url:NAME}."
@@ -35,6 +37,8 @@ extension ReplayCommand {
         exitCodes: [
             .failure, .diverged, .badFile, .expectation, .missing, .timeout, .commandUnusable, .commandMissing, .signal,
         ])
+
+    private static let redaction = OptionGroup("Redaction", [OptionGroup.redact])
 
     private static let listening = OptionGroup(
         "Listening",

@@ -80,7 +80,7 @@ package struct ReplayCommand: Command {
             defer { imported.remove() }
             return try ReplayCommand(arguments.with(positional: imported.path)).run()
         }
-        let events = try RunEvents(events, isControlled: control != nil)
+        let events = try RunEvents(events, isControlled: control != nil, log.rules)
         do {
             return try play(events)
         } catch let refused as RefusedRules {
@@ -112,11 +112,11 @@ package struct ReplayCommand: Command {
     /// Who reads the report of a run that could not be played must not find an older one. What cannot be written is no news.
     private func tell(_ report: ReplayReport, _ failure: Failure, _ events: RunEvents?) {
         try? target?.prepare()
-        try? write(report)
-        _ = events?.end(Verdict(.failed, failure.code, Log.masked(failure.reason)), at: 0, command: nil)
+        try? write(report, masked: log.masked)
+        _ = events?.end(Verdict(.failed, failure.code, log.masked(failure.reason)), at: 0, command: nil)
     }
 
-    private func write(_ report: ReplayReport, masked: (String) -> String = Log.masked) throws {
+    private func write(_ report: ReplayReport, masked: (String) -> String) throws {
         try target?.write(
             report, suite: LoadedTape.name(path), command: arguments.again(seed: seed),
             masked: masked)
@@ -200,7 +200,7 @@ package struct ReplayCommand: Command {
                 path: $0,
                 TapeHeader(
                     ofRun: LoadedTape.name(path), upstreams, started: SystemClock.rfc3339(SystemClock.wall),
-                    tool: "wiretape/\(Tool.version)"))
+                    tool: "wiretape/\(Tool.version)"), log.rules)
         }
     }
 
@@ -351,7 +351,7 @@ package struct ReplayCommand: Command {
         try faults.plan.check(against: tape, options, log)
         var engine = ReplayEngine(
             sessions: tape.sessions, exchanges: tape.exchanges, upstreams: upstreams, tapeName: tape.name,
-            options: options, faults: faults.plan, seed: seed)
+            options: options, faults: faults.plan, seed: seed, redaction: log.rules)
         engine.tellsTape = tellsTape
         return engine
     }

@@ -65,7 +65,7 @@ extension SweepCommand {
             "patience",
             "grace", "route", "on-miss", "upstream", "transports", "clients", "when-exhausted", "deflate", "fresh-ids",
             "allow-host", "allow-origin", "lead-back",
-            "expect",
+            "expect", "redact",
             "fault", "seed",
         ].compactMap { name in
             ReplayCommand.spec.groups.lazy.flatMap(\.options).first { $0.name == name && $0.missing == nil }

@@ -5,10 +5,11 @@ extension OptionGroup {
     /// What is redacted: `record`, `redact` and `scan`.
     static let redaction = OptionGroup("Redaction", [redact, keep])
 
+    /// A replay takes it too: of what stands in these places nothing is told.
     static let redact = OptionSpec(
         "redact", "WHAT", redactKind, repeatable: true, default: "on",
         "on, off, or a place where secrets stand besides the known ones: header:NAME, query:NAME, cookie:NAME, json:NAME, "
-            + "json:/pointer, regex:PATTERN. off writes credentials to the tape.")
+            + "json:/pointer, regex:PATTERN. off writes credentials to the tape; a replay never tells them.")
 
     static let keep = OptionSpec(
         "keep", "RULE", .checked(suggestions: []) { _ = try RedactionRule(parsing: $0) }, repeatable: true,

@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-internal import WiretapeRedaction
+package import WiretapeRedaction
 internal import WiretapeSystem
 
 /// Text for people, on standard error. Its further lines are indented, so that nothing from outside looks like ours.
@@ -13,28 +13,35 @@ package struct Log: Sendable {
     }
 
     package var level: Level
+    /// What is a secret.
+    package let rules: RedactionRules
 
-    package init(level: Level) { self.level = level }
+    package init(level: Level) {
+        self.level = level
+        rules = RedactionRules()
+    }
 
-    /// From `--log-level` and `--quiet`.
+    /// From `--log-level`, `--quiet` and `--redact`.
     package init(_ arguments: ParsedArguments) {
         let level = arguments.value("log-level").flatMap(Level.init(rawValue:)) ?? .info
         self.level = arguments.has("quiet") ? .error : level
+        // What is wrong with them is told by who has them.
+        rules = (try? RedactionChoice(arguments))?.rules ?? RedactionRules()
     }
 
     package func info(_ text: String) { write(text, .info) }
     package func warning(_ text: String) { write(text, .warning) }
     package func error(_ text: String) { write(text, .error) }
 
-    /// A text without what is known to be a secret by its name or its looks.
-    static func masked(_ text: String) -> String {
-        var redactor = Redactor()
+    /// A text without what is known to be a secret by its name, its looks, or the user's rules.
+    func masked(_ text: String) -> String {
+        var redactor = Redactor(rules)
         return redactor.text(text)
     }
 
     private func write(_ text: String, _ level: Level) {
         guard level <= self.level else { return }
-        let text = Log.masked(text)
+        let text = masked(text)
         // The golden texts of the engine begin with our name already.
         Console.error.write((text.hasPrefix("wiretape: ") ? "" : "wiretape: ") + TerminalText.block(text) + "\n")
     }

@@ -1,6 +1,7 @@
 internal import WiretapeCodecs
 internal import WiretapeControl
 internal import WiretapeProtocol
+internal import WiretapeRedaction
 internal import WiretapeReport
 internal import WiretapeSystem
 internal import WiretapeWire
@@ -13,15 +14,17 @@ final class RunEvents {
     /// What the control API can tell of what was.
     private static let kept = 16 << 20
 
-    /// - Parameter isControlled: whether somebody may ask for what was told.
+    /// - Parameters:
+    ///   - isControlled: whether somebody may ask for what was told.
+    ///   - rules: what is a secret, of which nothing is told.
     /// - Returns: nil when nobody wants to know.
-    init?(_ target: EventsTarget?, isControlled: Bool) throws {
+    init?(_ target: EventsTarget?, isControlled: Bool, _ rules: RedactionRules) throws {
         guard target != nil || isControlled else { return nil }
         let lines = try target.map { target in
             try EventLines(target) { RunJournal.text("gap", 0, [.init("lost", .number($0))]) + "\n" }
         }
         self.lines = lines
-        journal = RunJournal(codecs: Codecs.all, keeping: isControlled ? RunEvents.kept : 0)
+        journal = RunJournal(codecs: Codecs.all, keeping: isControlled ? RunEvents.kept : 0, rules)
         journal.line = lines.map { lines in { lines.append($0) } }
     }
 

@@ -38,7 +38,8 @@ final class HostedRecording {
         let addresses = try plan.listens.map { try RunFactory.address($0.origin) }
         let connector = try UpstreamConnector(plan)
         let doors = try plan.openDoors(log)
-        guard let events = try RunEvents(nil, isControlled: true) else { throw Failure("no journal") }
+        let own = Log(plan.asked)
+        guard let events = try RunEvents(nil, isControlled: true, own.rules) else { throw Failure("no journal") }
         let writer = try command.openTape(log)
         let seed = plan.faults.seed ?? UInt64.random(in: 0..<1 << 53)
         let live = LiveFaults(plan.faults.plan, seed: seed, codecs: Codecs.all, observes: true, at: loop.now)
@@ -79,7 +80,7 @@ final class HostedRecording {
         let run = ControlledRelay(
             .record, control, on: loop, started: started, journal: journal,
             place: place.members(pid: ThisProcess.id), expectations: plan.expectations,
-            tap: { [weak tap] in tap }, masked: Log.masked, end: { hosted.end($0) })
+            tap: { [weak tap] in tap }, masked: own.masked, end: { hosted.end($0) })
         recorded.batchEnded = { [weak run] in run?.tellNews() }
         // As a replay answers: behind this call.
         let timer = loop.timer {

@@ -13,6 +13,7 @@ internal import WiretapeTape
 final class RelayFollower {
     private let events: RunEvents
     private let kind: ControlledRunKind
+    private let log: Log
     private var started = WireInstant.zero
     private var recorded: RecordedEvents?
     private var tap: Tap?
@@ -21,7 +22,9 @@ final class RelayFollower {
 
     /// Nil when nobody wants to know.
     init?(_ kind: ControlledRunKind, _ plan: RelayPlan) throws {
-        guard let events = try RunEvents(plan.events, isControlled: plan.control != nil) else { return nil }
+        let log = Log(plan.asked)
+        self.log = log
+        guard let events = try RunEvents(plan.events, isControlled: plan.control != nil, log.rules) else { return nil }
         self.events = events
         self.kind = kind
     }
@@ -39,7 +42,7 @@ final class RelayFollower {
         let run = ControlledRelay(
             kind, faults, on: loop, started: started, journal: events.journal, expectations: plan.expectations,
             // Lifetime: the run ends with the command, which has the tap until then.
-            tap: { [weak tap] in tap }, masked: Log.masked, end: { $0(nil) })
+            tap: { [weak tap] in tap }, masked: log.masked, end: { $0(nil) })
         recorded.batchEnded = { run.tellNews() }
         self.recorded = recorded
         self.tap = tap
@@ -68,7 +71,7 @@ final class RelayFollower {
         run?.tellNews()
         run?.tellNews()
         guard let api, let run else { return done() }
-        events.ending(report ?? run.report(), masked: Log.masked, at: run.elapsed)
+        events.ending(report ?? run.report(), masked: log.masked, at: run.elapsed)
         api.stop(done)
     }
 
@@ -94,6 +97,6 @@ final class RelayFollower {
     }
 
     private func fail(_ failure: Failure) {
-        _ = events.end(Verdict(.failed, failure.code, Log.masked(failure.reason)), at: 0, command: nil)
+        _ = events.end(Verdict(.failed, failure.code, log.masked(failure.reason)), at: 0, command: nil)
     }
 }

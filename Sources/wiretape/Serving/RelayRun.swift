@@ -188,10 +188,10 @@ final class RelayRun {
         guard var report = report ?? faults?.report(plan.expectations, at: shell.loop.now) else { return own }
         report.commandExit = end.commandExit
         try plan.report?.write(
-            report, suite: "live", command: plan.asked.again(seed: report.seed), masked: Log.masked)
-        if log.level == .info { Console.error.write(Log.masked(report.text)) }
+            report, suite: "live", command: plan.asked.again(seed: report.seed), masked: log.masked)
+        if log.level == .info { Console.error.write(log.masked(report.text)) }
         guard own.code == 0, report.exitCode != 0 else { return own }
-        return Verdict(.failed, report.exitCode, Log.masked(report.summary))
+        return Verdict(.failed, report.exitCode, log.masked(report.summary))
     }
 
     /// Writes the last line of `--events`.

@@ -116,7 +116,7 @@ extension ReplayCommand {
         on loop: UVLoop
     ) throws -> any ControlledRun {
         try listeners.check(tape)
-        guard let events = try RunEvents(nil, isControlled: true) else { throw Failure("no journal") }
+        guard let events = try RunEvents(nil, isControlled: true, log.rules) else { throw Failure("no journal") }
         let server = try server(
             engine(tape, upstreams, tellsTape: true), ClientPlaces(), MemoryBudget(memory: arguments.memory), on: loop)
         var ready = ReadyLine(

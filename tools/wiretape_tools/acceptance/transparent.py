@@ -1,6 +1,7 @@
 """Transparent mode between network namespaces: a client, the machine that its packets go through, and a server.
 
-The client asks a plain host, the same over TLS, and talks on a WebSocket over TLS: straight through the router, then recorded by
+The client asks a plain host, the same over TLS, and talks on a WebSocket over TLS; so do node and a page in headless Chromium, where
+they are here (with the first kind of rules, both families): straight through the router, then recorded by
 `wiretape record --mode transparent` on the router, whose firewall redirects it there, then of the tape with the server gone. It
 sees the same each time, over IPv4 and IPv6, with nftables and with iptables. Then the router's own client, whose rule leaves out
 Wiretape's user; the same without that exception, which must not go round; and a client that nobody has redirected.
@@ -19,7 +20,7 @@ import subprocess
 import sys
 import threading
 
-from wiretape_tools.lib import frames
+from wiretape_tools.lib import chromium, frames
 from wiretape_tools.lib.exchange import read_head
 from wiretape_tools.lib.processes import ROOT, Failed, Program, Skipped, Wiretape, binary, fail, run
 from wiretape_tools.lib.tapes import events
@@ -33,6 +34,43 @@ PORTS = {4: 8080, 6: 8081}
 USER = "nobody"
 
 
+# What browsers open: a page that asks, listens and talks, and writes down what it saw.
+PAGE = b"""<!DOCTYPE html><title>page</title><link rel=icon href=data:,><pre></pre><script>
+const say = text => document.querySelector("pre").append(text + "\\n");
+const listen = path => new Promise(done => {
+    const stream = new EventSource(path); let n = 0;
+    stream.onmessage = event => { say(event.data); if (++n == 3) { stream.close(); done(); } };
+});
+const talk = path => new Promise(done => {
+    const socket = new WebSocket("wss://" + location.host + path); let n = 0;
+    socket.onopen = () => socket.send("one");
+    socket.onmessage = event => { say(event.data); if (++n < 3) { socket.send("more " + n); } else { socket.close(1000); } };
+    socket.onclose = event => { say("closed " + event.code); done(); };
+});
+(async () => { say(await (await fetch("/asked")).text()); await listen("/events"); await talk("/page-talk"); say("done"); })();
+</script>"""
+OWN = {b"/page": (b"text/html", PAGE), b"/events": (b"text/event-stream", b"".join(b"data: event %d\n\n" % n for n in range(3)))}
+# node asks for a text over TLS and talks on a WebSocket, which node 20 has not: argv ADDRESS, NAME, the frame that it says.
+NODE = """
+const https = require("https");
+const [address, servername, frame] = process.argv.slice(1);
+const common = { host: address, port: 443, servername, headers: { Host: servername } };
+https.get({ ...common, path: "/node", agent: false }, answer => {
+    let text = "";
+    answer.on("data", piece => (text += piece)).on("end", () => { console.log("node", answer.statusCode, text); talk(); });
+}).on("error", failed);
+function failed(error) { console.log("node failed:", error.code); }
+function talk() {
+    const headers = { ...common.headers, Connection: "Upgrade", Upgrade: "websocket", "Sec-WebSocket-Version": 13,
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==" };
+    https.request({ ...common, headers, path: "/node-talk", agent: false }).on("upgrade", (answer, socket) => {
+        socket.on("data", data => { console.log("node socket", data.subarray(2).toString()); socket.destroy(); });
+        socket.write(Buffer.from(frame, "hex"));
+    }).on("error", failed).end();
+}
+"""
+
+
 # ---------------------------------------------------------------- the server
 
 
@@ -41,8 +79,10 @@ def answer(connection):
     with contextlib.suppress(OSError, Failed, ssl.SSLError):
         head, rest = read_head(connection)
         if b"pgrade: websocket" not in head:
-            body = head.split(b"\r\n")[0]
-            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (len(body), body))
+            line = head.split(b"\r\n")[0]
+            kind, body = OWN.get(line.split(b" ")[1], (b"text/plain", line))
+            fields = b"Content-Type: %s\r\nContent-Length: %d\r\nConnection: close" % (kind, len(body))
+            connection.sendall(b"HTTP/1.1 200 OK\r\n%s\r\n\r\n%s" % (fields, body))
             return connection.close()
         connection.sendall(frames.response(head))
         reader, data = frames.FrameReader(), rest
@@ -121,6 +161,19 @@ def ask(address, authority):
             print(title, deed())
         except (OSError, Failed, ssl.SSLError) as error:
             print(title, "failed:", getattr(error, "reason", None) or error)
+
+
+def browse(address, authority):
+    """The same for node and a browser, where they are here."""
+    if shutil.which("node"):
+        hello = frames.frame(frames.TEXT, b"hello", masked=True).hex()
+        _, out, err = run(["node", "-e", NODE, address, NAME, hello], env={**os.environ, "NODE_EXTRA_CA_CERTS": authority})
+        print(out or f"node failed: {err}", end="")
+    with contextlib.suppress(Skipped):
+        chromium.check()
+        target = f"[{address}]" if ":" in address else address
+        text = chromium.page_text(f"https://{NAME}/page", authority, hosts=f"MAP {NAME} {target}, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
+        print("page", "failed: " * text.startswith("error") + " | ".join(text.strip().splitlines()))
 
 
 # ---------------------------------------------------------------- the stage
@@ -208,9 +261,9 @@ class Stage:
             raise Failed(f"the server does not begin: {program.said()}")
         return program
 
-    def ask(self, name, family, authority):
-        command = [*self.within(name), sys.executable, "-m", __spec__.name, "--ask", NETS[family][1][1], authority]
-        code, out, err = run(command)
+    def ask(self, name, family, authority, how="--ask"):
+        command = [*self.within(name), sys.executable, "-m", __spec__.name, how, NETS[family][1][1], authority]
+        code, out, err = run(command, seconds=120)
         if code != 0:
             raise Failed(f"the client ended with {code}: {err[-600:]}")
         return out
@@ -260,21 +313,28 @@ def same(live, seen, title):
         raise Failed(f"{title} the client saw\n{seen}instead of\n{live}")
 
 
-def cell(stage, tool, family, files):
+def cell(stage, tool, family, files, browses):
     """Through the router: directly, recorded, replayed."""
     pem, made, folder = files
     tape = WORK / f"{tool}-{family}.tape"
     ours = folder / "ca.pem"
+
+    def seen(authority):
+        return stage.ask("client", family, authority) + (stage.ask("client", family, authority, "--browse") if browses else "")
+
     with stage.server(pem):
-        live = stage.ask("client", family, made)
+        live = seen(made)
         if "failed" in live:
             raise Failed(f"directly the client saw\n{live}")
         words = ["record", "--ca-dir", folder, "--upstream-ca", made, "--output", tape, "--force"]
         with stage.wiretape(*words) as recorder:
             stage.redirect(tool, family, "prerouting")
-            same(live, stage.ask("client", family, ours), "recorded")
-            stranger = stage.ask("client", family, made)
-            if stranger.count("failed") != 2:
+            same(live, seen(ours), "recorded")
+            stranger = seen(made)
+            # All of them but the one that speaks plain.
+            kinds = {line.split(" ")[0] for line in live.splitlines()} - {"plain"}
+            failed = {line.split(" ")[0] for line in stranger.splitlines() if "failed" in line}
+            if failed != kinds:
                 raise Failed(f"who does not trust the authority saw\n{stranger}")
             if (code := recorder.stop()) != 0:
                 raise Failed(f"record ended with {code}: {recorder.said()}")
@@ -283,11 +343,12 @@ def cell(stage, tool, family, files):
     if hosts != wanted:
         raise Failed(f"the tape has the hosts {hosts}, expected {wanted}")
     with stage.wiretape("replay", tape, "--ca-dir", folder) as player:
-        same(live, stage.ask("client", family, ours), "replayed without the server")
+        same(live, seen(ours), "replayed without the server")
         if (code := player.stop()) != 0:
             raise Failed(f"replay ended with {code}: {player.said()}")
     stage.clear()
-    return f"IPv{family}, {tool}: {len(live.splitlines())} lines the same directly, recorded, and replayed without the server"
+    who = ", ".join(dict.fromkeys(line.split(" ")[0] for line in live.splitlines()))
+    return f"IPv{family}, {tool}: {who}: the same directly, recorded, and replayed without the server; refused without the authority"
 
 
 def own(stage, files):
@@ -326,11 +387,14 @@ def main():
     parser.add_argument("--families", default="4,6", help="of 4,6")
     parser.add_argument("--serve", metavar="PEM", help=argparse.SUPPRESS)
     parser.add_argument("--ask", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--browse", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
         return serve(options.serve)
     if options.ask:
         return ask(*options.ask)
+    if options.browse:
+        return browse(*options.browse)
     try:
         if os.geteuid() != 0:
             raise Skipped("it needs root for its network namespaces")
@@ -341,7 +405,8 @@ def main():
         with Stage() as stage:
             for tool in options.rules.split(","):
                 for family in options.families.split(","):
-                    print("transparent:", cell(stage, tool, int(family), files), flush=True)
+                    browses = tool == options.rules.split(",")[0]
+                    print("transparent:", cell(stage, tool, int(family), files, browses), flush=True)
             print("transparent:", own(stage, files), flush=True)
     except Skipped as skipped:
         print(f"transparent: skipped: {skipped}", file=sys.stderr)

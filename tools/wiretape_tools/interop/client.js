@@ -1,7 +1,7 @@
 // @microsoft/signalr under node: client.js URL SCRIPT. Does what the script says and prints what the application
 // observes, one JSON object a line. NODE_PATH names the folder with the packages. The script's "connection" says how:
 // {"transport": "ws" (any, if it is missing), "protocol": "json", "token": "…", "skip": true (negotiation),
-// "reconnect": true, "stateful": true}.
+// "reconnect": true, "stateful": true, "headers": {…}}.
 'use strict';
 const fs = require('fs');
 const signalR = require('@microsoft/signalr');
@@ -24,8 +24,8 @@ function called(name, args) {
 }
 const value = (v) => (v === undefined ? null : v instanceof Uint8Array ? Array.from(v) : v);
 
-const { transport, protocol, token, skip, reconnect, stateful } = script.connection;
-const options = { transport: { ws: 1, sse: 2, lp: 4 }[transport], skipNegotiation: skip };
+const { transport, protocol, token, skip, reconnect, stateful, headers } = script.connection;
+const options = { transport: { ws: 1, sse: 2, lp: 4 }[transport], skipNegotiation: skip, headers };
 if (token) options.accessTokenFactory = () => token;
 const builder = new signalR.HubConnectionBuilder().withUrl(url, options).configureLogging(signalR.LogLevel.None);
 if (protocol === 'messagepack') {

@@ -88,60 +88,11 @@ def node():
 
 def chromium():
     """A page on the host with TLS asks, listens and talks, and writes down what it saw. Trust is that of a user's own store."""
-    import tempfile
+    from wiretape_tools.lib.chromium import page_text
 
-    with tempfile.TemporaryDirectory() as home:
-        store = os.path.join(home, ".pki/nssdb")
-        os.makedirs(store)
-        certificate = os.environ.get("WIRETAPE_CA") or os.environ["SSL_CERT_FILE"]
-        for words in (["-N", "--empty-password"], ["-A", "-t", "CP,,", "-n", "trusted", "-i", certificate]):
-            subprocess.run(["certutil", "-d", f"sql:{store}", *words], check=True, capture_output=True)
-        profile = os.path.join(home, "profile")
-        words = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", "--no-first-run",
-                 "--disable-background-networking", "--disable-component-update", "--disable-sync", f"--user-data-dir={profile}",
-                 # What a browser asks its maker for by itself goes nowhere.
-                 "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"]  # fmt: skip
-        if proxy := os.environ.get("HTTPS_PROXY"):
-            words += [f"--proxy-server={proxy}", "--proxy-bypass-list=<-loopback>;*.com;*.net;*.org"]
-        env = {**os.environ, "HOME": home}
-        browser = subprocess.Popen([*words, SECURE + "/page"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
-        try:
-            say("page", looked_at(os.path.join(profile, "DevToolsActivePort")))
-        finally:
-            browser.terminate()
-            browser.wait(20)
-
-
-def looked_at(told, seconds=40):
-    """What stands on the page once it is done; its title where nothing does."""
-    import json
-    import time
-    import urllib.request
-
-    from websockets.sync.client import connect
-
-    end = time.monotonic() + seconds
-    while not os.path.exists(told):
-        if time.monotonic() > end:
-            return "error: the browser does not begin"
-        time.sleep(0.1)
-    with open(told, encoding="ascii") as file:
-        port = int(file.readline())
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    pages: list[dict[str, str]] = []
-    while not pages and time.monotonic() < end:
-        with opener.open(f"http://127.0.0.1:{port}/json/list", timeout=10) as answer:
-            pages = [page for page in json.load(answer) if page["type"] == "page"]
-    text = ""
-    with connect(pages[0]["webSocketDebuggerUrl"], proxy=None, max_size=None) as tools:
-        ask = {"id": 1, "method": "Runtime.evaluate", "params": {"expression": "document.body.innerText"}}
-        while time.monotonic() < end and not text.rstrip().endswith("done") and "ERR_" not in text:
-            tools.send(json.dumps(ask))
-            while "result" not in (heard := json.loads(tools.recv(20))):
-                pass
-            text = str(heard["result"].get("result", {}).get("value", ""))
-            time.sleep(0.1)
-    return text if text.rstrip().endswith("done") else f"error: {text[-300:]}"
+    proxy = os.environ.get("HTTPS_PROXY")
+    ways = [f"--proxy-server={proxy}", "--proxy-bypass-list=<-loopback>;*.com;*.net;*.org"] if proxy else []
+    say("page", page_text(SECURE + "/page", os.environ.get("WIRETAPE_CA") or os.environ["SSL_CERT_FILE"], ways))
 
 
 async def aiohttp():

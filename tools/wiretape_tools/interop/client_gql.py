@@ -57,7 +57,8 @@ async def main(url, script):
                 auth = AppSyncApiKeyAuthentication(host="example.appsync-api.eu-west-1.amazonaws.com", api_key="da2-example")
                 transport = AppSyncWebsocketsTransport(url=url.replace("http", "ws", 1), auth=auth)
             else:
-                transport = WebsocketsTransport(url=url.replace("http", "ws", 1), subprotocols=[script["protocol"]])
+                how = {"headers": script.get("headers"), "init_payload": script.get("params")}
+                transport = WebsocketsTransport(url=url.replace("http", "ws", 1), subprotocols=[script["protocol"]], **how)
             async with Client(transport=transport) as session:
                 done = await asyncio.gather(*(play(session, operation) for operation in left))
             left = [operation for operation, is_over in zip(left, done, strict=False) if not is_over]

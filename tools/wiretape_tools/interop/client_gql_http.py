@@ -58,7 +58,7 @@ async def main(url, script):
                 if not script.get("reconnect") or attempt > 5:
                     sys.exit("the connection is lost")
                 observe("connection", "reconnected")
-            async with Client(transport=AIOHTTPTransport(url=url)) as session:
+            async with Client(transport=AIOHTTPTransport(url=url, headers=script.get("headers"))) as session:
                 done = await asyncio.gather(*(play(session, operation) for operation in left))
             left = [operation for operation, is_over in zip(left, done, strict=False) if not is_over]
             attempt += 1

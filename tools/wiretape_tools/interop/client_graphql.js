@@ -2,7 +2,7 @@
 // operations, stage after stage, those of a stage at once, and prints what the application observes, one JSON object a line.
 // NODE_PATH names the folder with the packages. The script: {"protocol": "graphql-transport-ws" or "graphql-ws",
 // "reorder": true (members the other way round), "reconnect": true, "stages": [[{"chain", "query", "operationName",
-// "variables", "stop": items}]]}.
+// "variables", "stop": items}]], "params": {…} (of the opening), "headers": {…}}.
 'use strict';
 const fs = require('fs');
 const WebSocket = require('ws');
@@ -10,6 +10,10 @@ const WebSocket = require('ws');
 const [url, scriptFile] = process.argv.slice(2);
 const script = JSON.parse(fs.readFileSync(scriptFile, 'utf8'));
 const socketURL = url.replace(/^http/, 'ws');
+const connectionParams = script.params ?? { client: 'interop' };
+class Socket extends WebSocket {
+    constructor(address, protocols) { super(address, protocols, { headers: script.headers }); }
+}
 
 function observe(chain, event, detail) {
     process.stdout.write(JSON.stringify({ chain, event, ...detail }) + '\n');
@@ -21,8 +25,8 @@ function modern() {
     const reordered = (key, value) => key === '' && value && typeof value === 'object'
         ? Object.fromEntries(Object.entries(value).reverse()) : value;
     const client = createClient({
-        url: socketURL, webSocketImpl: WebSocket, lazy: false, onNonLazyError: () => {},
-        connectionParams: { client: 'interop' }, jsonMessageReplacer: script.reorder ? reordered : undefined,
+        url: socketURL, webSocketImpl: Socket, lazy: false, onNonLazyError: () => {},
+        connectionParams, jsonMessageReplacer: script.reorder ? reordered : undefined,
         retryAttempts: script.reconnect ? 5 : 0, shouldRetry: () => true,
         retryWait: () => new Promise((resolve) => setTimeout(resolve, 50)),
         on: { connected: (_, __, again) => { if (again) observe('connection', 'reconnected'); } },
@@ -39,8 +43,8 @@ function modern() {
 
 function legacy() {
     const { SubscriptionClient } = require('subscriptions-transport-ws');
-    const options = { reconnect: script.reconnect, connectionParams: { client: 'interop' } };
-    const client = new SubscriptionClient(socketURL, options, WebSocket);
+    const options = { reconnect: script.reconnect, connectionParams };
+    const client = new SubscriptionClient(socketURL, options, Socket);
     client.onReconnected(() => observe('connection', 'reconnected'));
     return {
         run: (operation, sink) => client.request(operation).subscribe({

@@ -15,6 +15,7 @@ const messages = (errors) => errors.map((error) => error.message);
 
 const client = createClient({
     url, singleConnection: Boolean(script.single), retryAttempts: script.reconnect ? 5 : 0,
+    headers: script.headers,
     retry: () => new Promise((resolve) => setTimeout(resolve, 50)),
 });
 

@@ -47,7 +47,7 @@ def on_error(data):
 
 client = pysher.Pusher(
     "key", secure=False, custom_host=url.hostname, port=url.port, auto_sub=True, reconnect_interval=0.2,
-    auth_endpoint=f"{sys.argv[1]}/auth" if script.get("endpoint") else None, secret="secret",
+    auth_endpoint=f"{sys.argv[1]}/auth" if script.get("endpoint") else None, secret=script.get("secret", "secret"),
     user_data={"user_id": script["user"], "user_info": {"name": script["user"].title()}},
 )
 client.connection.event_handler = on_channel

@@ -18,7 +18,12 @@ class Player:
         self.script = script
         self.seen = {}
         self.changed = asyncio.Condition()
-        self.client = SignalRClient(url, protocol=PROTOCOLS[script["connection"]["protocol"]]())
+        how = script["connection"]
+        token = how.get("token")
+        self.client = SignalRClient(
+            url, protocol=PROTOCOLS[how["protocol"]](), headers=how.get("headers"),
+            access_token_factory=(lambda: token) if token else None,
+        )  # fmt: skip
         self.opened = asyncio.Event()
         self.client.on_open(self.on_open)
         self.client.on_close(self.on_close)

@@ -39,7 +39,7 @@ const listen = path => new Promise(done => {
     stream.onmessage = event => { say(event.data); if (++n == 3) { stream.close(); done(); } };
 });
 const talk = path => new Promise(done => {
-    const socket = new WebSocket("wss://" + location.host + path); let n = 0;
+    const socket = new WebSocket(location.origin.replace("http", "ws") + path); let n = 0;
     socket.onopen = () => socket.send("one");
     socket.onmessage = event => { say(event.data); if (++n < 3) { socket.send("more " + n); } else { socket.close(1000); } };
     socket.onclose = event => { say("closed " + event.code); done(); };

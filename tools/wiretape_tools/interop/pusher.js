@@ -13,7 +13,7 @@ const say = (chain, what) => process.stdout.write(JSON.stringify({ chain, ...wha
 const client = new Pusher('key', {
   cluster: 'mt1', wsHost: hostname, wsPort: port, httpHost: hostname, httpPort: port, forceTLS: false,
   enabledTransports: [transport], enableStats: false,
-  channelAuthorization: { endpoint: `${url}/auth`, transport: 'ajax', params: { user: script.user } },
+  channelAuthorization: { endpoint: `${url}/auth`, transport: 'ajax', params: { user: script.user, ...script.params }, headers: script.headers },
 });
 client.connection.bind('state_change', ({ current }) => {
   if (current === 'connected' || (current === 'connecting' && script.tellsStates)) say('connection', { state: current });

@@ -11,11 +11,12 @@ import sys
 
 from wiretape_tools.acceptance.tls.crowd import crowd
 from wiretape_tools.acceptance.tls.handshakes import clients, faults, leaves, names, protocols, versions
+from wiretape_tools.acceptance.tls.reverse import reverse
 from wiretape_tools.acceptance.tls.speed import speed
 from wiretape_tools.acceptance.tls.stage import WORK
 from wiretape_tools.lib.processes import Failed, Skipped, fail
 
-PARTS = {part.__name__: part for part in (versions, leaves, names, protocols, faults, clients, crowd, speed)}
+PARTS = {part.__name__: part for part in (versions, leaves, names, protocols, faults, clients, reverse, crowd, speed)}
 
 
 def main():
