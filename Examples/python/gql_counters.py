@@ -51,7 +51,7 @@ class Counters:
     `http_url`. `get_token()` is asked for a token, and for another one when the server does
     not take the last any more. A ping that is not answered for half of `ping` seconds means that the connection is lost."""
 
-    def __init__(self, url, counters, *, http_url=None, delays=(0, 0.3, 1.5), ping=0.5, get_token=None):
+    def __init__(self, url, counters, *, http_url=None, delays=(0, 0.3, 1.5), ping=10, get_token=None):
         self._url, self._counters, self._delays, self._ping = url, counters, delays, ping
         self._get_token, self._token = get_token, None
         self._http_url, self._has_websockets = http_url, True

@@ -26,7 +26,7 @@ class Chat:
     wants to see a token, or another one than the last. An answer that does not come for `patience` seconds means that the
     connection is lost."""
 
-    def __init__(self, url, on_message, *, delays=(0, 0.3, 1.5), patience=1, get_token=None):
+    def __init__(self, url, on_message, *, delays=(0, 0.3, 1.5), patience=10, get_token=None):
         self._url, self._on_message, self._delays, self._patience = url, on_message, delays, patience
         self._get_token, self._token = get_token, None
         self._ids = itertools.count()
@@ -61,7 +61,7 @@ class Chat:
 
     async def _connect(self):
         """One connection, from its negotiation to its end. Raises what ended it, unless that was silence."""
-        client = SignalRClient(self._url, headers=self._credentials(), connection_timeout=1)
+        client = SignalRClient(self._url, headers=self._credentials(), connection_timeout=5)
         client.on("ReceiveMessage", self._received)
         client.on_open(functools.partial(self._opened, client))
         client.on_close(self._lost)

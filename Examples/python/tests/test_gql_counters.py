@@ -48,7 +48,7 @@ async def test_waits_longer_each_time(wiretape):
 
 @pytest.mark.wiretape(TAPE, faults=["stall(both) after next[5]"], expect=["detects(within=3s)"])
 async def test_notices_a_silent_connection(wiretape):
-    assert await count(wiretape) == COUNTED
+    assert await count(wiretape, ping=0.5) == COUNTED
 
 
 @pytest.mark.wiretape(TAPE, faults=["disconnect after next[8]"], options=["--on-reconnect", "rewind:3"])

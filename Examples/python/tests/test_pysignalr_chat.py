@@ -69,7 +69,7 @@ async def test_waits_longer_each_time(wiretape):
 
 @pytest.mark.wiretape(TAPE, speed=10, faults=["stall(both) after ReceiveMessage[3]"], expect=["detects(within=3s)"])
 async def test_notices_a_silent_connection(wiretape):
-    await chat(wiretape)
+    await chat(wiretape, patience=1)
 
 
 @pytest.mark.wiretape(TAPE, speed=10, faults=["disconnect after ReceiveMessage[4]"])
