@@ -40,6 +40,12 @@ package enum Pseudonym {
     /// What stands for a secret that is a JSON number.
     package static func number(_ number: Int) -> String { String(firstNumber + number) }
 
+    /// The same pseudonym under another number, in its own shape.
+    package static func renumbered(_ pseudonym: [UInt8], as number: Int) -> [UInt8] {
+        pseudonym.count == 9 && pseudonym.starts(with: "7464".utf8)
+            ? Array(self.number(number).utf8) : make(number, for: pseudonym)
+    }
+
     /// The number of a pseudonym; nil for any other text.
     package static func number(of text: [UInt8]) -> Int? {
         if text.count > 3, text.starts(with: "td_".utf8) { return decimal(text[3...]) }
@@ -56,13 +62,49 @@ package enum Pseudonym {
 
     package static func number(of text: some StringProtocol) -> Int? { number(of: Array(text.utf8)) }
 
-    /// Where pseudonyms stand in a text, in order. The letter of an escape of JSON (`\n`) is none of the word behind it.
+    /// Whether `td_`, `746` or `eyJ` stands somewhere: so all of them begin, tokens with the letters that begin a JSON
+    /// object in base64. A quick look, since most messages of most tapes have none.
+    package static func mayStand(in bytes: [UInt8]) -> Bool {
+        let text = bytes.span
+        guard text.count >= 3 else { return false }
+        for at in 0..<text.count - 2 {
+            switch text[at] {
+            case UInt8(ascii: "t"):
+                if text[at + 1] == UInt8(ascii: "d"), text[at + 2] == UInt8(ascii: "_") { return true }
+            case UInt8(ascii: "7"):
+                if text[at + 1] == UInt8(ascii: "4"), text[at + 2] == UInt8(ascii: "6") { return true }
+            case UInt8(ascii: "e"):
+                if text[at + 1] == UInt8(ascii: "y"), text[at + 2] == UInt8(ascii: "J") { return true }
+            default: break
+            }
+        }
+        return false
+    }
+
+    /// How many bytes at the end of a text may be a pseudonym, or the beginning of one, that goes on behind it.
+    package static func begun(atEndOf text: [UInt8]) -> Int {
+        var start = text.count
+        while start > 0, text.count - start < JSONWebToken.longest {
+            let byte = text[start - 1]
+            guard isWord(byte) || byte == dash || byte == dot else { break }
+            start -= 1
+        }
+        for at in start..<text.count where at == start || !isWord(text[at - 1]) {
+            let rest = text[at...]
+            for mark in ["td_", "7464", "eyJ"] where rest.starts(with: mark.utf8) || mark.utf8.starts(with: rest) {
+                return rest.count
+            }
+        }
+        return 0
+    }
+
+    /// Where pseudonyms stand in a text, in order. The text may be JSON: a word begins behind an escape such as `\n`, too.
     package static func ranges(in text: [UInt8]) -> [Range<Int>] {
         var found: [Range<Int>] = []
         var at = 0
         while at < text.count {
             guard isWord(text[at]) else {
-                at = text[at] == backslash ? behindEscape(at, in: text) : at + 1
+                at += 1
                 continue
             }
             var end = at
@@ -71,25 +113,27 @@ package enum Pseudonym {
                 if text[end] == dot { isToken = true }
                 end += 1
             }
+            let start = min(end, behindEscape(at, in: text))
             if end - at >= 4, number(of: Array(text[at..<end])) != nil {
                 found.append(at..<end)
+            } else if start > at, end - start >= 4, number(of: Array(text[start..<end])) != nil {
+                found.append(start..<end)
             } else {
-                for piece in pieces(of: at..<end, in: text, isToken: isToken) { found.append(piece) }
+                for piece in pieces(of: start..<end, in: text, isToken: isToken) { found.append(piece) }
             }
             at = end
         }
         return found
     }
 
-    /// JSON in a text of JSON has several backslashes.
-    private static func behindEscape(_ start: Int, in text: [UInt8]) -> Int {
-        var at = start
-        while at < text.count, text[at] == backslash { at += 1 }
-        guard at < text.count else { return at }
+    /// Where the word at `at` begins when what stands before it makes an escape of JSON of its first letters. JSON in a text of JSON
+    /// has several backslashes.
+    private static func behindEscape(_ at: Int, in text: [UInt8]) -> Int {
+        guard at > 0, text[at - 1] == backslash else { return at }
         switch text[at] {
-        case UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"), UInt8(ascii: "b"), UInt8(ascii: "f"):
+        case UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
             return at + 1
-        case UInt8(ascii: "u"): return min(at + 5, text.count)
+        case UInt8(ascii: "u"): return at + 5
         default: return at
         }
     }

@@ -47,6 +47,7 @@ extension Redactor {
 
     private mutating func value(of field: HeaderField) -> String {
         let name = field.name.lowercased()
+        if isRenumbering, name != "sec-websocket-protocol" { return text(field.value) }
         guard !rules.keeps(header: name) else { return field.value }
         switch name {
         case "cookie":
@@ -113,6 +114,7 @@ extension Redactor {
 
     /// Lines that look like those of a head, in bytes that are none: everything behind the name of a secret goes.
     package mutating func rawLines(_ bytes: [UInt8]) -> [UInt8]? {
+        if isRenumbering { return text(bytes) }
         var changed = false
         let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false).map { line -> [UInt8] in
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon - line.startIndex <= SecretNames.longest

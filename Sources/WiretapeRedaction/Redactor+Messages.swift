@@ -63,9 +63,11 @@ extension Redactor {
         var out = bytes
         for edit in scan.edits {
             let room = edit.range.count
-            let new =
-                edit.bytes.prefix(room) + [UInt8](repeating: UInt8(ascii: "_"), count: max(0, room - edit.bytes.count))
-            out.replaceSubrange(edit.range, with: new)
+            // The beginning of a new number would be another one.
+            let isWhole = !isRenumbering || edit.bytes.count <= room
+            let new = (isWhole ? edit.bytes : Pseudonym.text(Pseudonym.overflow)).prefix(room)
+            out.replaceSubrange(
+                edit.range, with: new + [UInt8](repeating: UInt8(ascii: "_"), count: room - new.count))
         }
         return out
     }
@@ -74,7 +76,8 @@ extension Redactor {
 
     /// Only texts under the names of secrets, and texts that hold secrets, are written anew.
     package mutating func pack(_ bytes: [UInt8]) -> PackedTexts.Outcome {
-        PackedTexts.replacing(bytes, pointers: rules.pointers) { [rules] text, place in
+        PackedTexts.replacing(bytes, pointers: rules.pointers) { [rules, renumbering] text, place in
+            if let renumbering { return self.renumbered(text, place, renumbering) }
             switch place {
             case .text(let name):
                 if let name, rules.redacts(member: Array(name.utf8)[...]) { return self.value(text, .named, name) }

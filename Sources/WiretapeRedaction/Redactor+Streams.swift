@@ -24,6 +24,8 @@ package struct RedactedStream: Sendable {
         case within(TextScan.Unended)
         /// Nothing of it is shown any more.
         case withheld
+        /// It is not looked at.
+        case asIs
     }
 
     /// - Parameters:
@@ -50,10 +52,22 @@ package struct RedactedStream: Sendable {
         held = []
     }
 
+    /// From here on what is replaced keeps its length, so that nothing has to wait for the end.
+    package mutating func countBytes() { mode = .bytes }
+
+    /// It is compressed, and nobody wants to see into it.
+    package mutating func passOn() { mode = .asIs }
+
     package var isWithheld: Bool { if case .withheld = mode { true } else { false } }
 }
 
 extension Redactor {
+    /// A stream for the pieces of one message.
+    package func stream(of opcode: Opcode) -> RedactedStream {
+        // Pseudonyms in a text are found without its end.
+        isRenumbering && opcode == .text ? RedactedStream(isBinary: false) : RedactedStream(of: opcode)
+    }
+
     /// The next piece of a stream: what may be written of it and of what waited before.
     package mutating func piece(_ bytes: [UInt8], of stream: inout RedactedStream) -> [UInt8] {
         feed(bytes, of: &stream, isLast: false)
@@ -114,15 +128,19 @@ extension Redactor {
         switch stream.mode {
         case .withheld: return []
         case .framed: return quote + messages(bytes, of: &stream, isLast: isLast)
+        case .asIs: return bytes
         case .gathering(let isBinary):
             if isLast { return payload(bytes, isBinary: isBinary) ?? bytes }
-            guard bytes.count <= Redactor.longestUnit else {
+            if bytes.count <= Redactor.longestUnit {
+                stream.held = bytes
+                return []
+            }
+            guard isRenumbering else {
                 stream.withhold()
                 withhold()
                 return []
             }
-            stream.held = bytes
-            return []
+            stream.countBytes()
         case .text, .bytes, .undecided, .maybeFramed, .within: break
         }
         // A longer one was cut by the network.

@@ -18,6 +18,10 @@ extension Redactor {
 
     /// - Returns: false when the bytes must not be shown.
     package mutating func run(_ scan: inout TextScan) -> Bool {
+        if let renumbering {
+            renumber(&scan, renumbering)
+            return true
+        }
         markRegions(&scan)
         look(&scan, 0..<scan.bytes.count)
         if !rules.patterns.isEmpty { lookForPatterns(&scan) }

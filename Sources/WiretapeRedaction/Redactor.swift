@@ -19,6 +19,10 @@ package struct Redactor: Sendable {
     package private(set) var replaced = 0
     /// Units that could not be looked at and were left out.
     package private(set) var withheld = 0
+    /// Other numbers for pseudonyms, where that is all that is asked for; nil: secrets are looked for.
+    let renumbering: [Int: Int]?
+    /// Numbers of the pseudonyms that were met while they were given others.
+    package internal(set) var numbers: Set<Int> = []
 
     /// How deep texts within texts are looked at: JSON in a string of JSON.
     package static let deepest = 5
@@ -35,7 +39,18 @@ package struct Redactor: Sendable {
         self.rules = rules
         table = SecretTable(first: first)
         self.keepsFindings = keepsFindings
+        renumbering = nil
     }
+
+    /// Looks for no secrets, but gives pseudonyms other numbers, in all places where secrets would be replaced.
+    package init(renumbering: [Int: Int]) {
+        rules = RedactionRules()
+        table = SecretTable()
+        keepsFindings = false
+        self.renumbering = renumbering
+    }
+
+    package var isRenumbering: Bool { renumbering != nil }
 
     /// Different secrets that were met.
     package var secrets: Int { table.count }

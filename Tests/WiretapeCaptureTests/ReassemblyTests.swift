@@ -144,6 +144,85 @@ struct ReassemblyTests {
         #expect(imported.report.differingBytes > 0)
     }
 
+    // MARK: Single packets
+
+    private static func said(_ turns: [(Bool, String)]) -> SyntheticCapture {
+        SyntheticCapture(turns.map { ($0.0, Array($0.1.utf8)) })
+    }
+
+    private static func ask(_ n: Int) -> (Bool, String) { (true, "GET /\(n) HTTP/1.1\r\nHost: a\r\n\r\n") }
+    private static func answer(_ n: Int) -> (Bool, String) {
+        (false, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n0\(n)")
+    }
+
+    /// A lost request: its answer waits for the gap, and is not taken for that of another request.
+    @Test func anAnswerIsNotGivenToAnotherRequest() throws {
+        var capture = Self.said([
+            Self.ask(1), Self.answer(1), Self.ask(2), Self.answer(2), Self.ask(3), Self.answer(3), Self.ask(4),
+        ])
+        // SYN, SYN ACK, and a packet a turn; the next request comes when the hole is nearly old enough.
+        let times: [UInt32] = [0, 1, 2, 3, 4, 10_000, 105_000, 112_000, 160_000, 900_000, 900_001]
+        for i in capture.packets.indices { capture.packets[i].time = times[min(i, times.count - 1)] }
+        capture.packets.remove(at: 4)
+        let imported = try Imported(capture.bytes)
+        var targets: [UInt32: String] = [:]
+        var answered: [String: String] = [:]
+        for event in imported.events {
+            if case .request(let x, let head, _) = event.kind { targets[x] = head.target }
+            if case .response(let x, _, .whole(let body), _, _, _) = event.kind {
+                answered[targets[x] ?? "?"] = String(decoding: body, as: UTF8.self)
+            }
+        }
+        #expect(answered == ["/1": "01", "?": "02", "/3": "03"])
+        #expect(imported.report.gaps == 1)
+    }
+
+    /// The server's SYN stands behind its first words in the file: what the client has of it tells where they begin.
+    @Test(arguments: [true, false]) func anAcknowledgedHandshakeIsNoGap(isThere: Bool) throws {
+        var capture = Self.said([Self.ask(1), Self.answer(1), Self.ask(2), Self.answer(2)])
+        let syn = capture.packets.remove(at: 1)
+        if isThere { capture.packets.insert(syn, at: 3) }
+        let imported = try Imported(capture.bytes)
+        #expect(imported.report.gaps == 0)
+        #expect(imported.events.count { if case .response = $0.kind { true } else { false } } == 2)
+    }
+
+    /// Without the answer to an upgrade nobody can say what the client's words behind it are: they are told as what they are.
+    @Test func wordsBehindALostUpgradeAreTold() throws {
+        let frame: [UInt8] = [0x81, 0x82, 0, 0, 0, 0, 0x68, 0x69]
+        let upgrade = "GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+        var capture = SyntheticCapture([
+            (true, Array(upgrade.utf8)), (false, Array("HTTP/1.1 101 Switching Protocols\r\n\r\n".utf8)),
+            (true, frame), (false, [0x81, 2, 0x68, 0x69]),
+        ])
+        #expect(try Imported(capture.bytes).events.count { if case .message = $0.kind { true } else { false } } == 2)
+        capture.packets.remove(at: 3)
+        let imported = try Imported(capture.bytes)
+        let kinds = imported.events.compactMap { event -> String? in
+            switch event.kind {
+            case .missing(let direction, _): "missing \(direction)"
+            case .unknown(let kind): kind
+            case .gone(let party, _, _): "gone \(party)"
+            case .message: "message"
+            case .open, .request, .response, .chunk, .end, .part, .ping, .pong, .close, .frame, .fault, .mark, .take,
+                .gap, .stop:
+                nil
+            }
+        }
+        #expect(kinds.prefix(3) == ["missing toClient", "malformed", "malformed"])
+        #expect(kinds.dropFirst(3).sorted() == ["gone client", "gone server"])
+        #expect(imported.report.unreadBytes == UInt64(frame.count + 4))
+    }
+
+    /// A snap length that leaves nothing but headers.
+    @Test func aConnectionWithoutBytesIsTold() throws {
+        var capture = Self.said([Self.ask(1), Self.answer(1)])
+        for i in capture.packets.indices { capture.packets[i].kept = 54 }
+        let imported = try Imported(capture.bytes)
+        #expect(imported.report.closed.map(\.reason) == [.noBytes])
+        #expect(imported.report.connections == 0)
+    }
+
     /// Files of nonsense, each a real one with bytes changed, cut out or doubled: an end with a reason, and never a trap.
     @Test(arguments: 0..<40) func nonsenseIsReadToAnEnd(_ seed: Int) throws {
         var random = SplitMix64(seed: UInt64(seed + 3_000))

@@ -14,6 +14,8 @@ struct SyntheticCapture {
         var payload: [UInt8] = []
         /// Bytes that the capture kept; nil: all.
         var kept: Int?
+        /// Microseconds behind the capture's first second, below a million; nil: the packet's number.
+        var time: UInt32?
     }
 
     static let syn: UInt8 = 0x02
@@ -25,6 +27,11 @@ struct SyntheticCapture {
     /// A connection on which what is said is sent in turn, in segments of drawn sizes.
     /// - Parameter start: the client's first sequence number; near 2^32 it wraps.
     init(_ turns: [(fromClient: Bool, bytes: [UInt8])], start: UInt32, _ random: inout SplitMix64) {
+        self.init(turns, start: start) { min($0, 1 + Int(random.below(1_400))) }
+    }
+
+    /// - Parameter cut: how many bytes of so many that are left are in the next segment.
+    init(_ turns: [(fromClient: Bool, bytes: [UInt8])], start: UInt32 = 1, cut: (Int) -> Int = { $0 }) {
         var next: [Bool: UInt32] = [true: start, false: start &+ 77_777]
         for side in [true, false] {
             packets.append(
@@ -36,7 +43,7 @@ struct SyntheticCapture {
         for turn in turns {
             var at = 0
             while at < turn.bytes.count {
-                let count = min(turn.bytes.count - at, 1 + Int(random.below(1_400)))
+                let count = cut(turn.bytes.count - at)
                 let sequence = next[turn.fromClient] ?? 0
                 packets.append(
                     Packet(
@@ -61,7 +68,7 @@ struct SyntheticCapture {
         for (i, packet) in packets.enumerated() {
             let frame = Self.frame(packet)
             let kept = packet.kept.map { min($0, frame.count) } ?? frame.count
-            out += Self.little(1_700_000_000) + Self.little(UInt32(i))
+            out += Self.little(1_700_000_000) + Self.little(packet.time ?? UInt32(i))
             out += Self.little(UInt32(kept)) + Self.little(UInt32(frame.count))
             out += frame.prefix(kept)
         }
@@ -90,6 +97,8 @@ struct SyntheticCapture {
 
 /// What an import made of a file.
 struct Imported {
+    /// The tape.
+    var tape: [UInt8]
     var events: [TapeEvent]
     var report: CaptureReport
 
@@ -117,6 +126,7 @@ struct Imported {
         var events: [TapeEvent] = []
         while let event = try reader.next() { events.append(event.event) }
         self.events = events
+        self.tape = sink.bytes
         report = capture.report
     }
 }

@@ -53,12 +53,16 @@ package struct CaptureClosed: Sendable, Hashable {
         case tls(String)
         /// Nothing that begins a request was found in a stream that was captured from its middle.
         case noBeginning
+        /// TLS with its secrets, in which nothing was said up to the end of the capture.
+        case silent
+        /// Something was said, and none of it was captured.
+        case noBytes
 
         /// Whether a key log would have helped.
         package var wantsKeys: Bool {
             switch self {
             case .noKeys: true
-            case .otherProtocol, .http2, .tls, .noBeginning: false
+            case .otherProtocol, .http2, .tls, .noBeginning, .silent, .noBytes: false
             }
         }
     }

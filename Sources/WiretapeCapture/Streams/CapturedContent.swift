@@ -30,6 +30,9 @@ final class CapturedContent {
         self.output = output
     }
 
+    /// Whether nothing was received, nor missed.
+    var isUntouched: Bool { heard.isEmpty && isCut.isEmpty }
+
     /// Whether nothing of this direction was received.
     func isEmpty(_ direction: Direction) -> Bool { !heard.contains(direction) }
 
@@ -116,7 +119,13 @@ final class CapturedContent {
         case .http(let exchanges): exchanges.finished(at: time)
         case .http2(let counter): close(.http2(streams: counter.streams))
         case .undecided(let first):
-            if !first.isEmpty { close(.otherProtocol) } else if !heard.isEmpty { close(.noBeginning) }
+            if !first.isEmpty {
+                close(.otherProtocol)
+            } else if !heard.isEmpty {
+                close(.noBeginning)
+            } else if !isCut.isEmpty {
+                close(.noBytes)
+            }
         case .closed: break
         }
     }

@@ -111,13 +111,10 @@ final class CapturedExchanges {
     private func heard(_ bytes: Span<UInt8>, at time: UInt64) {
         guard isHolding else { return read(bytes, at: time) }
         heldCount += bytes.count
-        guard heldCount <= CapturedExchanges.mostHeld else {
-            mode = .over
-            held = []
-            output.report.unreadBytes += UInt64(heldCount)
-            return
-        }
         held.append(.bytes([UInt8](copying: bytes), at: time))
+        guard heldCount > CapturedExchanges.mostHeld else { return }
+        mode = .over
+        giveUpHeld("too much was said before the answer to an upgrade")
     }
 
     private func read(_ bytes: Span<UInt8>, at time: UInt64) {
@@ -261,22 +258,35 @@ final class CapturedExchanges {
         }
     }
 
+    /// What was held goes to the tape as bytes that cannot be read.
+    private func giveUpHeld(_ why: String) {
+        let waiting = held
+        held = []
+        heldCount = 0
+        for one in waiting {
+            switch one {
+            case .bytes(let bytes, let time): unreadable(bytes.span, .toServer, why, at: time)
+            case .missing(let count, let time): miss(count, .toServer, at: time)
+            }
+        }
+    }
+
+    private static let noAnswer = "the answer to the upgrade before it is missing"
+
     // MARK: Gaps and ends
 
     func missed(_ count: UInt64?, _ direction: Direction, at time: UInt64) {
-        output.report.gaps += 1
-        output.report.missingBytes += count ?? 0
-        guard case .http = mode else { return output.miss(count, id, direction, x: 0, at: time) }
+        guard case .http = mode else { return miss(count, direction, at: time) }
         switch direction {
         case .toServer:
             if isHolding { return held.append(.missing(count, at: time)) }
             let x = requests.isInBody ? lastX : 0
-            output.miss(count, id, .toServer, x: x, at: time)
+            miss(count, .toServer, x: x, at: time)
             lose(&requests, count)
             if requests.isLost { missesRequests = true }
         case .toClient:
             let x = responses.isInBody ? exchanges.first?.x ?? 0 : 0
-            output.miss(count, id, .toClient, x: x, at: time)
+            miss(count, .toClient, x: x, at: time)
             let wasInBody = responses.isInBody
             let wasLost = responses.isLost
             lose(&responses, count)
@@ -284,6 +294,12 @@ final class CapturedExchanges {
             missesRequests = requests.isLost
             if wasInBody, !exchanges.isEmpty { exchanges.removeFirst() }
         }
+    }
+
+    private func miss(_ count: UInt64?, _ direction: Direction, x: UInt32 = 0, at time: UInt64) {
+        output.report.gaps += 1
+        output.report.missingBytes += count ?? 0
+        output.miss(count, id, direction, x: x, at: time)
     }
 
     private func lose(_ reading: inout Reading, _ count: UInt64?) {
@@ -295,6 +311,7 @@ final class CapturedExchanges {
 
     func ended(_ direction: Direction, isReset: Bool, at time: UInt64) {
         guard !requests.hasEnded || !responses.hasEnded else { return }
+        if isReset || direction == .toClient || responses.isLost { giveUpHeld(CapturedExchanges.noAnswer) }
         switch direction {
         case .toServer:
             requests.hasEnded = true
@@ -331,8 +348,6 @@ final class CapturedExchanges {
 
     private func leave() {
         mode = .over
-        output.report.unreadBytes += UInt64(heldCount)
-        held = []
-        heldCount = 0
+        giveUpHeld(CapturedExchanges.noAnswer)
     }
 }

@@ -142,8 +142,8 @@ final class CapturedStream: TCPStreamHandler {
         case .plain(let content): content.finished(at: time)
         case .tls(let tls):
             tls.finished(at: time)
-            if let reason = tls.reason { close(reason) }
-        case .searching: if hasBytes { close(.noBeginning) }
+            if let reason = tls.reason { close(reason) } else if tls.isSilent { close(.silent) }
+        case .searching: close(hasBytes ? .noBeginning : .noBytes)
         case .undecided(let first): if !first.isEmpty { close(.otherProtocol) }
         case .closed: break
         }

@@ -22,6 +22,8 @@ final class TCPConversation {
     private var packets = 0
     private var stall: (time: UInt64, packet: Int)?
     private(set) var lastTime: UInt64 = 0
+    /// Who sent the first SYN, and the number of the first byte behind it.
+    private var opener: (side: TCPSide, first: UInt32)?
     /// Nothing more can come of it.
     private(set) var isOver = false
 
@@ -62,7 +64,8 @@ final class TCPConversation {
         packets += 1
         lastTime = max(lastTime, time)
         if segment.isSyn { change(side) { $0.begin(at: segment.sequence &+ 1) } }
-        if segment.acknowledges, segment.isSyn {
+        if segment.isSyn, !segment.acknowledges { opener = (side, segment.sequence &+ 1) }
+        if segment.acknowledges, segment.isSyn || isHandshake(segment, from: side) {
             // What it answers is the other side's SYN.
             change(side.other) { $0.begin(at: segment.acknowledgement) }
         }
@@ -98,6 +101,13 @@ final class TCPConversation {
         while held > TCPConversation.mostHeld, giveUpOne(at: time, all: true, remember) {}
         watch(at: time)
         passed(to: time, remember: remember)
+    }
+
+    /// Whether the segment ends the handshake of a connection whose other SYN did not come yet: its sender has said nothing, and who
+    /// is asked says nothing before that (RFC 9112, RFC 8446).
+    private func isHandshake(_ segment: TCPSegment, from side: TCPSide) -> Bool {
+        guard let opener, opener.side == side, half(side.other).next == nil else { return false }
+        return segment.sequence == opener.first && !segment.isFin && !segment.isReset
     }
 
     /// Whether what `side` said after it had so much of the other side may be told.
@@ -210,9 +220,10 @@ final class TCPConversation {
             tell(remember)
             return true
         }
-        // Each waits for the other, as no two machines do: the older one goes first.
+        // Each waits for the other, as no two machines do: the older one goes first. Where one has a hole the other waits for that.
         let waiting = TCPSide.allCases.filter { !half($0).pieces.isEmpty }
-        guard waiting.count == 2 || all, let side = waiting.min(by: { since($0) < since($1) }), since(side) < .max,
+        let isKnot = TCPSide.allCases.allSatisfy { since($0) < .max }
+        guard isKnot || all, let side = waiting.min(by: { since($0) < since($1) }), since(side) < .max,
             let (content, when) = change(side, { $0.takeNext(remember: remember) })
         else { return false }
         told(content, side, at: when)

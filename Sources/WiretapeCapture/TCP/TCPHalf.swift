@@ -84,7 +84,8 @@ struct TCPHalf {
     mutating func addEnd(_ start: UInt64, isReset: Bool, needs: UInt64?, at time: UInt64) {
         guard let next, !hasEnded else { return }
         let at = isReset ? max(start, next) : start
-        guard at >= next, !pieces.contains(where: { $0.content.isEnd }) else { return }
+        // A FIN may be captured behind the RST that followed it.
+        guard at >= next, !pieces.contains(where: { $0.content.isEnd && (isReset || $0.start <= at) }) else { return }
         place(Piece(start: at, content: isReset ? .reset : .fin, time: time, needs: needs))
     }
 
@@ -117,6 +118,9 @@ struct TCPHalf {
                 if low < high {
                     for number in low..<high
                     where mine[Int(number - piece.start)] != bytes[Int(number - start)] { differing += 1 }
+                    let parts = TCPHalf.relaxed(piece, mine, low..<high, needs)
+                    pieces.replaceSubrange(at...at, with: parts)
+                    at += parts.count - 1
                 }
             }
             from = max(from, piece.end)
@@ -127,6 +131,17 @@ struct TCPHalf {
             let part = [UInt8](copying: bytes.extracting(Int(range.lowerBound - start)..<Int(range.upperBound - start)))
             held += part.count
             place(Piece(start: range.lowerBound, content: .bytes(part), time: time, needs: needs))
+        }
+    }
+
+    /// A piece of which some bytes were sent another time, when their sender had less: they need no more than that.
+    private static func relaxed(_ piece: Piece, _ bytes: [UInt8], _ again: Range<UInt64>, _ needs: UInt64?) -> [Piece] {
+        guard let old = piece.needs, needs.map({ $0 < old }) ?? true else { return [piece] }
+        let cuts = [piece.start, again.lowerBound, again.upperBound, piece.end]
+        return zip(cuts, cuts.dropFirst()).filter { $0 < $1 }.map { start, end in
+            let part = Array(bytes[Int(start - piece.start)..<Int(end - piece.start)])
+            let needs = start == again.lowerBound ? needs : old
+            return Piece(start: start, content: .bytes(part), time: piece.time, needs: needs)
         }
     }
 

@@ -108,6 +108,9 @@ final class CapturedTLS {
         if !isNew { arm(direction) }
     }
 
+    /// Whether nothing was said in it.
+    var isSilent: Bool { content.isUntouched }
+
     func ended(_ direction: Direction, isReset: Bool, at time: UInt64) {
         tellGap(direction, at: time)
         content.ended(direction, isReset: isReset, at: time)

@@ -10,15 +10,22 @@ enum ImportTargets {
     static let all = [
         FuzzTarget("har") { archive($0, .har) },
         FuzzTarget("flows") { archive($0, .flows) },
+        FuzzTarget("stubs") { stubs(FuzzInput($0)) },
+        FuzzTarget("zip") { zip($0) },
         FuzzTarget("capture") { capture($0) },
         FuzzTarget("reassembly") { reassembly(FuzzInput($0)) },
+        FuzzTarget("keylog", longest: 16_384) { keyLog($0) },
     ]
 
     private static let memory = 64 << 20
 
     /// What is not refused is a tape that can be read to its end, and a HAR of it gives that tape again.
     private static func archive(_ bytes: [UInt8], _ format: ForeignImport.Format) -> String? {
-        guard let tape = imported(bytes, format) else { return nil }
+        archive(ForeignMemory(bytes), format)
+    }
+
+    private static func archive(_ source: any ForeignSource, _ format: ForeignImport.Format) -> String? {
+        guard let tape = imported(source, format) else { return nil }
         if let problem = unreadable(tape) { return problem }
         var har: [UInt8] = []
         do {
@@ -29,13 +36,23 @@ enum ImportTargets {
         } catch {
             return "the tape cannot be exported: \(error)"
         }
-        guard let again = imported(har, .har) else { return "what was exported cannot be imported" }
+        guard let again = imported(ForeignMemory(har), .har) else { return "what was exported cannot be imported" }
         guard events(again) == events(tape) else { return "what was exported comes back as another tape" }
         return nil
     }
 
-    private static func imported(_ bytes: [UInt8], _ format: ForeignImport.Format) -> [UInt8]? {
-        let archive = ForeignImport(format, ForeignMemory(bytes), memory: memory)
+    private static func stubs(_ input: FuzzInput) -> String? {
+        archive(input.payload, input.chooses(0) ? .hoverfly : .wiremock)
+    }
+
+    /// A HAR with its side files.
+    private static func zip(_ bytes: [UInt8]) -> String? {
+        guard let source = try? ZipArchive(ForeignMemory(bytes), memory: memory) else { return nil }
+        return archive(source, .har)
+    }
+
+    private static func imported(_ source: any ForeignSource, _ format: ForeignImport.Format) -> [UInt8]? {
+        let archive = ForeignImport(format, source, memory: memory)
         archive.scan { _ in }
         guard archive.count > 0 || archive.restored != nil else { return nil }
         let sink = TapeBytes()
@@ -69,8 +86,28 @@ enum ImportTargets {
     /// Any bytes as a capture file.
     private static func capture(_ bytes: [UInt8]) -> String? { tape(ofCapture: bytes).flatMap { unreadable($0) } }
 
-    private static func tape(ofCapture bytes: [UInt8]) -> [UInt8]? {
-        let capture = CaptureImport(CaptureOptions(), keys: KeyLog())
+    /// A key log, a NUL, and the capture that it opens. Line by line a log says what it says as a whole.
+    private static func keyLog(_ bytes: [UInt8]) -> String? {
+        let end = bytes.firstIndex(of: 0) ?? bytes.count
+        let log = Array(bytes[..<end])
+        let (keys, lines) = (KeyLog(), KeyLog())
+        keys.add(log.span)
+        for line in log.split(separator: 0x0a) {
+            let line = Array(line)
+            lines.add(line.span)
+        }
+        guard (keys.count, keys.badLines) == (lines.count, lines.badLines) else {
+            return
+                "\(keys.count) secrets and \(keys.badLines) bad lines, and line by line \(lines.count) and \(lines.badLines)"
+        }
+        guard keys.count + keys.badLines <= log.count(where: { $0 == 0x0a }) + 1 else {
+            return "more secrets than lines"
+        }
+        return tape(ofCapture: Array(bytes[end...].dropFirst()), keys: keys).flatMap { unreadable($0) }
+    }
+
+    private static func tape(ofCapture bytes: [UInt8], keys: KeyLog = KeyLog()) -> [UInt8]? {
+        let capture = CaptureImport(CaptureOptions(), keys: keys)
         _ = capture.feed(bytes.span)
         return tape(of: capture)
     }

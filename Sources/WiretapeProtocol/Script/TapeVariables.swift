@@ -35,7 +35,7 @@ package struct TapeVariables: Sendable {
     /// A message of the tape's client.
     package mutating func add(_ message: Message) {
         // Numbers in MessagePack are not spelled.
-        guard message.opcode == .binary || TapeVariables.mayHold(message.bytes) else { return }
+        guard message.opcode == .binary || Pseudonym.mayStand(in: message.bytes) else { return }
         add(kind: TapeVariables.kind(message), meaning: message.meaning, content: message.content)
     }
 
@@ -99,26 +99,7 @@ package struct TapeVariables: Sendable {
 
     private static func hasPseudonym(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
-        return mayHold(bytes) && !Pseudonym.ranges(in: bytes).isEmpty
-    }
-
-    /// Whether `td_`, `746` or `eyJ` stands somewhere: so all of them begin, tokens with the letters that begin a JSON
-    /// object in base64. A quick look, since most messages of most tapes have none.
-    private static func mayHold(_ bytes: [UInt8]) -> Bool {
-        let text = bytes.span
-        guard text.count >= 3 else { return false }
-        for at in 0..<text.count - 2 {
-            switch text[at] {
-            case UInt8(ascii: "t"):
-                if text[at + 1] == UInt8(ascii: "d"), text[at + 2] == UInt8(ascii: "_") { return true }
-            case UInt8(ascii: "7"):
-                if text[at + 1] == UInt8(ascii: "4"), text[at + 2] == UInt8(ascii: "6") { return true }
-            case UInt8(ascii: "e"):
-                if text[at + 1] == UInt8(ascii: "y"), text[at + 2] == UInt8(ascii: "J") { return true }
-            default: break
-            }
-        }
-        return false
+        return Pseudonym.mayStand(in: bytes) && !Pseudonym.ranges(in: bytes).isEmpty
     }
 
     private static func visit(_ value: JSONValue, _ path: [String], _ body: ([String], JSONValue) -> Void) {

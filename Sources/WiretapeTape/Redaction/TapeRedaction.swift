@@ -12,7 +12,8 @@ package final class TapeRedaction {
     private var redactor: Redactor
     private var streams: [Key: Stream] = [:]
     private var waiting = 0
-    private let leavesOut: Bool
+    /// What cannot be looked at is left out.
+    package let leavesOut: Bool
     private let keepsFindings: Bool
     private let tell: (String) -> Void
     private var hasTold: Set<String> = []
@@ -57,8 +58,20 @@ package final class TapeRedaction {
         self.tell = tell
     }
 
+    /// Gives pseudonyms other numbers, and nothing else: no secrets are looked for, nothing is left out.
+    package init(renumbering numbers: [Int: Int], mostWaiting: Int = 64 << 20) {
+        redactor = Redactor(renumbering: numbers)
+        leavesOut = false
+        keepsFindings = false
+        self.mostWaiting = mostWaiting
+        tell = { _ in }
+    }
+
     /// Different secrets that were met.
     package var secrets: Int { redactor.secrets }
+
+    /// Numbers of the pseudonyms that were met, where these get others.
+    package var numbers: Set<Int> { redactor.numbers }
 
     /// What was found since the last call, when it is asked for.
     package func takeFindings() -> [SecretFinding] { redactor.takeFindings() }
@@ -172,6 +185,7 @@ package final class TapeRedaction {
                 if leavesOut || keepsFindings {
                     stream.coded = Coded(headers: headers)
                 } else {
+                    if redactor.isRenumbering { stream.bytes.passOn() }
                     mark = unseen(direction, x, connection, headers)
                 }
             }
@@ -228,7 +242,7 @@ package final class TapeRedaction {
     ) {
         let key = Key(connection: connection, direction: direction, carrier: .message)
         if n == 0 { flush(key, at: time, into: &out) }
-        var stream = streams[key] ?? Stream(bytes: RedactedStream(of: opcode), opcode: opcode)
+        var stream = streams[key] ?? Stream(bytes: redactor.stream(of: opcode), opcode: opcode)
         let before = stream.bytes.waiting
         let new: [UInt8]
         if last {
@@ -301,6 +315,7 @@ package final class TapeRedaction {
     }
 
     private func withholdForWant(of stream: inout RedactedStream) {
+        guard !redactor.isRenumbering else { return stream.countBytes() }
         stream.withhold()
         say(
             "more than \(mostWaiting >> 20) MiB of streams wait to be looked at for secrets: parts are left out"

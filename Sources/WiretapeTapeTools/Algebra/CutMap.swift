@@ -83,6 +83,7 @@ struct CutMap: Sendable {
             }
         case .response(_, let head, _, _, _, _):
             guard let name else { break }
+            if isOrphan(name.x, at: place), stays(orphanAt: time) { keptConnections.insert(place) }
             exchanges[name]?.time = time
             if head.status == 101 { exchanges[name]?.isUpgrade = true }
             let type = head.headers.first("Content-Type").map { MediaType($0).name } ?? ""
@@ -198,6 +199,12 @@ struct CutMap: Sendable {
     }
 
     // MARK: Telling
+
+    /// Whether the question to an answer stands nowhere before it: a capture did not see it.
+    func isOrphan(_ x: UInt32, at place: Place) -> Bool { exchanges[Exchange.Name(place: place, x: x)] == nil }
+
+    /// Whether what belongs to no question, and so to no session, stays.
+    func stays(orphanAt time: UInt64) -> Bool { !choice.hasSessions && !choice.hasMessages && choice.isInTime(time) }
 
     func isKept(_ x: UInt32, at place: Place) -> Bool { exchanges[Exchange.Name(place: place, x: x)]?.isKept ?? false }
 

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
 internal import WiretapeProtocol
+internal import WiretapeSystem
 internal import WiretapeTape
 internal import WiretapeWire
 
@@ -16,6 +17,8 @@ struct CutWriter: Sendable {
     private var held: [Piece: [TapeLine]] = [:]
     /// Comments belong to the line behind them.
     private var comments: [TapeNewLine] = []
+    /// What is taken from the times of the take at hand.
+    private var shift: UInt64 = 0
     private var lastTime: UInt64 = 0
     private(set) var events: UInt64 = 0
     private var connections: UInt64 = 0
@@ -38,7 +41,10 @@ struct CutWriter: Sendable {
         case .header(let header):
             reader = SessionReader(codecs: codecs, header: header, keepsEntries: false)
             defer { comments = [] }
-            return comments + [TapeNewLine(line)]
+            var text = JSONText(line.bytes)
+            shift = choice.from
+            if let started = moved(header.started) { try set("/started", to: started, in: &text, line) }
+            return comments + [TapeNewLine(text.bytes, nil)]
         case .comment, .bad:
             comments.append(TapeNewLine(line))
             return []
@@ -92,7 +98,7 @@ struct CutWriter: Sendable {
         switch event.kind {
         case .open: map.isKept(place)
         case .request(let x, _, _), .response(let x, _, _, _, _, _), .end(let x, _, _), .chunk(let x, _, _):
-            map.isKept(x, at: place)
+            map.isOrphan(x, at: place) ? map.stays(orphanAt: time) && map.isKept(place) : map.isKept(x, at: place)
         case .message, .part:
             map.isKept(place) && (decoded.isEmpty ? choice.isInTime(time) : dropped.count < decoded.count)
         case .ping, .pong: map.isKept(place) && choice.isInTime(time) && !choice.hasMessages
@@ -152,6 +158,10 @@ struct CutWriter: Sendable {
         switch event.kind {
         case .end(let x, let direction, _):
             over = [Piece(place: place, x: x, direction: direction)].filter { held[$0] != nil }
+        case .missing(let direction, _):
+            // What comes behind the gap does not go on with them.
+            over = held.keys.filter { $0.place == place && $0.direction == direction }
+                .sorted { ($0.x ?? 0) < ($1.x ?? 0) }
         case .gone:
             over = held.keys.filter { $0.place == place }.sorted { ($0.x ?? 0) < ($1.x ?? 0) }
         case .take, .stop:
@@ -173,14 +183,42 @@ struct CutWriter: Sendable {
 
     // MARK: Writing
 
+    /// The moment from which the take's times count now; nil: it stays, or is not told. It has microseconds: what is taken from
+    /// the times is what it moved by.
+    private mutating func moved(_ started: String?) -> String? {
+        guard shift > 0, let started, let old = SystemClock.nanoseconds(rfc3339: started) else { return nil }
+        let (sum, overflow) = old.addingReportingOverflow(shift)
+        guard !overflow, case let text = SystemClock.rfc3339(sum), let new = SystemClock.nanoseconds(rfc3339: text),
+            new > old
+        else { return nil }
+        shift = new - old
+        return text
+    }
+
+    private func set(_ pointer: String, to value: String, in text: inout JSONText, _ line: TapeLine)
+        throws(TapeEdit.Fault)
+    {
+        do throws(JSONText.Fault) {
+            try text.set(pointer, to: Array(JSONValue.string(value).text.utf8))
+        } catch {
+            throw TapeEdit.Fault(line: line.line, reason: error.reason)
+        }
+    }
+
     private mutating func write(_ event: TapeEvent, _ text: JSONText, _ line: TapeLine) throws(TapeEdit.Fault)
         -> TapeNewLine
     {
         var event = event
         var text = text
-        let shift = choice.from > clock.offset ? choice.from - clock.offset : 0
         var isNewTake = false
-        if case .take = event.kind { isNewTake = true }
+        if case .take(let old) = event.kind {
+            isNewTake = true
+            shift = choice.from > clock.offset ? choice.from - clock.offset : 0
+            if let started = moved(old) {
+                event.kind = .take(started: started)
+                try set("/started", to: started, in: &text, line)
+            }
+        }
         let time = isNewTake ? 0 : max(lastTime, event.time > shift ? event.time - shift : 0)
         do throws(JSONText.Fault) {
             if text.range(at: "/t") == nil {

@@ -7,7 +7,8 @@ internal import WiretapeWire
 /// ``change(_:)`` gives the lines that stay.
 ///
 /// Of a session of which anything stays, its negotiation, its opening and its handshake stay, and for an answer the request
-/// that it answers: without them no client would get to what is left. Times begin where the chosen time begins.
+/// that it answers: without them no client would get to what is left. Times begin where the chosen time begins, and
+/// `started` moves with them.
 /// Memory: the tape's connections and exchanges, and the chains of the messages that are chosen.
 package struct TapeCut: Sendable {
     private let choice: CutChoice

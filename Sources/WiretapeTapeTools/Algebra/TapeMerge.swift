@@ -1,11 +1,12 @@
 internal import WiretapeBytes
 internal import WiretapeProtocol
+internal import WiretapeRedaction
 package import WiretapeSystem
 internal import WiretapeTape
 internal import WiretapeWire
 
-/// Joins tapes into one. Connections and events are numbered anew; there is one clock, so that later takes are no takes any
-/// more. Memory: a line and the open connections of each tape.
+/// Joins tapes into one. Connections and events are numbered anew, and so are pseudonyms that an earlier tape has, too; there is
+/// one clock, so that later takes are no takes any more. Memory: a line and the open connections of each tape, and its pseudonyms.
 package enum TapeMerge {
     package enum Order: String, CaseIterable, Sendable {
         /// As it happened: by the times at which the recordings were started.
@@ -17,6 +18,9 @@ package enum TapeMerge {
     package struct Result: Hashable, Sendable {
         package var events: UInt64
         package var connections: UInt64
+        /// Pseudonyms that got another number, and those that there was none for.
+        package var renumbered: Int
+        package var unnumbered: Int
     }
 
     /// - Parameter isOneServer: upstreams of one name are one, wherever they were when: the address of the first tape that has it counts.
@@ -27,7 +31,11 @@ package enum TapeMerge {
     ) throws -> Result {
         // A reader holds its file open: as many as there are tapes.
         var sources: [MergeSource] = []
-        for path in paths { sources.append(try MergeSource(path, longestLine: longestLine, in: files)) }
+        var numbers = PseudonymNumbers()
+        for path in paths {
+            let new = numbers.add(try TapeRedactor.numbers(on: path, longestLine: longestLine, in: files))
+            sources.append(try MergeSource(path, pseudonyms: new, longestLine: longestLine, in: files))
+        }
         let header = MergeHeader(sources, by: order, isOneServer: isOneServer, tool: tool)
         var merger = Merger(sources, header, by: order)
         try TapeRewrite.write(target, of: paths[0], isCompressed: true, in: files) { output in
@@ -37,7 +45,9 @@ package enum TapeMerge {
             try output.line(line.span, event: nil)
             while let new = try merger.next() { try output.line(new.bytes.span, event: new.event) }
         }
-        return Result(events: merger.events, connections: merger.connections)
+        return Result(
+            events: merger.events, connections: merger.connections, renumbered: numbers.changed,
+            unnumbered: numbers.unnumbered)
     }
 }
 
@@ -48,7 +58,12 @@ final class MergeSource {
     private var reader: MergeReader
     /// The next event, and the comments before it.
     private(set) var line: TapeLine?
-    private(set) var comments: [TapeLine] = []
+    private(set) var comments: [TapeNewLine] = []
+    /// What the last line gave behind that.
+    private var rest: [TapeLine] = []
+    /// Gives the pseudonyms their new numbers; nil: they keep theirs, and lines stay as they are.
+    private var renumbering: TapeRedactor?
+    private var lastLine: TapeLine?
     /// On the tape's clock, of which later takes are a part.
     private(set) var time: UInt64 = 0
     private var clock = CutClock()
@@ -56,9 +71,12 @@ final class MergeSource {
     var connections: [UInt32: UInt32] = [:]
     var numbers = NumberTrail()
     var isStopped = false
+    private var isNewTake = false
 
-    init(_ path: String, longestLine: Int, in files: any FileSystem) throws {
+    /// - Parameter pseudonyms: new numbers of those that do not keep theirs.
+    init(_ path: String, pseudonyms: [Int: Int], longestLine: Int, in files: any FileSystem) throws {
         self.path = path
+        renumbering = pseudonyms.isEmpty ? nil : TapeRedactor(renumbering: pseudonyms)
         reader = MergeReader(try TapeLineReader(path: path, longestLine: longestLine, in: files))
         try advance()
         guard header.protocolID == nil else {
@@ -71,28 +89,57 @@ final class MergeSource {
     /// When the recording was started, in nanoseconds since 1970; nil when the tape does not tell.
     var started: UInt64? { header.started.flatMap { SystemClock.nanoseconds(rfc3339: $0) } }
 
+    /// What stands in a text of the tape on the joined one.
+    func renumbered(_ text: String) -> String { renumbering?.text(text) ?? text }
+
     func advance() throws {
         line = nil
         comments = []
-        while let next = try reader.reader.next() {
-            switch next.what {
-            case .header(let header): self.header = header
-            case .comment: comments.append(next)
-            case .bad(let fault):
-                throw TapeError(
-                    .badLine, file: path, event: next.number,
-                    "line \(next.line), column \(fault.offset + 1): \(fault.reason); see `wiretape validate \(path)`")
-            case .event(let event, _):
-                time = clock.read(event)
-                switch event.kind {
-                case .take: connections = [:]
-                case .stop: isStopped = true
-                default:
-                    isStopped = false
-                    line = next
-                    return
-                }
+        while rest.isEmpty, let next = try reader.reader.next() {
+            // All of the take before has been written.
+            if isNewTake { connections = [:] }
+            isNewTake = false
+            try take(next)
+        }
+        if rest.isEmpty, let lastLine {
+            rest = stands(for: lastLine, renumbering?.rest() ?? [])
+            self.lastLine = nil
+        }
+        line = rest.isEmpty ? nil : rest.removeFirst()
+    }
+
+    private func take(_ next: TapeLine) throws {
+        switch next.what {
+        case .header(let header): self.header = header
+        case .comment: comments += renumbering?.change(next) ?? [TapeNewLine(next)]
+        case .bad(let fault):
+            throw TapeError(
+                .badLine, file: path, event: next.number,
+                "line \(next.line), column \(fault.offset + 1): \(fault.reason); see `wiretape validate \(path)`")
+        case .event(let event, _):
+            time = clock.read(event)
+            lastLine = next
+            rest = stands(for: next, renumbering?.change(next) ?? [TapeNewLine(next)])
+            if case .take = event.kind {
+                isNewTake = true
+            } else if case .stop = event.kind {
+                isStopped = true
+            } else {
+                isStopped = false
             }
+        }
+    }
+
+    /// The events of new lines, in the place of an old one. Those that begin and end takes have no meaning any more.
+    private func stands(for old: TapeLine, _ new: [TapeNewLine]) -> [TapeLine] {
+        new.compactMap { one in
+            guard let event = one.event else { return nil }
+            if case .take = event.kind { return nil }
+            if case .stop = event.kind { return nil }
+            var line = old
+            line.bytes = one.bytes
+            line.what = .event(event, isUnframed: false)
+            return line
         }
     }
 }
@@ -127,7 +174,9 @@ struct MergeHeader {
                     new = "\(name)-\(number)"
                     number += 1
                 }
-                if !header.upstreams.contains(where: { $0.name == new }) { header.upstreams.append((new, url)) }
+                if !header.upstreams.contains(where: { $0.name == new }) {
+                    header.upstreams.append((new, source.renumbered(url)))
+                }
                 if new != name { renamed[name] = new }
             }
             names.append(renamed)
@@ -168,13 +217,13 @@ private struct Merger {
     private mutating func fill() throws {
         guard let i = chosen(), let line = sources[i].line, let event = line.event else { return finish() }
         let source = sources[i]
-        waiting += source.comments.map { TapeNewLine($0) }
+        waiting += source.comments
         let added = order == .time ? header.offsets[i] : offset
         let (sum, overflow) = source.time.addingReportingOverflow(added)
         lastTime = max(lastTime, overflow ? .max : sum)
         waiting.append(try written(line, event, source, header.names[i]))
         try source.advance()
-        if source.line == nil { waiting += source.comments.map { TapeNewLine($0) } }
+        if source.line == nil { waiting += source.comments }
     }
 
     /// Which tape is next.

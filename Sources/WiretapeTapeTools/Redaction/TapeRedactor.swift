@@ -9,7 +9,8 @@ internal import WiretapeWire
 /// this version does not know.
 package struct TapeRedactor {
     private let redaction: TapeRedaction
-    private let name: String
+    /// The header's `redaction` from now on; nil: it stays.
+    private let name: String?
     /// Events that stand for those of the tape so far.
     private var written: UInt64 = 0
     private var lastTime: UInt64 = 0
@@ -25,8 +26,11 @@ package struct TapeRedactor {
     /// For whoever only looks.
     init(_ redaction: TapeRedaction) {
         self.redaction = redaction
-        name = "none"
+        name = nil
     }
+
+    /// Gives pseudonyms other numbers, and changes nothing else.
+    init(renumbering numbers: [Int: Int]) { self.init(TapeRedaction(renumbering: numbers)) }
 
     /// Writes the tape at `path` without its secrets.
     /// - Returns: how many different ones it had.
@@ -53,23 +57,26 @@ package struct TapeRedactor {
         return redactor.redaction.secrets
     }
 
-    /// The largest number of a pseudonym on the tape; 0: it has none.
+    /// The numbers of the pseudonyms on the tape, at most ``Pseudonym/largest``.
+    package static func numbers(
+        on path: String, longestLine: Int = TapeReader.longestLine, in files: any FileSystem = SystemFiles()
+    ) throws(TapeError) -> Set<Int> {
+        var reader = try TapeLineReader(path: path, longestLine: longestLine, in: files)
+        var redactor = TapeRedactor(renumbering: [:])
+        while let line = try reader.next() { _ = redactor.change(line) }
+        _ = redactor.rest()
+        return redactor.redaction.numbers
+    }
+
+    /// The largest of these numbers; 0: there are none.
     package static func largestNumber(
         _ path: String, longestLine: Int = TapeReader.longestLine, in files: any FileSystem = SystemFiles()
     ) throws(TapeError) -> Int {
-        var reader = try TapeLineReader(path: path, longestLine: longestLine, in: files)
-        var largest = 0
-        while let line = try reader.next() {
-            var texts = [line.bytes]
-            if case .message(_, .binary, let bytes, _, _)? = line.event?.kind { texts.append(bytes) }
-            for text in texts {
-                for range in Pseudonym.ranges(in: text) {
-                    largest = max(largest, Pseudonym.number(of: Array(text[range])) ?? 0)
-                }
-            }
-        }
-        return min(largest, Pseudonym.largest)
+        try numbers(on: path, longestLine: longestLine, in: files).max() ?? 0
     }
+
+    /// A text as it stands on the tape from now on.
+    func text(_ text: String) -> String { redaction.text(text) }
 
     /// The lines that stand for a line.
     mutating func change(_ line: TapeLine) -> [TapeNewLine] {
@@ -118,7 +125,7 @@ package struct TapeRedactor {
             let pointer = "/upstreams/" + upstream.name.replacing("~", with: "~0").replacing("/", with: "~1")
             if bare != upstream.url { try? text.set(pointer, to: Array(JSONValue.string(bare).text.utf8)) }
         }
-        if header.redaction != name, header.redaction != "rules" {
+        if let name, header.redaction != name, header.redaction != "rules" {
             try? text.set("/redaction", to: Array(JSONValue.string(name).text.utf8))
         }
         return TapeNewLine(text.bytes, nil)
@@ -127,10 +134,10 @@ package struct TapeRedactor {
     /// A line of a kind that carries bytes which are no message.
     private func unknown(_ line: TapeLine, _ event: TapeEvent) -> TapeNewLine {
         var text = JSONText(line.bytes)
-        if let head = (try? JSONValue(parsing: line.bytes))?["head"]?.int, head & 0x40 != 0,
-            text.range(at: "/b64") != nil
-        {
-            // A compressed frame cannot be looked at.
+        // A compressed frame cannot be looked at.
+        let head = (try? JSONValue(parsing: line.bytes))?["head"]?.int ?? 0
+        let isDeflated = head & 0x40 != 0 && text.range(at: "/b64") != nil
+        if isDeflated, redaction.leavesOut {
             try? text.remove("/b64")
             try? text.set("/text", to: Array("\"\"".utf8))
         }
@@ -141,7 +148,7 @@ package struct TapeRedactor {
             let new = String(decoding: redaction.malformed(Array(old.utf8)), as: UTF8.self)
             if new != old { try? text.set(key, to: Array(JSONValue.string(new).text.utf8)) }
         }
-        if let range = text.range(at: "/b64"),
+        if !isDeflated, let range = text.range(at: "/b64"),
             case .string(let old)? = try? JSONValue(parsing: Array(text.bytes[range])),
             let bytes = Base64.decode(old)
         {

@@ -11,7 +11,8 @@ package struct CutCommand: Command {
         discussion: """
             Leaves the sessions, the time or the messages that are named, and what a client needs to get there: of a session \
             of which anything is left, its negotiation, its opening and its handshake stay, and the request of an answer that \
-            stays. Conditions are all to be met. Times begin anew where --from is; comments stay with the line behind them.
+            stays. Conditions are all to be met. Times count from --from on, and so does when the tape was started; comments stay \
+            with the line behind them.
 
             'wiretape validate' lists sessions with their numbers and names, 'wiretape inspect' shows times.
             """,

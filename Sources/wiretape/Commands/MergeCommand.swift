@@ -12,8 +12,8 @@ package struct MergeCommand: Command {
             times at which the recordings were started; --by sequence puts one tape behind the other. Upstreams of one name \
             and different addresses get names of their own. The output has one clock: later takes are takes no more.
 
-            Tapes that were redacted one by one may have one pseudonym for different secrets; a warning tells when that can \
-            be. Record them on one tape, or merge first and redact then.
+            Pseudonyms that several tapes have (td_1, …) stay those of the first one; the others get new numbers, since nobody \
+            can know whether they stand for the same secret.
             """,
         positionals: [
             PositionalSpec(
@@ -64,18 +64,18 @@ package struct MergeCommand: Command {
     }
 
     package func run() throws -> Int32 {
-        let redacted = try paths.filter { path in
-            let redaction = try TapeReader(path: path).header.redaction
-            return redaction == "default" || redaction == "rules"
-        }
-        if redacted.count > 1 {
-            log.warning(
-                "\(redacted.count) of the tapes were redacted one by one: the same pseudonym (td_1, …) may stand for different "
-                    + "secrets")
-        }
         do {
             let result = try TapeMerge.write(
                 paths, by: order, to: target, tool: "wiretape/\(Tool.version)", longestLine: longestLine)
+            if result.renumbered > 0 {
+                log.info(
+                    "\(result.renumbered) pseudonym\(result.renumbered == 1 ? "" : "s") of later tapes stood on earlier ones, too, "
+                        + "and got other numbers")
+            }
+            if result.unnumbered > 0 {
+                log.warning(
+                    "\(result.unnumbered) pseudonyms are called td_0 now: there are more than can be told apart")
+            }
             return Verdict(
                 .done, 0,
                 "\(output): \(result.events) events on \(result.connections) connection\(result.connections == 1 ? "" : "s") of \(paths.count) tapes"

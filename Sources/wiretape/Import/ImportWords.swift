@@ -65,6 +65,8 @@ enum ImportWords {
         case .http2(let streams): "HTTP/2 with \(count(UInt64(streams), "stream")), which is not read yet"
         case .noKeys(let sni): "TLS\(sni.map { " for \($0)" } ?? "") whose secrets are not in a key log"
         case .tls(let why): "TLS that could not be read: \(why)"
+        case .silent: "TLS in which nothing was said"
+        case .noBytes: "the capture has none of its bytes"
         case .noBeginning: "it began before the capture, and no packet of it begins with a request or an answer"
         }
     }

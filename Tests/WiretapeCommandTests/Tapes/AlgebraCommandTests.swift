@@ -110,16 +110,30 @@ import WiretapeWire
         #expect(times == times.sorted())
     }
 
-    @Test func pseudonymsOfSeveralTapesAreWarnedOf() throws {
+    @Test func pseudonymsOfSeveralTapesStayApart() throws {
         let line = #"{"tape":1,"started":"2026-01-01T00:00:00.000000Z","redaction":"default"}"#
-        let one = try TapeFiles.write([line, #"{"t":5,"e":"mark","text":"one"}"#], "one.tape", in: scratch)
-        let two = try TapeFiles.write([line, #"{"t":4,"e":"mark","text":"two"}"#], "two.tape", in: scratch)
+        let one = try TapeFiles.write([line, #"{"t":5,"e":"mark","text":"one of td_1"}"#], "one.tape", in: scratch)
+        let two = try TapeFiles.write([line, #"{"t":4,"e":"mark","text":"two of td_1"}"#], "two.tape", in: scratch)
         let run = try Binary.run("merge", one, two, "-o", scratch.path("both.tape"))
-        #expect(run.code == 0 && run.err.contains("the same pseudonym"), "\(run.err)")
+        #expect(run.code == 0 && run.err.contains("1 pseudonym of later tapes stood on earlier ones"), "\(run.err)")
         #expect(
             try TapeFiles.lines(scratch.path("both.tape")).dropFirst() == [
-                #"{"t":4,"e":"mark","text":"two"}"#, #"{"t":5,"e":"mark","text":"one"}"#,
+                #"{"t":4,"e":"mark","text":"two of td_2"}"#, #"{"t":5,"e":"mark","text":"one of td_1"}"#,
             ])
+    }
+
+    /// Each half of a tape, cut by time and put together again, says what it said when it said it.
+    @Test(arguments: ["chat", "eventflit"]) func halvesMergeByTime(_ name: String) throws {
+        let tape = TapeFiles.recording(name)
+        let times = try messages(tape).map(time)
+        let middle = Int(((times.first ?? 0) + (times.last ?? 0)) / 2 * 1000)
+        let (early, late, whole) = (scratch.path("early.tape"), scratch.path("late.tape"), scratch.path("whole.tape"))
+        #expect(try Binary.run("cut", tape, "--to", "\(middle)us", "-o", early).code == 0)
+        #expect(try Binary.run("cut", tape, "--from", "\(middle)us", "-o", late).code == 0)
+        #expect(try Binary.run("merge", late, early, "-o", whole).code == 0)
+        let last = try #require(messages(tape).last)
+        let end = try #require(messages(whole).last { $0["sha256"]?.string == last["sha256"]?.string })
+        #expect(abs(time(end) - time(last)) < 0.01, "\(time(end)) \(time(last))")
     }
 
     @Test func aTapeAndItsCutsMergeIntoTheTape() throws {

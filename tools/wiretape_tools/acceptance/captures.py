@@ -5,6 +5,7 @@ The captures are those of WIRETAPE_CAPTURES, or of ../shared/captures where it i
 
 import argparse
 import datetime
+import itertools
 import json
 import os
 import pathlib
@@ -12,7 +13,8 @@ import sys
 import time
 from typing import Any
 
-from wiretape_tools.lib.processes import ROOT, Failed, fail, run
+from wiretape_tools.acceptance import capture_speed, mutated_captures
+from wiretape_tools.lib.processes import ROOT, Failed, Skipped, fail, run
 from wiretape_tools.lib.said import Said, connections
 from wiretape_tools.lib.tapes import events, import_of
 
@@ -108,19 +110,36 @@ def same(where: str, have: list[Said], want: list[Any], begin: float) -> float:
 
 
 def order(number, said, messages):
-    """Frames of both directions follow each other as they did."""
+    """Frames of both directions follow each other as they did; those of one time in any order."""
     have = [(one.kind, one.direction, one.digest) for one in said if one.kind.startswith("ws-")]
-    want = [(one["kind"], one["d"], one["sha256"]) for one in messages if one["kind"].startswith("ws-")]
-    times = [one["t"] for one in messages if one["kind"].startswith("ws-")]
-    if have != want and len(set(times)) == len(times):
-        raise Failed(f"connection {number}: the order of frames differs")
+    frames = [one for one in messages if one["kind"].startswith("ws-")]
+    for _, same_time in itertools.groupby(frames, key=lambda one: one["t"]):
+        want = [(one["kind"], one["d"], one["sha256"]) for one in same_time]
+        first, have = have[: len(want)], have[len(want) :]
+        if sorted(first) != sorted(want):
+            raise Failed(f"connection {number}: the order of frames differs: {first} where {want} came")
 
 
 def main():
     parser = argparse.ArgumentParser(prog="tools/acceptance/captures", description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--cases", default="", help="only those whose name contains this")
+    parser.add_argument("--mutate", action="store_true", help="packets lost, moved, doubled, overlapping, cut; ends missing")
+    parser.add_argument("--seeds", type=int, default=20, help="of each mutation of each capture (20)")
+    parser.add_argument("--kind", default="", help="only the mutations whose name contains this")
+    parser.add_argument("--jobs", type=int, default=2, help="captures at a time that are mutated (2)")
+    parser.add_argument("--speed", action="store_true", help="only time and memory beside tshark -T json, on a capture made here")
+    parser.add_argument("--sizes", default="20,200,2000", help="MiB of the captures; tshark reads the middle one (20,200,2000)")
+    parser.add_argument("--redact", choices=["on", "off"], default="on", help="of the import that is measured (on)")
     options = parser.parse_args()
     WORK.mkdir(parents=True, exist_ok=True)
+    if options.speed:
+        try:
+            print(f"passed  speed: {capture_speed.speed(WORK, [int(size) for size in options.sizes.split(',')], options.redact)}")
+        except Skipped as reason:
+            print(f"skipped speed: {reason}")
+        except Failed as failure:
+            return fail(f"speed: {failure}")
+        return 0
     begun, failed, chosen = time.monotonic(), 0, [folder for folder in folders() if options.cases in folder.name]
     if not chosen:
         print("captures: skipped all packet captures: they are not here (WIRETAPE_CAPTURES)")
@@ -132,6 +151,9 @@ def main():
             failed += 1
             print(f"FAILED  {folder.name}: {failure}")
     print(f"captures: {len(chosen) - failed} of {len(chosen)} are what was said, {time.monotonic() - begun:.0f} s")
+    if options.mutate and not failed:
+        if failures := mutated_captures.mutate(chosen, WORK, options.seeds, options.jobs, options.kind):
+            return fail(f"{len(failures)} of the mutated captures: {failures[0][:300]}")
     return fail(f"{failed} of {len(chosen)}") if failed else 0
 
 

@@ -1,7 +1,6 @@
 """Every tape is replayed to a client that says what the recorded one said, when it said it: each run ends in exit 0.
 
 The tapes of recordings/, and tapes made of the packet captures in WIRETAPE_CAPTURES (../shared/captures where it is there).
-A capture that tells no whole client is named with the reason why it is not played.
 """
 
 import argparse
@@ -138,13 +137,14 @@ def main():
             failed += not well
             print(f"{'passed' if well else 'FAILED'}  {name}: {text}", flush=True)
     for name, why in left_out.items():
-        print(f"not run {name}: {why}")
+        print(f"FAILED  {name}: it becomes no tape: {why}")
     if absent:
         print(f"skipped {len(absent)} packet captures, of which nothing is known: they are not here (WIRETAPE_CAPTURES)")
-    print(f"recorded-clients: {len(chosen) - failed} of {len(chosen)} tapes end in exit 0, {time.monotonic() - begun:.0f} s")
+    count, failed = len(chosen) + len(left_out), failed + len(left_out)
+    print(f"recorded-clients: {count - failed} of {count} tapes end in exit 0, {time.monotonic() - begun:.0f} s")
     if not chosen:
         return fail("no tape was played")
-    return fail(f"{failed} of {len(chosen)}") if failed else 0
+    return fail(f"{failed} of {count}") if failed else 0
 
 
 if __name__ == "__main__":

@@ -62,25 +62,30 @@ def _resolution(options: bytes, order: str) -> float:
     return 1e-6
 
 
-def _segment(link: int, frame: bytes) -> Segment | None:
-    """(source, destination, sequence, flags, payload) of a TCP segment, or None."""
-    skip = {0: 4, 1: 14, 113: 16, 276: 20, 101: 0, 228: 0, 229: 0}.get(link)
-    if skip is None or len(frame) < skip + 20:
+def places(link: int, frame: bytes) -> tuple[int, int, int] | None:
+    """Where the IP header, the TCP header and the end of the segment are in a packet of TCP, or None."""
+    ip = {0: 4, 1: 14, 113: 16, 276: 20, 101: 0, 228: 0, 229: 0}.get(link)
+    if ip is None or len(frame) < ip + 20:
         return None
-    ip = frame[skip:]
-    if ip[0] >> 4 == 4:
-        if ip[9] != 6:
-            return None
-        head, source, target = (ip[0] & 15) * 4, ip[12:16], ip[16:20]
-        tcp = ip[head : struct.unpack(">H", ip[2:4])[0]]
-    elif ip[0] >> 4 == 6:
-        if ip[6] != 6:
-            return None
-        source, target, tcp = ip[8:24], ip[24:40], ip[40 : 40 + struct.unpack(">H", ip[4:6])[0]]
+    if frame[ip] >> 4 == 4 and frame[ip + 9] == 6:
+        tcp, end = ip + (frame[ip] & 15) * 4, ip + struct.unpack(">H", frame[ip + 2 : ip + 4])[0]
+    elif frame[ip] >> 4 == 6 and frame[ip + 6] == 6:
+        tcp, end = ip + 40, ip + 40 + struct.unpack(">H", frame[ip + 4 : ip + 6])[0]
     else:
         return None
-    if len(tcp) < 20:
+    return (ip, tcp, end) if len(frame[tcp:end]) >= 20 else None
+
+
+def segment(link: int, frame: bytes) -> Segment | None:
+    """(source, destination, sequence, flags, payload) of a TCP segment, or None."""
+    found = places(link, frame)
+    if found is None:
         return None
+    ip, at, end = found
+    source, target = (frame[ip + 12 : ip + 16], frame[ip + 16 : ip + 20])
+    if frame[ip] >> 4 == 6:
+        source, target = (frame[ip + 8 : ip + 24], frame[ip + 24 : ip + 40])
+    tcp = frame[at:end]
     port, other, sequence = struct.unpack(">HHI", tcp[:8])
     return (source, port), (target, other), sequence, tcp[13], tcp[(tcp[12] >> 4) * 4 :]
 
@@ -94,8 +99,8 @@ class Connection:
         self.waiting: dict[bool, dict[int, Any]] = {True: {}, False: {}}
         self.said: list[tuple[float, bool, Any]] = []  # (time, from the client, bytes); bytes None: FIN; False: RST
 
-    def take(self, time: float, segment: Segment) -> None:
-        source, _, sequence, flags, payload = segment
+    def take(self, time: float, one: Segment) -> None:
+        source, _, sequence, flags, payload = one
         mine = source == self.client
         if flags & SYN:
             self.next[mine] = (sequence + 1) & 0xFFFFFFFF
@@ -135,13 +140,13 @@ def connections(data: bytes) -> list[Connection]:
     found: dict[frozenset[End], Connection] = {}
     order = []
     for time, link, frame in packets(data):
-        segment = _segment(link, frame)
-        if segment is None:
+        found_segment = segment(link, frame)
+        if found_segment is None:
             continue
-        source, target, _, flags, _ = segment
+        source, target, _, flags, _ = found_segment
         key = frozenset((source, target))
         if flags & SYN and not flags & 16 or key not in found:
             found[key] = Connection(source, target, time)
             order.append(found[key])
-        found[key].take(time, segment)
+        found[key].take(time, found_segment)
     return order

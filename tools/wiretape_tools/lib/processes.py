@@ -55,6 +55,14 @@ def wait_for_port(port: int, program: "Program", seconds: float = 30) -> None:
             time.sleep(0.02)
 
 
+def memory(pid: int, what: str) -> int:
+    """A figure of a process in KiB: VmRSS is what is resident, VmHWM the most that has been."""
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines():
+        if line.startswith(what):
+            return int(line.split()[1])
+    raise Failed(f"process {pid} has no {what}")
+
+
 class Program:
     """A child process; its stderr goes to a file, stdout too unless it is read here."""
 
@@ -118,10 +126,7 @@ class Program:
 
     def rss(self) -> int:
         """Resident memory in KiB."""
-        for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii").splitlines():
-            if line.startswith("VmRSS"):
-                return int(line.split()[1])
-        raise Failed(f"{self.name} has no VmRSS")
+        return memory(self.process.pid, "VmRSS")
 
 
 class PeakMemory:

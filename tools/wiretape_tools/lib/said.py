@@ -22,6 +22,7 @@ class Said:
     whole: bool = True
     head: str = ""  # method and target, or the status
     exchange: int = 0
+    torn: bool = False  # bytes of it are missing: what is there is its beginning
 
     @property
     def digest(self) -> str:
@@ -93,11 +94,27 @@ def parts(body: bytes, kind: str) -> Iterator[tuple[bytes, int]]:
             yield content, end.end()
 
 
-def connections(found: list[Event]) -> dict[int, list[Said]]:
-    """The messages of each connection, in the order in which they were complete."""
+def gap(direction: str, time: int) -> Said:
+    """Stands where a tape says that something of this direction is missing, or could not be read."""
+    return Said("gap", direction, b"", time, time)
+
+
+def torn(said: list[Said], time: int) -> list[Said]:
+    """A message of which the end is missing, its parts before it, with the gap wherever it may be."""
+    *parts, message = said
+    message.torn = True
+    return [*parts, gap(message.direction, time), message, gap(message.direction, time)]
+
+
+def connections(found: list[Event], gaps: bool = False) -> dict[int, list[Said]]:
+    """The messages of each connection, in the order in which they were complete.
+
+    With gaps, also where something is missing, and messages that are cut there, in their places.
+    """
     out: dict[int, list[Said]] = {}
     bodies: dict[tuple[int, int, str], Body] = {}
     pieces: dict[tuple[int, str], Said] = {}
+    ended: set[tuple[int, str]] = set()
     for event in found:
         kind, number, time = event["e"], event.get("c", 0), event["t"]
         said = out.setdefault(number, []) if number else []
@@ -130,8 +147,18 @@ def connections(found: list[Event]) -> dict[int, list[Said]]:
         elif kind == "close":
             code = event["code"].to_bytes(2, "big") if "code" in event else b""
             said.append(Said("ws-close", direction, code + event.get("reason", "").encode(), time, time))
-    for (number, _, _), body in bodies.items():
-        out[number] += body.end(None)
-    for (number, _), cut in pieces.items():
-        out[number].append(cut)
+        elif gaps and kind in ("gap", "frame", "malformed") and direction:
+            if kind == "gap":
+                for key in [key for key in bodies if key[0] == number and key[2] == direction]:
+                    said += torn([*bodies.pop(key).end(None)], time)
+                if cut := pieces.pop((number, direction), None):
+                    said += torn([cut], time)
+            said.append(gap(direction, time))
+        elif gaps and kind == "gone":
+            ended.add((number, {"client": "c2s", "server": "s2c"}.get(event["by"], "")))
+    for (number, _, way), body in bodies.items():
+        rest = [*body.end(None)]
+        out[number] += torn(rest, 0) if gaps and (number, way) not in ended else rest
+    for (number, way), cut in pieces.items():
+        out[number] += torn([cut], 0) if gaps and (number, way) not in ended else [cut]
     return out
