@@ -27,9 +27,9 @@ extension ReplayEngine {
     /// and the last of all is said again.
     /// - Parameter session: the next operation; nil when none is left.
     mutating func goesFirst(
-        _ opening: StreamOpening, before session: Int?, _ equal: [OperationBook.Operation], _ c: ConnectionID
+        _ opening: StreamOpening, before session: Int?, _ equal: [OperationBook.Operation], _ connection: ConnectionID
     ) -> Bool {
-        guard let (next, last) = equalExchange(opening.request, opening.requestBody, c) else { return false }
+        guard let (next, last) = equalExchange(opening.request, opening.requestBody, connection) else { return false }
         if let session {
             guard let next else { return false }
             return exchanges.recorded[next].event < firstEvent(of: session)

@@ -1,9 +1,9 @@
 internal import WiretapeProtocol
 
 /// A token that a negotiation handed out.
-struct SessionToken: Hashable, Sendable {
-    /// Index into ``ReplayEngine/runs``.
-    var run: Int
+struct SessionToken {
+    /// Whose it is.
+    var session: SessionRun
     /// The ids that were handed out with it.
     var ids: ServerIDs?
     /// It has been a connection's.
