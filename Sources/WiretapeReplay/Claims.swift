@@ -3,8 +3,8 @@
 struct Claims {
     /// A session that a client has.
     struct Claim: Sendable {
-        /// Index of the recorded session, and of its route.
-        var session: Int
+        /// What it plays, and the index of its route.
+        var recorded: SessionLibrary.ID
         var route: Int
         /// Index of the run of the tape.
         var tapeRun: Int
@@ -18,8 +18,8 @@ struct Claims {
 
     /// One playing of the whole tape.
     struct TapeRun {
-        /// Who plays a recorded session, by its index.
-        var holders: [Int: SessionRun] = [:]
+        /// Who plays a recorded session.
+        var holders: [SessionLibrary.ID: SessionRun] = [:]
         /// Into the sessions of each route: everything before is taken.
         var next: [Int: Int] = [:]
         /// Exchanges that were played, by the index of their list.
@@ -67,28 +67,30 @@ struct Claims {
     }
 
     /// The next session of these routes that is free in a run, in recorded order.
-    mutating func free(in tapeRun: Int, _ routes: [Int], _ table: RouteTable, name: String?) -> Int? {
+    mutating func free(in tapeRun: Int, _ routes: [Int], _ table: RouteTable, name: String?) -> SessionLibrary.ID? {
         if tapeRuns[tapeRun].isClosed { return nil }
         if let name, let named = table.sessions(named: name, among: routes) {
-            return named.first { routes.contains(table.routeOf[$0]) && tapeRuns[tapeRun].holders[$0] == nil }
+            return named.first { routes.contains(table.route(of: $0)) && tapeRuns[tapeRun].holders[$0] == nil }
         }
-        var found: Int?
+        var found: SessionLibrary.ID?
         for route in routes {
             let sessions = table.routes[route].sessions
             var at = tapeRuns[tapeRun].next[route, default: 0]
             while at < sessions.count, tapeRuns[tapeRun].holders[sessions[at]] != nil { at += 1 }
             tapeRuns[tapeRun].next[route] = at
-            if at < sessions.count { found = min(found ?? .max, sessions[at]) }
+            if at < sessions.count { found = min(found ?? sessions[at], sessions[at]) }
         }
         return found
     }
 
     /// The first run from which a client that shares its runs with all others may take a session.
-    mutating func shared(_ routes: [Int], _ table: RouteTable, name: String?) -> (session: Int, tapeRun: Int)? {
+    mutating func shared(
+        _ routes: [Int], _ table: RouteTable, name: String?
+    ) -> (recorded: SessionLibrary.ID, tapeRun: Int)? {
         let isNamed = name.map { table.sessions(named: $0, among: routes) != nil } ?? false
         let first = isNamed ? 0 : routes.map { firstFree[$0, default: 0] }.min() ?? 0
         for tapeRun in first..<max(first, tapeRuns.count) {
-            if let session = free(in: tapeRun, routes, table, name: name) { return (session, tapeRun) }
+            if let recorded = free(in: tapeRun, routes, table, name: name) { return (recorded, tapeRun) }
             guard !isNamed else { continue }
             for route in routes where firstFree[route, default: 0] == tapeRun { firstFree[route] = tapeRun + 1 }
         }
@@ -97,13 +99,13 @@ struct Claims {
 
     /// The session was begun for the client, the last one of all.
     mutating func add(_ claim: Claim, for session: SessionRun, of identity: String) {
-        tapeRuns[claim.tapeRun].holders[claim.session] = session
+        tapeRuns[claim.tapeRun].holders[claim.recorded] = session
         all.append(claim)
         see(identity, on: session)
     }
 
     /// The session is not to be had in that run either.
-    mutating func hold(_ recorded: Int, by session: SessionRun, in tapeRun: Int) {
+    mutating func hold(_ recorded: SessionLibrary.ID, by session: SessionRun, in tapeRun: Int) {
         tapeRuns[tapeRun].holders[recorded] = session
     }
 
@@ -119,24 +121,24 @@ struct Claims {
     // MARK: Changes
 
     /// The client gets another recorded session of its route and run, which nobody has.
-    mutating func move(_ session: SessionRun, to recorded: Int, _ table: RouteTable) {
+    mutating func move(_ session: SessionRun, to recorded: SessionLibrary.ID, _ table: RouteTable) {
         let old = self[session]
-        tapeRuns[old.tapeRun].holders[old.session] = nil
+        tapeRuns[old.tapeRun].holders[old.recorded] = nil
         tapeRuns[old.tapeRun].holders[recorded] = session
         // The session that is free again may stand before the position.
         let next = tapeRuns[old.tapeRun].next[old.route, default: 0]
-        tapeRuns[old.tapeRun].next[old.route] = min(next, table.placeOf[old.session])
+        tapeRuns[old.tapeRun].next[old.route] = min(next, table.place(of: old.recorded))
         firstFree[old.route] = min(firstFree[old.route, default: 0], old.tapeRun)
-        all[session.id.place].session = recorded
+        all[session.id.place].recorded = recorded
     }
 
     /// Two clients of one run of the tape change their recorded sessions.
     mutating func exchange(_ one: SessionRun, _ other: SessionRun) {
         let (first, second) = (self[one], self[other])
-        tapeRuns[first.tapeRun].holders[first.session] = other
-        tapeRuns[second.tapeRun].holders[second.session] = one
-        all[one.id.place].session = second.session
-        all[other.id.place].session = first.session
+        tapeRuns[first.tapeRun].holders[first.recorded] = other
+        tapeRuns[second.tapeRun].holders[second.recorded] = one
+        all[one.id.place].recorded = second.recorded
+        all[other.id.place].recorded = first.recorded
     }
 
     mutating func decide(_ session: SessionRun) { all[session.id.place].isTentative = false }

@@ -37,7 +37,7 @@ extension ReplayEngine {
         digest.add(rules.firings)
         return ReplayReport(
             digest: digest.text, seed: seed, sessions: reports,
-            unclaimed: unclaimed.map { library.sessions[$0].number },
+            unclaimed: unclaimed.map { library[$0].number },
             faults: rules.firings.map { $0.renumbered(by: numbers) }, unfired: unfired,
             expectations: judgements(reports, reported),
             divergences: record.divergences.texts, divergencesBeyond: record.divergences.beyond,
@@ -93,8 +93,8 @@ extension ReplayEngine {
             reordered: session.tally.reordered,
             abandoned: session.cursor.abandonedCount, unreached: unreached, repeated: session.speech.repeated,
             operation: session.recorded.part,
-            others: library.sources(of: claims[session].session).dropFirst().map { library.sessions[$0].number },
-            upstream: library.table.upstream(of: claims[session].session), greeting: greeting(of: session),
+            others: library.sources(of: claims[session].recorded).dropFirst().map { library[$0].number },
+            upstream: library.table.upstream(of: claims[session].recorded), greeting: greeting(of: session),
             notes: session.tally.notes)
     }
 

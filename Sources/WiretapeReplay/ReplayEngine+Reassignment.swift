@@ -13,7 +13,7 @@ extension ReplayEngine {
         default: claims.decide(session)
         }
         let key = OpeningFingerprint.key(message, options.ignore)
-        let own = library.openingFingerprint(of: claims[session].session)
+        let own = library.openingFingerprint(of: claims[session].recorded)
         let isHandshake = message.role == .handshake
         if key == (isHandshake ? own.handshake : own.first) {
             if !isHandshake, session.client.assigned == .order, isTelling(key, on: claims[session].route) {
@@ -31,9 +31,9 @@ extension ReplayEngine {
     }
 
     /// Sessions of the claim's route that begin so, in recorded order.
-    private mutating func likely(_ key: UInt64, isHandshake: Bool, _ claim: Claims.Claim) -> [Int] {
+    private mutating func likely(_ key: UInt64, isHandshake: Bool, _ claim: Claims.Claim) -> [SessionLibrary.ID] {
         let named = claim.name.flatMap { library.table.sessions(named: $0, among: [claim.route]) }
-        let all: [Int]
+        let all: [SessionLibrary.ID]
         if isHandshake {
             all = library.table.routes[claim.route].sessions.filter {
                 library.openingFingerprint(of: $0).handshake == key
@@ -45,7 +45,9 @@ extension ReplayEngine {
     }
 
     /// - Returns: whether the client of `session` is in that session now.
-    private mutating func reassign(_ session: SessionRun, as other: Int, into out: inout [ReplayAction]) -> Bool {
+    private mutating func reassign(_ session: SessionRun, as other: SessionLibrary.ID, into out: inout [ReplayAction])
+        -> Bool
+    {
         let claim = claims[session]
         guard let holder = claims.tapeRuns[claim.tapeRun].holders[other] else {
             guard let mine = session.reassigned(as: library[other], script(of: other), options) else { return false }
@@ -55,7 +57,7 @@ extension ReplayEngine {
         }
         guard claims[holder].isTentative, claims[holder].name == claim.name,
             let mine = session.reassigned(as: library[other], script(of: other), options),
-            let theirs = holder.reassigned(as: library[claim.session], script(of: claim.session), options)
+            let theirs = holder.reassigned(as: library[claim.recorded], script(of: claim.recorded), options)
         else { return false }
         session.become(mine)
         holder.become(theirs)

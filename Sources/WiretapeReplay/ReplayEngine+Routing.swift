@@ -71,10 +71,10 @@ extension ReplayEngine {
         return rules.max { $0.from.utf8.count < $1.from.utf8.count }?.applied(to: path) ?? path
     }
 
-    /// Indices of sessions that nobody has claimed in any run of the tape.
-    var unclaimed: [Int] {
-        let claimed = Set(claims.all.flatMap { library.sources(of: $0.session) })
-        return library.sessions.indices.filter { !claimed.contains($0) }
+    /// Sessions that nobody has claimed in any run of the tape.
+    var unclaimed: [SessionLibrary.ID] {
+        let claimed = Set(claims.all.flatMap { library.sources(of: $0.recorded) })
+        return library.recorded.filter { !claimed.contains($0) }
     }
 
     // MARK: Choosing
@@ -93,13 +93,13 @@ extension ReplayEngine {
     /// The next unclaimed session: of the client's own runs of the tape, or of those that all share.
     mutating func nextFree(
         _ routes: [Int], _ identity: String, name: String?
-    ) -> (session: Int, tapeRun: Int)? {
+    ) -> (recorded: SessionLibrary.ID, tapeRun: Int)? {
         if options.clients == 1 {
             if claims.tapeRuns.isEmpty { _ = claims.open(for: identity) }
             return claims.shared(routes, library.table, name: name)
         }
         for tapeRun in claims.clients[identity]?.tapeRuns ?? [] {
-            if let session = claims.free(in: tapeRun, routes, library.table, name: name) { return (session, tapeRun) }
+            if let recorded = claims.free(in: tapeRun, routes, library.table, name: name) { return (recorded, tapeRun) }
         }
         guard claims.tapeRuns.count < options.clients else { return nil }
         let tapeRun = claims.open(for: identity)
@@ -109,29 +109,29 @@ extension ReplayEngine {
     /// What is played again when all is taken.
     private mutating func repeated(
         _ routes: [Int], _ identity: String, name: String?
-    ) -> (session: Int, tapeRun: Int)? {
+    ) -> (recorded: SessionLibrary.ID, tapeRun: Int)? {
         guard options.whenExhausted != .refuse, runs.count < Claims.claimLimit else { return nil }
         let all = routes.flatMap { library.table.routes[$0].sessions }.filter { s in
             guard let name, let named = library.table.sessions(named: name, among: routes) else { return true }
             return named.contains(s)
         }
-        guard let session = options.whenExhausted == .last ? all.max() : all.min() else { return nil }
-        return (session, claims.open(for: identity, isClosed: options.whenExhausted == .last))
+        guard let recorded = options.whenExhausted == .last ? all.max() : all.min() else { return nil }
+        return (recorded, claims.open(for: identity, isClosed: options.whenExhausted == .last))
     }
 
     mutating func begin(
-        _ recorded: Int, in tapeRun: Int, _ identity: String, name: String?, on connection: ConnectionID
+        _ recorded: SessionLibrary.ID, in tapeRun: Int, _ identity: String, name: String?, on connection: ConnectionID
     ) -> SessionRun {
         let script = script(of: recorded)
         var played = library[recorded]
         played.writer.configure(options.codecSettings)
         record.visitors.forget()
         let session = runs.begin(played, script, run: tapeRun + 1, at: now)
-        let route = library.table.routeOf[recorded]
+        let route = library.table.route(of: recorded)
         let isOnly = library.table.routes[route].sessions.count <= 1 || session.recorded.isOperation
         claims.add(
             Claims.Claim(
-                session: recorded, route: route, tapeRun: tapeRun, name: name,
+                recorded: recorded, route: route, tapeRun: tapeRun, name: name,
                 isTentative: !isOnly, connection: connection), for: session, of: identity)
         hold(recorded, by: session, in: tapeRun)
         session.client.isKnown(as: identity)
@@ -141,7 +141,7 @@ extension ReplayEngine {
     }
 
     /// Compiled once for all runs of the session.
-    mutating func script(of recorded: Int) -> Script {
+    mutating func script(of recorded: SessionLibrary.ID) -> Script {
         let (script, isNew) = library.script(of: recorded)
         if isNew { secrets.learn(script.variables) }
         return script

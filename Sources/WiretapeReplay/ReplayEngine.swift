@@ -45,20 +45,20 @@ package struct ReplayEngine {
 
     /// A request that is being answered.
     struct Asking {
-        var connection: ConnectionID
+        let connection: ConnectionID
         /// What rules want before its answer.
         var prepared: [ReplayAction] = []
     }
 
     /// A client connection.
     struct Peer {
-        var address: Address?
+        let address: Address?
         /// That of the listener.
-        var name: String?
+        let name: String?
         /// Who asked on it last, as ``ReplayEngine/identity(_:_:)`` tells.
         var client: String?
         /// The upstream that the listener stands for.
-        var upstream: String?
+        let upstream: String?
         /// The session of which it is a WebSocket or an event stream, or holds a poll; nil: it is free.
         var session: SessionRun?
         /// Whose body it carried last, of those that were polled for.

@@ -6,10 +6,10 @@ extension ReplayEngine {
     /// Before a client gets a new connection to a session that it has had one to.
     mutating func findGreeting(of session: SessionRun, into out: inout [ReplayAction]) {
         guard session.generation > 0, session.greeting == nil, !session.recorded.isOperation else { return }
-        let mine = claims[session].session
+        let mine = claims[session].recorded
         var others: [Script] = []
         if options.greeting == .auto {
-            let siblings = library.table.routes[library.table.routeOf[mine]].sessions.prefix(
+            let siblings = library.table.routes[library.table.route(of: mine)].sessions.prefix(
                 SessionGreeting.mostConnections)
             for other in siblings where other != mine && library[other].refusal == nil {
                 others.append(script(of: other))

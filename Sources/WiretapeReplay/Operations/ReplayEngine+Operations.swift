@@ -52,7 +52,7 @@ extension ReplayEngine {
         /// All equal ones are taken, so many.
         case exhausted(Int)
         /// No equal one; the one that is most like it.
-        case different(nearest: Int)
+        case different(nearest: SessionLibrary.ID)
     }
 
     private mutating func find(
@@ -69,7 +69,7 @@ extension ReplayEngine {
         let identity = identity(head, connection)
         let last = codec.type.lastID(head)
         if let last { equal = inOrder(equal, behind: last) }
-        if let session = interrupted(identity, equal.map(\.session), behind: last) {
+        if let session = interrupted(identity, equal.map(\.recorded), behind: last) {
             switch reconnection(of: session) {
             case .goesOn:
                 if session.generation > 0 { session.client.assigned = .identity }
@@ -79,26 +79,28 @@ extension ReplayEngine {
             }
         }
         let free = next(equal, identity)
-        if codec.type.isToldByAnswer, goesFirst(opening, before: free?.0.session, equal, connection) { return .nothing }
+        if codec.type.isToldByAnswer, goesFirst(opening, before: free?.0.recorded, equal, connection) {
+            return .nothing
+        }
         if let (one, tapeRun) = free {
             if options.match == .strict,
                 let first = within(book.all, routes, named).first(where: { isFree($0, in: tapeRun) }),
                 first.key != one.key
             {
-                return .different(nearest: first.session)
+                return .different(nearest: first.recorded)
             }
-            return .session(begin(one.session, in: tapeRun, identity, name: name, on: connection))
+            return .session(begin(one.recorded, in: tapeRun, identity, name: name, on: connection))
         }
         if let one = takenBack(equal) {
             let tapeRun = claims.open(for: identity, isClosed: true)
-            return .session(begin(one.session, in: tapeRun, identity, name: name, on: connection))
+            return .session(begin(one.recorded, in: tapeRun, identity, name: name, on: connection))
         }
-        if let session = returned(identity, equal.map(\.session)) {
+        if let session = returned(identity, equal.map(\.recorded)) {
             session.client.assigned = .identity
             return reconnection(of: session) == .refused ? .refused(session) : .session(session)
         }
         if let again = repeated(equal, head, identity, behind: last) {
-            return .session(begin(again.session, in: again.tapeRun, identity, name: name, on: connection))
+            return .session(begin(again.recorded, in: again.tapeRun, identity, name: name, on: connection))
         }
         if !equal.isEmpty { return .exhausted(equal.count) }
         var all = within(book.all, routes, named)
@@ -106,25 +108,25 @@ extension ReplayEngine {
         if codec.type.isToldByAnswer { all.removeAll { $0.request.type != message.type } }
         guard let nearest = nearest(to: message, among: all) else { return .nothing }
         guard [.warn, .ignore].contains(options.onDivergence), let (one, tapeRun) = next([nearest], identity) else {
-            return .different(nearest: nearest.session)
+            return .different(nearest: nearest.recorded)
         }
-        return .session(begin(one.session, in: tapeRun, identity, name: name, on: connection))
+        return .session(begin(one.recorded, in: tapeRun, identity, name: name, on: connection))
     }
 
     /// Those of the routes, and of the sessions that have the client's name.
     private func within(
-        _ list: [OperationBook.Operation], _ routes: [Int], _ named: [Int]?
+        _ list: [OperationBook.Operation], _ routes: [Int], _ named: [SessionLibrary.ID]?
     ) -> [OperationBook.Operation] {
         list.filter { one in
-            routes.contains(library.table.routeOf[one.session])
-                && (named.map { library.sources(of: one.session).allSatisfy($0.contains) } ?? true)
+            routes.contains(library.table.route(of: one.recorded))
+                && (named.map { library.sources(of: one.recorded).allSatisfy($0.contains) } ?? true)
         }
     }
 
     /// The client's run of one of those sessions that lost its connection.
-    private func interrupted(_ identity: String, _ sessions: [Int], behind last: String?) -> SessionRun? {
+    private func interrupted(_ identity: String, _ sessions: [SessionLibrary.ID], behind last: String?) -> SessionRun? {
         let mine = (claims.clients[identity]?.sessions ?? []).filter { session in
-            guard session.recorded.isOperation, !session.isConnected, sessions.contains(claims[session].session) else {
+            guard session.recorded.isOperation, !session.isConnected, sessions.contains(claims[session].recorded) else {
                 return false
             }
             if session.standing.failure != nil { return true }
@@ -135,9 +137,9 @@ extension ReplayEngine {
     }
 
     /// The client's run of one of those sessions that lost its connection when nothing of it was left.
-    private func returned(_ identity: String, _ sessions: [Int]) -> SessionRun? {
+    private func returned(_ identity: String, _ sessions: [SessionLibrary.ID]) -> SessionRun? {
         (claims.clients[identity]?.sessions ?? []).last { session in
-            session.recorded.isOperation && sessions.contains(claims[session].session) && mayReturn(to: session)
+            session.recorded.isOperation && sessions.contains(claims[session].recorded) && mayReturn(to: session)
         }
     }
 
@@ -158,7 +160,7 @@ extension ReplayEngine {
     private mutating func takenBack(_ list: [OperationBook.Operation]) -> OperationBook.Operation? {
         for one in list {
             for tapeRun in claims.tapeRuns {
-                guard let session = tapeRun.holders[one.session], claims[session].session == one.session,
+                guard let session = tapeRun.holders[one.recorded], claims[session].recorded == one.recorded,
                     !session.cursor.standIns.isEmpty
                 else { continue }
                 session.cursor.forgetStandIns()
@@ -171,16 +173,16 @@ extension ReplayEngine {
     /// What is played again when all is taken. A GET changes nothing and may come as often as a client likes.
     private mutating func repeated(
         _ list: [OperationBook.Operation], _ head: RequestHead, _ identity: String, behind id: String?
-    ) -> (session: Int, tapeRun: Int)? {
+    ) -> (recorded: SessionLibrary.ID, tapeRun: Int)? {
         let isSafe = head.method == "GET"
         guard options.whenExhausted != .refuse || isSafe, runs.count < Claims.claimLimit,
             let first = list.first, let last = list.last
         else { return nil }
-        if let id, let known = list.first(where: { knows($0.session, id) }) {
-            return (known.session, claims.open(for: identity, isClosed: true))
+        if let id, let known = list.first(where: { knows($0.recorded, id) }) {
+            return (known.recorded, claims.open(for: identity, isClosed: true))
         }
         let isRepeat = options.whenExhausted == .repeat
-        return ((isRepeat ? first : last).session, claims.open(for: identity, isClosed: !isRepeat))
+        return ((isRepeat ? first : last).recorded, claims.open(for: identity, isClosed: !isRepeat))
     }
 
     /// One of the same name that nobody has, of those the one that differs in the fewest places; else the first of that
@@ -320,7 +322,7 @@ extension ReplayEngine {
             + "--when-exhausted repeat or last answers it again."
     }
 
-    private mutating func differenceText(_ message: Message, _ nearest: Int) -> String {
+    private mutating func differenceText(_ message: Message, _ nearest: SessionLibrary.ID) -> String {
         // As if a client had just begun it: nothing of it has come.
         let begun = SessionRun(
             library[nearest], script: script(of: nearest), id: SessionID(place: runs.count), run: 1, at: now)

@@ -22,7 +22,7 @@ extension ReplayEngine {
     // MARK: Whose operations are whose
 
     /// The run of the session that the operation has been merged into, and its request there.
-    private func merged(_ part: Int, in tapeRun: Int) -> (session: SessionRun, request: Int)? {
+    private func merged(_ part: SessionLibrary.ID, in tapeRun: Int) -> (session: SessionRun, request: Int)? {
         for (merged, place) in library.merges(of: part) {
             guard let session = claims.tapeRuns[tapeRun].holders[merged] else { continue }
             let script = session.script
@@ -37,20 +37,20 @@ extension ReplayEngine {
     /// Whether a run of the tape still has the operation. Chains of a session that is played as such are its client's.
     func isFree(_ operation: OperationBook.Operation, in tapeRun: Int) -> Bool {
         let holders = claims.tapeRuns[tapeRun].holders
-        guard !claims.tapeRuns[tapeRun].isClosed, holders[operation.session] == nil else { return false }
-        if let (session, request) = merged(operation.session, in: tapeRun) {
+        guard !claims.tapeRuns[tapeRun].isClosed, holders[operation.recorded] == nil else { return false }
+        if let (session, request) = merged(operation.recorded, in: tapeRun) {
             return session.cursor.state[request] == .waiting
         }
-        return library.sources(of: operation.session).allSatisfy { source in
-            guard source != operation.session, let holder = holders[source] else { return true }
+        return library.sources(of: operation.recorded).allSatisfy { source in
+            guard source != operation.recorded, let holder = holders[source] else { return true }
             return holder.recorded.isOperation
         }
     }
 
     /// What was taken by one client is not there for another.
-    mutating func hold(_ recorded: Int, by session: SessionRun, in tapeRun: Int) {
+    mutating func hold(_ recorded: SessionLibrary.ID, by session: SessionRun, in tapeRun: Int) {
         if let (other, request) = merged(recorded, in: tapeRun) { other.giveAway(request) }
-        guard recorded >= library.sessions.count else { return }
+        guard library.isMade(recorded) else { return }
         for source in library.sources(of: recorded) where claims.tapeRuns[tapeRun].holders[source] == nil {
             if library[recorded].isOperation { claims.hold(source, by: session, in: tapeRun) }
         }

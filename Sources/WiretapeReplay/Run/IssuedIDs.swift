@@ -1,6 +1,23 @@
 internal import WiretapeBytes
 internal import WiretapeProtocol
 
+/// A token that a negotiation handed out.
+struct SessionToken {
+    /// Whose it is.
+    fileprivate(set) var session: SessionRun
+    /// The ids that were handed out with it.
+    let ids: ServerIDs?
+    /// It has been a connection's.
+    fileprivate(set) var isUsed = false
+    /// Its connection is gone for good, as the server would have it: what names it is answered that it is unknown.
+    fileprivate(set) var isDead = false
+
+    fileprivate init(_ session: SessionRun, _ ids: ServerIDs?) {
+        self.session = session
+        self.ids = ids
+    }
+}
+
 /// The ids that a run hands out: tokens of negotiations and what names a session's requests, with the session that each is of.
 struct IssuedIDs {
     private var tokens: [String: SessionToken] = [:]
@@ -14,7 +31,7 @@ struct IssuedIDs {
 
     /// The id names that session from now on.
     mutating func issue(_ key: String, to session: SessionRun, _ ids: ServerIDs? = nil) {
-        tokens[key] = SessionToken(session: session, ids: ids)
+        tokens[key] = SessionToken(session, ids)
     }
 
     /// A connection was opened with it.

@@ -40,12 +40,12 @@ struct RunFaults {
 
     /// What follows the answer to a request, or comes later than the request.
     struct RequestCut {
-        var connection: ConnectionID
-        var ticket: UInt64
+        let connection: ConnectionID
+        let ticket: UInt64
         var ending: Link.Ending
-        var moment: FaultMoment
+        let moment: FaultMoment
         /// Nil: it is about none.
-        var session: SessionRun?
+        let session: SessionRun?
         /// The answer is a poll's that is cut short: with it the client loses its session's connection.
         var isPoll = false
         /// Known once the answer is acknowledged.

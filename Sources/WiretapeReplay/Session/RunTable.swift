@@ -66,6 +66,17 @@ struct RunTable: RandomAccessCollection {
     }
 }
 
+/// Which session it is, and where it tells that it was changed.
+struct RunNote {
+    let id: SessionID
+    /// Nil: nobody asks when it wants to be woken.
+    var changes: RunChanges?
+    /// A change is told that nobody has looked at.
+    var isTold = false
+
+    init(_ id: SessionID) { self.id = id }
+}
+
 /// Sessions that were changed since the last look, each once.
 final class RunChanges {
     private var changed: [SessionID] = []

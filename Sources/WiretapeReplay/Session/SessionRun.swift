@@ -7,7 +7,6 @@ internal import WiretapeWire
 /// A recorded session that a client has claimed, and the client's connection when there is one. It outlives its connections. It joins
 /// its parts: where it stands on its script (``ScriptCursor``), the attachment of its client (``Link``), and what is told of both.
 final class SessionRun: CountsAttempts {
-    let id: SessionID
     /// What it plays. A client may turn out to want another one before it has said anything else (``become(_:)``).
     private(set) var recorded: RecordedSession
     /// 1, 2, …: which run of the recorded session this is.
@@ -41,13 +40,11 @@ final class SessionRun: CountsAttempts {
     /// Server messages that may leave; nil: nobody has said, so it is as `--speed` has it.
     var allowance: Allowance?
     var wakeAt: WireInstant? { didSet { noteChange() } }
-    /// The table that finds the next wake-up; nil: none does.
-    private var changes: RunChanges?
-    /// The table knows of a change that it has not looked at.
-    private var isChangeTold = false
+    /// What the table that finds the next wake-up knows of it.
+    private var note: RunNote
 
     init(_ recorded: RecordedSession, script: Script, id: SessionID, run: Int, at now: WireInstant) {
-        self.id = id
+        note = RunNote(id)
         self.recorded = recorded
         self.run = run
         claimedAt = now
@@ -80,20 +77,20 @@ final class SessionRun: CountsAttempts {
 
     /// From now on the table hears when it was changed.
     func report(to changes: RunChanges) {
-        self.changes = changes
+        note.changes = changes
         noteChange()
     }
 
     /// Tells the table, once until it looks.
     func noteChange() {
-        guard !isChangeTold, let changes else { return }
-        isChangeTold = true
+        guard !note.isTold, let changes = note.changes else { return }
+        note.isTold = true
         changes.note(id)
     }
 
     /// The table looks: when anything of the session or of its connection is due.
     func takeNextWake() -> WireInstant? {
-        isChangeTold = false
+        note.isTold = false
         let own = isConnected ? wakeAt : nil
         guard let carrier = carrierWake else { return own }
         return own.map { min($0, carrier) } ?? carrier
@@ -106,6 +103,8 @@ final class SessionRun: CountsAttempts {
         self.link = link
         isConnected = link != nil
     }
+
+    var id: SessionID { note.id }
 
     var script: Script { cursor.script }
 
