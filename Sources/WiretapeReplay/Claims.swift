@@ -1,10 +1,10 @@
 /// Who has which session in which run of the tape. Runs of the tape are opened as clients come: one for all of them, or
 /// one for each (`--clients N`), and further ones when sessions are played again (`--when-exhausted`).
-struct Claims: Sendable {
-    /// A session that a client has. Its index is that of its `SessionRun`.
+struct Claims {
+    /// A session that a client has.
     struct Claim: Sendable {
-        /// Index of the recorded session, and of its route.
-        var session: Int
+        /// What it plays, and the index of its route.
+        var recorded: SessionLibrary.ID
         var route: Int
         /// Index of the run of the tape.
         var tapeRun: Int
@@ -17,9 +17,9 @@ struct Claims: Sendable {
     }
 
     /// One playing of the whole tape.
-    struct TapeRun: Sendable {
-        /// Claims by recorded session.
-        var holders: [Int: Int] = [:]
+    struct TapeRun {
+        /// Who plays a recorded session.
+        var holders: [SessionLibrary.ID: SessionRun] = [:]
         /// Into the sessions of each route: everything before is taken.
         var next: [Int: Int] = [:]
         /// Exchanges that were played, by the index of their list.
@@ -28,11 +28,11 @@ struct Claims: Sendable {
         var isClosed = false
     }
 
-    struct Client: Sendable {
+    struct Client {
         /// Runs of the tape that it opened.
         var tapeRuns: [Int] = []
-        /// Claims on whose connections it was seen, ascending.
-        var claims: [Int] = []
+        /// Those on whose connections it was seen, in the order of its first coming.
+        var sessions: [SessionRun] = []
     }
 
     /// How often each list of equal exchanges was played, run of the tape by run of the tape.
@@ -44,6 +44,7 @@ struct Claims: Sendable {
         return counts
     }
 
+    /// In the order of claiming.
     private(set) var all: [Claim] = []
     private(set) var tapeRuns: [TapeRun] = []
     private(set) var clients: [String: Client] = [:]
@@ -52,6 +53,9 @@ struct Claims: Sendable {
 
     /// At most so many sessions are played in all.
     static let claimLimit = 100_000
+
+    /// By which its client has it.
+    subscript(session: SessionRun) -> Claim { all[session.id.place] }
 
     // MARK: Taking
 
@@ -63,79 +67,85 @@ struct Claims: Sendable {
     }
 
     /// The next session of these routes that is free in a run, in recorded order.
-    mutating func free(in tapeRun: Int, _ routes: [Int], _ table: RouteTable, name: String?) -> Int? {
+    mutating func free(in tapeRun: Int, _ routes: [Int], _ table: RouteTable, name: String?) -> SessionLibrary.ID? {
         if tapeRuns[tapeRun].isClosed { return nil }
         if let name, let named = table.sessions(named: name, among: routes) {
-            return named.first { routes.contains(table.routeOf[$0]) && tapeRuns[tapeRun].holders[$0] == nil }
+            return named.first { routes.contains(table.route(of: $0)) && tapeRuns[tapeRun].holders[$0] == nil }
         }
-        var found: Int?
+        var found: SessionLibrary.ID?
         for route in routes {
             let sessions = table.routes[route].sessions
             var at = tapeRuns[tapeRun].next[route, default: 0]
             while at < sessions.count, tapeRuns[tapeRun].holders[sessions[at]] != nil { at += 1 }
             tapeRuns[tapeRun].next[route] = at
-            if at < sessions.count { found = min(found ?? .max, sessions[at]) }
+            if at < sessions.count { found = min(found ?? sessions[at], sessions[at]) }
         }
         return found
     }
 
     /// The first run from which a client that shares its runs with all others may take a session.
-    mutating func shared(_ routes: [Int], _ table: RouteTable, name: String?) -> (session: Int, tapeRun: Int)? {
+    mutating func shared(
+        _ routes: [Int], _ table: RouteTable, name: String?
+    ) -> (recorded: SessionLibrary.ID, tapeRun: Int)? {
         let isNamed = name.map { table.sessions(named: $0, among: routes) != nil } ?? false
         let first = isNamed ? 0 : routes.map { firstFree[$0, default: 0] }.min() ?? 0
         for tapeRun in first..<max(first, tapeRuns.count) {
-            if let session = free(in: tapeRun, routes, table, name: name) { return (session, tapeRun) }
+            if let recorded = free(in: tapeRun, routes, table, name: name) { return (recorded, tapeRun) }
             guard !isNamed else { continue }
             for route in routes where firstFree[route, default: 0] == tapeRun { firstFree[route] = tapeRun + 1 }
         }
         return nil
     }
 
-    mutating func add(_ claim: Claim, of identity: String) {
-        tapeRuns[claim.tapeRun].holders[claim.session] = all.count
+    /// The session was begun for the client, the last one of all.
+    mutating func add(_ claim: Claim, for session: SessionRun, of identity: String) {
+        tapeRuns[claim.tapeRun].holders[claim.recorded] = session
         all.append(claim)
-        see(identity, on: all.count - 1)
+        see(identity, on: session)
     }
 
     /// The session is not to be had in that run either.
-    mutating func hold(_ session: Int, by claim: Int, in tapeRun: Int) {
-        tapeRuns[tapeRun].holders[session] = claim
+    mutating func hold(_ recorded: SessionLibrary.ID, by session: SessionRun, in tapeRun: Int) {
+        tapeRuns[tapeRun].holders[recorded] = session
     }
 
-    /// The client was seen on a claim's connection.
-    mutating func see(_ identity: String, on claim: Int) {
-        var list = clients[identity]?.claims ?? []
-        guard list.last != claim, !list.contains(claim) else { return }
-        clients[identity]?.claims = []
-        list.append(claim)
-        clients[identity, default: Client()].claims = list
+    /// The client was seen on a connection of the session.
+    mutating func see(_ identity: String, on session: SessionRun) {
+        var list = clients[identity]?.sessions ?? []
+        guard list.last !== session, !list.contains(where: { $0 === session }) else { return }
+        clients[identity]?.sessions = []
+        list.append(session)
+        clients[identity, default: Client()].sessions = list
     }
 
     // MARK: Changes
 
-    /// The claim is for another session of its route and run, which nobody has.
-    mutating func move(_ claim: Int, to session: Int, _ table: RouteTable) {
-        let old = all[claim]
-        tapeRuns[old.tapeRun].holders[old.session] = nil
-        tapeRuns[old.tapeRun].holders[session] = claim
+    /// The client gets another recorded session of its route and run, which nobody has.
+    mutating func move(_ session: SessionRun, to recorded: SessionLibrary.ID, _ table: RouteTable) {
+        let old = self[session]
+        tapeRuns[old.tapeRun].holders[old.recorded] = nil
+        tapeRuns[old.tapeRun].holders[recorded] = session
         // The session that is free again may stand before the position.
         let next = tapeRuns[old.tapeRun].next[old.route, default: 0]
-        tapeRuns[old.tapeRun].next[old.route] = min(next, table.placeOf[old.session])
+        tapeRuns[old.tapeRun].next[old.route] = min(next, table.place(of: old.recorded))
         firstFree[old.route] = min(firstFree[old.route, default: 0], old.tapeRun)
-        all[claim].session = session
+        all[session.id.place].recorded = recorded
     }
 
-    /// Two claims of one run of the tape change their sessions.
-    mutating func exchange(_ a: Int, _ b: Int) {
-        let (first, second) = (all[a].session, all[b].session)
-        tapeRuns[all[a].tapeRun].holders[first] = b
-        tapeRuns[all[b].tapeRun].holders[second] = a
-        (all[a].session, all[b].session) = (second, first)
+    /// Two clients of one run of the tape change their recorded sessions.
+    mutating func exchange(_ one: SessionRun, _ other: SessionRun) {
+        let (first, second) = (self[one], self[other])
+        tapeRuns[first.tapeRun].holders[first.recorded] = other
+        tapeRuns[second.tapeRun].holders[second.recorded] = one
+        all[one.id.place].recorded = second.recorded
+        all[other.id.place].recorded = first.recorded
     }
 
-    mutating func decide(_ claim: Int) { all[claim].isTentative = false }
+    mutating func decide(_ session: SessionRun) { all[session.id.place].isTentative = false }
 
-    mutating func asked(_ claim: Int, on connection: ConnectionID) { all[claim].connection = connection }
+    mutating func asked(_ session: SessionRun, on connection: ConnectionID) {
+        all[session.id.place].connection = connection
+    }
 
     // MARK: Exchanges
 

@@ -5,17 +5,17 @@ internal import WiretapeWire
 extension ReplayEngine {
     /// A refusal in plain text.
     mutating func refuse(
-        _ c: ConnectionID, _ head: RequestHead, _ status: Int, _ text: String, into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, _ status: Int, _ text: String, into out: inout [ReplayAction]
     ) {
-        out.append(.respond(c, plain(status, text).readable(by: head), thenClose: false))
+        out.append(.respond(connection, plain(status, text).readable(by: head), thenClose: false))
     }
 
     /// A refusal in the protocol's own words.
     mutating func refuse(
-        _ c: ConnectionID, _ head: RequestHead, _ what: CarrierAnswer, _ codec: CodecEntry,
+        _ connection: ConnectionID, _ head: RequestHead, _ what: CarrierAnswer, _ codec: CodecEntry,
         into out: inout [ReplayAction]
     ) {
-        out.append(.respond(c, codec.type.answer(what, to: head).readable(by: head), thenClose: false))
+        out.append(.respond(connection, codec.type.answer(what, to: head).readable(by: head), thenClose: false))
     }
 
     func plain(_ status: Int, _ text: String) -> HTTPAnswer {

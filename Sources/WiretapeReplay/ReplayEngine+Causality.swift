@@ -5,42 +5,42 @@ internal import WiretapeWire
 extension ReplayEngine {
     /// The line of the first client message of another session that has not come: with `--causality tape` nothing that is
     /// recorded behind it leaves this session. Sessions that nobody has claimed are waited for, too.
-    func elsewhere(than r: Int) -> Int32 {
+    func elsewhere(than session: SessionRun) -> Int32 {
         guard options.causality == .tape else { return .max }
         var first = Int32.max
-        for session in library.sessions where session.number != runs[r].session.number {
-            let other = runs.last { $0.session.number == session.number && $0.run == runs[r].run }
+        for recorded in library.sessions where recorded.number != session.recorded.number {
+            let other = runs.last { $0.recorded.number == recorded.number && $0.run == session.run }
             if let other {
-                if !other.isOver { first = min(first, other.cursor.firstGateLine(behind: runs[r].tally.forgivenLine)) }
+                if !other.isOver { first = min(first, other.cursor.firstGateLine(behind: session.tally.forgivenLine)) }
             } else {
-                first = min(first, session.firstGateLine(behind: runs[r].tally.forgivenLine))
+                first = min(first, recorded.firstGateLine(behind: session.tally.forgivenLine))
             }
         }
         return first
     }
 
     /// What one session did may be what others wait for.
-    mutating func advanceOthers(than r: Int, into out: inout [ReplayAction]) {
+    mutating func advanceOthers(than session: SessionRun, into out: inout [ReplayAction]) {
         guard options.causality == .tape else { return }
-        for other in runs.indices where other != r && runs[other].isConnected { advanceAlone(other, into: &out) }
+        for other in runs where other !== session && other.isConnected { advanceAlone(other, into: &out) }
     }
 
     /// Other sessions' clients did not speak in time: they hold this session's next message back no longer.
-    mutating func forgiveElsewhere(_ r: Int, into out: inout [ReplayAction]) {
-        let head = runs[r].cursor.head
-        guard head < runs[r].script.steps.count else { return }
-        let line = elsewhere(than: r)
-        let whose = library.sessions.first { session in
-            session.entries.contains { $0.line == Int(line) }
-                || session.digested.script?.steps.contains { $0.line == line } ?? false
+    mutating func forgiveElsewhere(_ session: SessionRun, into out: inout [ReplayAction]) {
+        let head = session.cursor.head
+        guard head < session.script.steps.count else { return }
+        let line = elsewhere(than: session)
+        let whose = library.sessions.first { recorded in
+            recorded.entries.contains { $0.line == Int(line) }
+                || recorded.digested.script?.steps.contains { $0.line == line } ?? false
         }
         let what = "client message of session \(whose?.number ?? 0) (\(tapeName):\(line))"
         let text =
-            "wiretape: still waiting for a \(what), which session \(runs[r].session.number) waits for "
+            "wiretape: still waiting for a \(what), which session \(session.recorded.number) waits for "
             + "(--causality tape), after \(DurationText.spoken(options.patience))."
-        let forgiven = max(line, runs[r].script.steps[head].line - 1)
-        runs[r].tally.forgive(elsewhere: what, upTo: forgiven, at: now)
-        diverge(r, text, reason: "wiretape: still waiting for a \(what)", into: &out)
+        let forgiven = max(line, session.script.steps[head].line - 1)
+        session.tally.forgive(elsewhere: what, upTo: forgiven, at: now)
+        diverge(session, text, reason: "wiretape: still waiting for a \(what)", into: &out)
     }
 }
 

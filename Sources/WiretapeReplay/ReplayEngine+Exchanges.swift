@@ -8,36 +8,36 @@ extension ReplayEngine {
     /// Answers an ordinary request from the tape.
     /// - Returns: false when the tape has nothing of its method and path: then nothing is done.
     mutating func exchange(
-        _ c: ConnectionID, _ head: RequestHead, body: [UInt8], into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, body: [UInt8], into out: inout [ReplayAction]
     ) -> Bool {
         guard !exchanges.isEmpty else { return false }
-        let identity = identity(head, c)
+        let identity = identity(head, connection)
         let tapeRun = ownRun(identity)
         let counts = tapeRun.map { claims.tapeRuns[$0].exchanges } ?? [:]
         switch exchanges.find(
-            head, at: mapped(head.path), body: body, upstream: upstream(of: c), options,
+            head, at: mapped(head.path), body: body, upstream: upstream(of: connection), options,
             played: { counts[$0, default: 0] },
             recordedID: { ids.recorded($0) })
         {
         case .nothing: return false
-        case .list(let list): play(list, c, head, body, identity, into: &out)
+        case .list(let list): play(list, connection, head, body, identity, into: &out)
         case .different where queryText(head) != nil: return false
         case .different(let nearest):
             let text = differenceText(head, body, exchanges.recorded[nearest])
-            unexpected(c, head, text, into: &out)
+            unexpected(connection, head, text, into: &out)
         }
         return true
     }
 
     /// The next of the exchanges that are equal to a request, nil when all were played, and the last of them.
     mutating func equalExchange(
-        _ head: RequestHead, _ body: [UInt8], _ c: ConnectionID
+        _ head: RequestHead, _ body: [UInt8], _ connection: ConnectionID
     ) -> (next: Int?, last: Int)? {
         guard !exchanges.isEmpty else { return nil }
-        let tapeRun = ownRun(identity(head, c))
+        let tapeRun = ownRun(identity(head, connection))
         let counts = tapeRun.map { claims.tapeRuns[$0].exchanges } ?? [:]
         let found = exchanges.find(
-            head, at: mapped(head.path), body: body, upstream: upstream(of: c), options,
+            head, at: mapped(head.path), body: body, upstream: upstream(of: connection), options,
             played: { counts[$0, default: 0] },
             recordedID: { ids.recorded($0) })
         guard case .list(let list) = found, let last = exchanges.list(list).last else { return nil }
@@ -47,27 +47,30 @@ extension ReplayEngine {
     }
 
     private mutating func play(
-        _ list: Int, _ c: ConnectionID, _ head: RequestHead, _ body: [UInt8], _ identity: String,
+        _ list: Int, _ connection: ConnectionID, _ head: RequestHead, _ body: [UInt8], _ identity: String,
         into out: inout [ReplayAction]
     ) {
         let members = exchanges.list(list)
         let asked = StreamOpening(request: head, requestBody: body)
         let protocolType = exchanges.sideRequest(asked)?.1
         guard let (tapeRun, place) = turn(list, of: members, head, identity, isSideRequest: protocolType != nil) else {
-            return unexpected(c, head, exhaustedText(head, members.count, identity), into: &out)
+            return unexpected(connection, head, exhaustedText(head, members.count, identity), into: &out)
         }
         rules.countRequest()
         let moment = FaultMoment(session: 0, run: tapeRun + 1, attempt: 1, retry: 0)
         let fate =
             rules.isEmpty
             ? nil : rules.judge(head, .other, ordinal: nil, moment)
-        if let fate, carryOut(fate, on: c, head, moment, exchanges.recorded[members[place]].line, into: &out) { return }
-        give(list, place, in: tapeRun, c, asked, fate, moment, into: &out)
+        if let fate, carryOut(fate, on: connection, head, moment, exchanges.recorded[members[place]].line, into: &out) {
+            return
+        }
+        give(list, place, in: tapeRun, connection, asked, fate, moment, into: &out)
     }
 
     /// Equal requests get their recorded answers in turn: this is the one of that place.
     private mutating func give(
-        _ list: Int, _ place: Int, in tapeRun: Int, _ c: ConnectionID, _ asked: StreamOpening, _ fate: RequestFate?,
+        _ list: Int, _ place: Int, in tapeRun: Int, _ connection: ConnectionID, _ asked: StreamOpening,
+        _ fate: RequestFate?,
         _ moment: FaultMoment, into out: inout [ReplayAction]
     ) {
         let head = asked.request
@@ -79,7 +82,7 @@ extension ReplayEngine {
         guard !exchange.isCut else {
             let text =
                 "the recorded answer to \(head.method) \(head.path) is not whole on the tape, too long or damaged"
-            return refuse(c, head, 501, text, into: &out)
+            return refuse(connection, head, 501, text, into: &out)
         }
         var answer = ExchangeAnswer.make(exchange, for: head).readable(by: head)
         if let protocolType {
@@ -88,25 +91,25 @@ extension ReplayEngine {
         // How long the recorded server took.
         let due = now.advanced(by: options.scaled(from: exchange.time, to: exchange.answered))
         exchanges.underWay.append(
-            ExchangeBook.UnderWay(due: due, connection: c, answer: answer, fate: fate, moment: moment))
+            ExchangeBook.UnderWay(due: due, connection: connection, answer: answer, fate: fate, moment: moment))
         finishExchanges(into: &out)
     }
 
     /// A negotiation for which no session is left, and which nothing followed on the tape: answered as it was.
     /// - Returns: the answer's status; nil when the tape has none that was not given yet.
     mutating func answerUnfollowed(
-        _ c: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
     ) -> Int? {
-        guard !exchanges.isEmpty, let tapeRun = ownRun(identity(head, c)) else { return nil }
+        guard !exchanges.isEmpty, let tapeRun = ownRun(identity(head, connection)) else { return nil }
         let counts = claims.tapeRuns[tapeRun].exchanges
         let found = exchanges.find(
-            head, at: mapped(head.path), body: [], upstream: upstream(of: c), options,
+            head, at: mapped(head.path), body: [], upstream: upstream(of: connection), options,
             played: { counts[$0, default: 0] }, recordedID: { $0 })
         guard case .list(let list) = found, counts[list, default: 0] < exchanges.list(list).count
         else { return nil }
         let place = counts[list, default: 0]
         let moment = FaultMoment(session: 0, run: tapeRun + 1, attempt: 1, retry: 0)
-        give(list, place, in: tapeRun, c, StreamOpening(request: head), nil, moment, into: &out)
+        give(list, place, in: tapeRun, connection, StreamOpening(request: head), nil, moment, into: &out)
         return exchanges.recorded[exchanges.list(list)[place]].response.status
     }
 
@@ -124,7 +127,7 @@ extension ReplayEngine {
             guard let ending = one.fate?.following else { continue }
             let ticket = ticket()
             rules.add(
-                .init(connection: one.connection, ticket: ticket, ending: ending, moment: one.moment, run: nil))
+                .init(connection: one.connection, ticket: ticket, ending: ending, moment: one.moment, session: nil))
             out.append(.awaitAcknowledged(one.connection, ticket: ticket))
         }
     }
@@ -205,33 +208,33 @@ extension ReplayEngine {
     }
 
     private mutating func unexpected(
-        _ c: ConnectionID, _ head: RequestHead, _ text: String, into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, _ text: String, into out: inout [ReplayAction]
     ) {
-        if recordsAnew(c, into: &out) { return }
+        if recordsAnew(connection, into: &out) { return }
         exchanges.unexpected.append("\(head.method) \(head.target)")
-        unanswered(c, head, 409, String(text.dropFirst("wiretape: ".count)), into: &out)
+        unanswered(connection, head, 409, String(text.dropFirst("wiretape: ".count)), into: &out)
     }
 
     /// - Returns: whether the request has what it gets.
     private mutating func carryOut(
-        _ fate: RequestFate, on c: ConnectionID, _ head: RequestHead, _ moment: FaultMoment,
+        _ fate: RequestFate, on connection: ConnectionID, _ head: RequestHead, _ moment: FaultMoment,
         _ line: Int, into out: inout [ReplayAction]
     ) -> Bool {
         for hit in fate.hits where hit != fate.following?.hit {
             record(hit, moment, cut: false)
             let isAnswer = hit == fate.end?.hit && fate.truncated == nil
-            noteFault(hit, line: line, isAnswer ? .end : .answer, on: c, into: &out)
+            noteFault(hit, line: line, isAnswer ? .end : .answer, on: connection, into: &out)
         }
         if fate.delay > 0, !fate.leavesNoAnswer {
-            out.append(.hold(c, for: fate.delay))
+            out.append(.hold(connection, for: fate.delay))
         }
-        for effect in fate.effectsBefore { apply(effect, on: c, into: &out) }
-        if let count = fate.truncated { out.append(.limit(c, bytes: count)) }
+        for effect in fate.effectsBefore { apply(effect, on: connection, into: &out) }
+        if let count = fate.truncated { out.append(.limit(connection, bytes: count)) }
         guard let end = fate.end, fate.truncated == nil else { return false }
         let wait = fate.delay.addingReportingOverflow(fate.lingering).partialValue
-        _ = say(end, on: c, head, .other, after: wait, of: nil, into: &out)
+        _ = say(end, on: connection, head, .other, after: wait, of: nil, into: &out)
         guard case .outage = end.verdict.kind else { return true }
-        return peers[c]?.isOver == true || rules.outage(at: now) != nil
+        return peers[connection]?.isOver == true || rules.outage(at: now) != nil
     }
 
     /// The request beside the recorded one that is most like it, with the place of the first difference.

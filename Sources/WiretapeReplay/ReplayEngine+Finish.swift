@@ -11,7 +11,7 @@ extension ReplayEngine {
     package mutating func finish(at now: WireInstant, clientsAreGone: Bool = false) -> ReplayReport {
         clock.reach(now)
         record.clientsAreGone = clientsAreGone
-        for r in runs.indices { settleParked(of: r) }
+        for session in runs { settleParked(of: session) }
         return soFar(at: now)
     }
 
@@ -23,22 +23,21 @@ extension ReplayEngine {
         var reported: [SessionRun] = []
         var numbers = AttemptNumbers()
         var played: [Int: [UInt64]] = [:]
-        for r in runs.indices.sorted(by: {
-            (runs[$0].session.number, runs[$0].session.part ?? 0, runs[$0].run)
-                < (runs[$1].session.number, runs[$1].session.part ?? 0, runs[$1].run)
+        for session in runs.sorted(by: {
+            ($0.recorded.number, $0.recorded.part ?? 0, $0.run) < ($1.recorded.number, $1.recorded.part ?? 0, $1.run)
         }) {
-            played[runs[r].session.number, default: []].append(
-                runs[r].cursor.digest(timed: isTimed(r), part: runs[r].session.part))
-            reports.append(relieved(report(r), runs[r]))
-            reported.append(runs[r])
-            numbers.add(runs[r].attempts, of: runs[r].session.number, run: runs[r].run)
+            played[session.recorded.number, default: []].append(
+                session.cursor.digest(timed: isTimed(session), part: session.recorded.part))
+            reports.append(relieved(report(session), session))
+            reported.append(session)
+            numbers.add(session.attempts, of: session.recorded.number, run: session.run)
         }
         for number in played.keys.sorted() { digest.add(number, played[number, default: []]) }
         digest.add(exchanges: claims.exchangeCounts)
         digest.add(rules.firings)
         return ReplayReport(
             digest: digest.text, seed: seed, sessions: reports,
-            unclaimed: unclaimed.map { library.sessions[$0].number },
+            unclaimed: unclaimed.map { library[$0].number },
             faults: rules.firings.map { $0.renumbered(by: numbers) }, unfired: unfired,
             expectations: judgements(reports, reported),
             divergences: record.divergences.texts, divergencesBeyond: record.divergences.beyond,
@@ -61,47 +60,47 @@ extension ReplayEngine {
     }
 
     /// Whether what the session's client got depended on the moment at which it came back.
-    private func isTimed(_ r: Int) -> Bool {
-        options.onReconnect == .live && !options.clock.isManual && runs[r].generation > 1
+    private func isTimed(_ session: SessionRun) -> Bool {
+        options.onReconnect == .live && !options.clock.isManual && session.generation > 1
     }
 
     /// What the digest leaves out since it hangs on real time.
     private var outsideDigest: [String] {
-        runs.indices.filter(isTimed).sorted {
-            (runs[$0].session.number, runs[$0].run) < (runs[$1].session.number, runs[$1].run)
-        }.map { r in
-            "pushes of session \(runs[r].session.number)\(runs[r].run > 1 ? " run \(runs[r].run)" : "") "
+        runs.filter(isTimed).sorted {
+            ($0.recorded.number, $0.run) < ($1.recorded.number, $1.run)
+        }.map { session in
+            "pushes of session \(session.recorded.number)\(session.run > 1 ? " run \(session.run)" : "") "
                 + "(--on-reconnect live without a manual clock)"
         }
     }
 
-    private func report(_ r: Int) -> ReplayReport.Session {
-        let run = runs[r]
+    private func report(_ session: SessionRun) -> ReplayReport.Session {
         // A client without a connection left for good while it was its turn, or before it.
-        var (missing, unreached) = run.cursor.neverCame(isGone: !run.isConnected && !run.isOver)
+        var (missing, unreached) = session.cursor.neverCame(isGone: !session.isConnected && !session.isOver)
         if options.match == .off { (missing, unreached) = ([], 0) }
-        var attempts = run.attempts
+        var attempts = session.attempts
         if let last = attempts.indices.last, attempts[last].outcome == nil { attempts[last].outcome = .abandoned }
         return ReplayReport.Session(
-            session: run.session.number, run: run.run, client: run.client.identities.first ?? "",
-            assigned: run.client.assigned,
-            protocolID: run.session.codec.id, transports: run.client.transports,
-            finished: run.isFinished, attempts: Attempt.joined(attempts),
-            matched: run.tally.matched,
-            missing: missing.map { DivergenceText.describe(run, $0, tape: tapeName) } + run.tally.missingElsewhere,
-            unexpected: run.tally.unexpected.texts, unexpectedBeyond: run.tally.unexpected.beyond,
-            late: run.tally.late.map { DivergenceText.describe(run, $0, tape: tapeName) },
-            reordered: run.tally.reordered,
-            abandoned: run.cursor.abandonedCount, unreached: unreached, repeated: run.speech.repeated,
-            operation: run.session.part,
-            others: library.sources(of: claims.all[r].session).dropFirst().map { library.sessions[$0].number },
-            upstream: library.table.upstream(of: claims.all[r].session), greeting: greeting(of: run),
-            notes: run.tally.notes)
+            session: session.recorded.number, run: session.run, client: session.client.identities.first ?? "",
+            assigned: session.client.assigned,
+            protocolID: session.recorded.codec.id, transports: session.client.transports,
+            finished: session.isFinished, attempts: Attempt.joined(attempts),
+            matched: session.tally.matched,
+            missing: missing.map { DivergenceText.describe(session, $0, tape: tapeName) }
+                + session.tally.missingElsewhere,
+            unexpected: session.tally.unexpected.texts, unexpectedBeyond: session.tally.unexpected.beyond,
+            late: session.tally.late.map { DivergenceText.describe(session, $0, tape: tapeName) },
+            reordered: session.tally.reordered,
+            abandoned: session.cursor.abandonedCount, unreached: unreached, repeated: session.speech.repeated,
+            operation: session.recorded.part,
+            others: library.sources(of: claims[session].recorded).dropFirst().map { library[$0].number },
+            upstream: library.table.upstream(of: claims[session].recorded), greeting: greeting(of: session),
+            notes: session.tally.notes)
     }
 
-    private func greeting(of run: SessionRun) -> ReplayReport.Greeting? {
-        guard let greeting = run.greeting, run.tally.greetings > 0 else { return nil }
-        return ReplayReport.Greeting(labels: greeting.labels, why: greeting.why, connections: run.tally.greetings)
+    private func greeting(of session: SessionRun) -> ReplayReport.Greeting? {
+        guard let greeting = session.greeting, session.tally.greetings > 0 else { return nil }
+        return ReplayReport.Greeting(labels: greeting.labels, why: greeting.why, connections: session.tally.greetings)
     }
 
     /// The rules that never acted, with what is near.

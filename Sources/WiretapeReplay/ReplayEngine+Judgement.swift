@@ -5,28 +5,29 @@ internal import WiretapeWire
 
 extension ReplayEngine {
     /// Holds every session to every policy.
-    func judgements(_ reports: [ReplayReport.Session], _ runs: [SessionRun]) -> [Judgement] {
+    func judgements(_ reports: [ReplayReport.Session], _ sessions: [SessionRun]) -> [Judgement] {
         guard !options.expectations.isEmpty else { return [] }
-        return Judge.judge(zip(reports, runs).map(judged), by: options.expectations)
+        return Judge.judge(zip(reports, sessions).map(judged), by: options.expectations)
     }
 
-    private func judged(_ report: ReplayReport.Session, _ run: SessionRun) -> JudgedSession {
+    private func judged(_ report: ReplayReport.Session, _ session: SessionRun) -> JudgedSession {
         JudgedSession(
             session: report.session, run: report.run, attempts: report.attempts, finished: report.finished,
-            speech: run.speech, overlaps: run.overlaps, silences: silences(of: report),
-            signs: run.signs(at: now), elapsed: elapsed, isGone: record.clientsAreGone)
+            speech: session.speech, overlaps: session.overlaps, silences: silences(of: report),
+            signs: session.signs(at: now), elapsed: elapsed, isGone: record.clientsAreGone)
     }
 
     /// A client that stays away as a policy wants it has left nothing out: what it would have said is not reached.
-    func relieved(_ report: ReplayReport.Session, _ run: SessionRun) -> ReplayReport.Session {
-        guard !report.missing.isEmpty, !options.expectations.isEmpty, !run.isConnected, !run.isOver,
-            Judge.mayStayAway(judged(report, run), by: options.expectations)
+    func relieved(_ report: ReplayReport.Session, _ session: SessionRun) -> ReplayReport.Session {
+        guard !report.missing.isEmpty, !options.expectations.isEmpty, !session.isConnected, !session.isOver,
+            Judge.mayStayAway(judged(report, session), by: options.expectations)
         else { return report }
-        let own = run.cursor.neverCame(isGone: false).missing
+        let own = session.cursor.neverCame(isGone: false).missing
         var report = report
-        let count = report.missing.count - run.tally.missingElsewhere.count
+        let count = report.missing.count - session.tally.missingElsewhere.count
         report.unreached += count - own.count
-        report.missing = own.map { DivergenceText.describe(run, $0, tape: tapeName) } + run.tally.missingElsewhere
+        report.missing =
+            own.map { DivergenceText.describe(session, $0, tape: tapeName) } + session.tally.missingElsewhere
         return report
     }
 
@@ -40,54 +41,53 @@ extension ReplayEngine {
     // MARK: What clients say
 
     /// Tells the session's policies what the client said, and what stays away until it says it again.
-    func spoke(_ message: Message, as step: Int, of r: Int, arrives: Bool = true) {
-        let run = runs[r]
-        let chain = run.script.steps[step].group.map(SessionRun.speechChain)
+    func spoke(_ message: Message, as step: Int, of session: SessionRun, arrives: Bool = true) {
+        let chain = session.script.steps[step].group.map(SessionRun.speechChain)
         switch message.role {
         case .request, .send:
-            let subscribes = run.session.codec.type.subscribes(message)
-            run.speech.said(
+            let subscribes = session.recorded.codec.type.subscribes(message)
+            session.speech.said(
                 ClientSpeech.Saying(message, identity: UInt64(step)), chain: message.role == .request ? chain : nil,
                 subscribes: subscribes, isWatched: subscribers.contains(message), arrives: arrives)
-            if arrives { run.cursor.bringBack(what: subscribers.pushes(behind: message)) }
-        case .cancel: if let chain { run.speech.cancelled(chain) }
+            if arrives { session.cursor.bringBack(what: subscribers.pushes(behind: message)) }
+        case .cancel: if let chain { session.speech.cancelled(chain) }
         case .handshake, .reply, .push, .part, .keepalive, .ack, .close, .opaque: break
         }
     }
 
     /// The same of a message that a rule takes away.
-    func spokeInVain(_ message: Message, of r: Int) {
-        guard let step = runs[r].counterpart(of: message, options) else { return }
-        spoke(message, as: step, of: r, arrives: false)
+    func spokeInVain(_ message: Message, of session: SessionRun) {
+        guard let step = session.counterpart(of: message, options) else { return }
+        spoke(message, as: step, of: session, arrives: false)
     }
 
     // MARK: A second connection
 
     /// The session of the same client and route that has a connection, when the request asks for another one.
-    mutating func rival(of head: RequestHead, on c: ConnectionID) -> Int? {
+    mutating func rival(of head: RequestHead, on connection: ConnectionID) -> SessionRun? {
         guard options.expectations.contains(where: { $0.policy == .single }) else { return nil }
-        let identity = identity(head, c)
-        return claims.clients[identity]?.claims.first { r in
-            guard let link = runs[r].link, !isSilent(r), !runs[r].session.isOperation else { return false }
-            let type = runs[r].session.codec.type
+        let identity = identity(head, connection)
+        return claims.clients[identity]?.sessions.first { session in
+            guard let link = session.link, !isSilent(session), !session.recorded.isOperation else { return false }
+            let type = session.recorded.codec.type
             let kind = type.kind(head)
             guard [.negotiate, .upgrade, .stream].contains(kind) || kind == .poll && link.transport != .lp else {
                 return false
             }
-            return library.table.routes[claims.all[r].route].path == mapped(type.route(head))
+            return library.table.routes[claims[session].route].path == mapped(type.route(head))
         }
     }
 
     /// The request of ``rival(of:on:)`` was dealt with. It is no second connection where the recorded client had two.
-    mutating func overlapped(_ rival: Int, by head: RequestHead, on c: ConnectionID) {
-        if let other = peers[c]?.run, other != rival, runs[other].script.overlaps(runs[rival].script) { return }
-        let kind = runs[rival].session.codec.type.kind(head)
+    mutating func overlapped(_ rival: SessionRun, by head: RequestHead, on connection: ConnectionID) {
+        if let other = peers[connection]?.session, other !== rival, other.script.overlaps(rival.script) { return }
+        let kind = rival.recorded.codec.type.kind(head)
         // A negotiation that was answered is followed by what asks for the connection.
-        let isAnswered = claims.clients[identity(head, c)]?.claims.contains {
-            $0 != rival && runs[$0].negotiation.awaitsUpgrade
+        let isAnswered = claims.clients[identity(head, connection)]?.sessions.contains {
+            $0 !== rival && $0.negotiation.awaitsUpgrade
         }
         if kind == .negotiate, isAnswered == true { return }
-        runs[rival].overlapped(by: kind.rawValue, at: now, origin: start)
+        rival.overlapped(by: kind.rawValue, at: now, origin: start)
     }
 }
 

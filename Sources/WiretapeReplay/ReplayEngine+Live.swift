@@ -11,14 +11,14 @@ extension ReplayEngine {
     package mutating func replaceFaults(_ plan: FaultPlan, at now: WireInstant) {
         clock.reach(now)
         rules.replace(with: plan, seed: seed)
-        for r in runs.indices { runs[r].link?.faults.moments = LinkMoments(rules.times) }
+        for session in runs { session.link?.faults.moments = LinkMoments(rules.times) }
     }
 
     /// Other rules from now on, all at once. Those that stay as they were go on counting; the others begin at 0.
     package mutating func changeFaults(_ plan: FaultPlan, at now: WireInstant) {
         clock.reach(now)
         rules.change(to: plan)
-        for r in runs.indices { runs[r].link?.faults.moments.change(to: rules.times) }
+        for session in runs { session.link?.faults.moments.change(to: rules.times) }
     }
 
     /// How often each rule has fired, by its name, since the rules were replaced last.

@@ -7,85 +7,85 @@ internal import WiretapeWire
 
 extension ReplayEngine {
     /// Nothing on the tape answers the request: `--on-miss` says what it gets.
-    mutating func miss(_ c: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]) {
-        miss(c, head, missText(head), into: &out)
+    mutating func miss(_ connection: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]) {
+        miss(connection, head, missText(head), into: &out)
     }
 
     /// No session has the client's name.
     mutating func unknownName(
-        _ name: String, _ c: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
+        _ name: String, _ connection: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
     ) {
-        let names = library.table.names(at: upstream(of: c))
+        let names = library.table.names(at: upstream(of: connection))
         let hint = NearestName.hint(name, among: names)
         let text =
             "no session of \(tapeName)\(atUpstream) is named '\(name)'. It has: \(listed(names))\(hint.isEmpty ? "." : hint)"
-        miss(c, head, text, into: &out)
+        miss(connection, head, text, into: &out)
     }
 
     private mutating func miss(
-        _ c: ConnectionID, _ head: RequestHead, _ text: String, into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, _ text: String, into out: inout [ReplayAction]
     ) {
         switch options.routing.onMiss {
-        case .passthrough: out.append(.passThrough(c))
-        case .record: _ = recordsAnew(c, into: &out)
+        case .passthrough: out.append(.passThrough(connection))
+        case .record: _ = recordsAnew(connection, into: &out)
         case .status(let status):
             let answer = status == 204 || status == 304 ? HTTPAnswer(status: status) : plain(status, text)
-            out.append(.respond(c, answer.readable(by: head), thenClose: false))
+            out.append(.respond(connection, answer.readable(by: head), thenClose: false))
         case .fail:
-            unanswered(c, head, 404, text, into: &out)
+            unanswered(connection, head, 404, text, into: &out)
         }
     }
 
     /// What the tape lacks goes to the upstream, and comes onto the tape, under `auto --record-mode new-episodes`.
     /// - Returns: whether it does; then nothing else is to be done with the request.
-    mutating func recordsAnew(_ c: ConnectionID, into out: inout [ReplayAction]) -> Bool {
+    mutating func recordsAnew(_ connection: ConnectionID, into out: inout [ReplayAction]) -> Bool {
         guard options.routing.onMiss == .record else { return false }
         record.passOn()
-        out.append(.passThrough(c))
+        out.append(.passThrough(connection))
         return true
     }
 
     /// A request of a session that this run has begun with the upstream: nobody here gave its id out.
-    mutating func recordsAnew(_ key: String, _ c: ConnectionID, into out: inout [ReplayAction]) -> Bool {
-        ids[key] == nil && recordsAnew(c, into: &out)
+    mutating func recordsAnew(_ key: String, _ connection: ConnectionID, into out: inout [ReplayAction]) -> Bool {
+        ids[key] == nil && recordsAnew(connection, into: &out)
     }
 
     /// A request that the tape cannot answer is a divergence, unless divergences are ignored. Under `stall` it gets
     /// nothing.
     mutating func unanswered(
-        _ c: ConnectionID, _ head: RequestHead, _ status: Int, _ text: String, into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, _ status: Int, _ text: String, into out: inout [ReplayAction]
     ) {
         if options.onDivergence == .ignore {
             out.append(.log("wiretape: \(text)"))
         } else {
             diverged("wiretape: \(text)", into: &out)
         }
-        if options.onDivergence != .stall { refuse(c, head, status, text, into: &out) }
+        if options.onDivergence != .stall { refuse(connection, head, status, text, into: &out) }
     }
 
     /// All sessions of the route are taken. A failed attempt belongs to the client's last session.
     mutating func exhausted(
-        _ c: ConnectionID, _ head: RequestHead, _ codec: CodecEntry, _ identity: String, _ routes: [Int],
+        _ connection: ConnectionID, _ head: RequestHead, _ codec: CodecEntry, _ identity: String, _ routes: [Int],
         into out: inout [ReplayAction]
     ) {
-        if recordsAnew(c, into: &out) { return }
+        if recordsAnew(connection, into: &out) { return }
         let kind = codec.type.kind(head)
-        let known = claims.clients[identity]?.claims ?? []
+        let known = claims.clients[identity]?.sessions ?? []
         var isOwn = true
-        if let r = known.last(where: { !runs[$0].isConnected }) {
-            let opensAttempt = runs[r].beginAttempt(negotiates: kind == .negotiate, at: now, origin: start)
-            if let hit = judge(head, kind, opensAttempt: opensAttempt, of: r), hit.place != .after {
-                return carryOut(hit, on: c, head, kind, of: r, into: &out)
+        if let session = known.last(where: { !$0.isConnected }) {
+            let opensAttempt = session.beginAttempt(negotiates: kind == .negotiate, at: now, origin: start)
+            if let hit = judge(head, kind, opensAttempt: opensAttempt, of: session), hit.place != .after {
+                return carryOut(hit, on: connection, head, kind, of: session, into: &out)
             }
-            if kind == .negotiate, let status = answerUnfollowed(c, head, into: &out) {
-                return runs[r].addStep(
+            if kind == .negotiate, let status = answerUnfollowed(connection, head, into: &out) {
+                return session.addStep(
                     .init(request: kind.rawValue, status: status, time: elapsed), failed: nil, at: now)
             }
-            isOwn = !wasTaken(r)
-            runs[r].addStep(
+            isOwn = !wasTaken(session)
+            session.addStep(
                 .init(request: kind.rawValue, status: 404, time: elapsed), failed: "replay",
                 refusal: isOwn ? .noneLeft : nil, at: now)
-        } else if kind == .negotiate, answerUnfollowed(c, head, into: &out) != nil {
+        } else if kind == .negotiate, answerUnfollowed(connection, head, into: &out) != nil {
             return
         }
         let count = routes.reduce(0) { $0 + library.table.routes[$1].sessions.count }
@@ -94,7 +94,7 @@ extension ReplayEngine {
             "no session left on \(tapeName) for \(head.method) \(head.path): \(taken)\(allRuns) "
             + "(--when-exhausted refuse)."
         if isOwn { refusedByReplay(text, into: &out) } else { out.append(.log("wiretape: \(text)")) }
-        refuse(c, head, 404, text, into: &out)
+        refuse(connection, head, 404, text, into: &out)
     }
 
     private var allRuns: String { options.clients == 1 ? "" : " in all \(options.clients) runs" }

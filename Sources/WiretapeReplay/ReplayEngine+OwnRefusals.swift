@@ -12,15 +12,15 @@ extension ReplayEngine {
     }
 
     /// Whether `--on-reconnect refuse` or `next` took the session away from its client, which is what was asked for.
-    func wasTaken(_ r: Int) -> Bool {
+    func wasTaken(_ session: SessionRun) -> Bool {
         switch options.onReconnect {
-        case .refuse, .next: runs[r].standing.isLeft
+        case .refuse, .next: session.standing.isLeft
         case .resume, .lose, .rewind, .live, .restart: false
         }
     }
 
     /// The client left in order, and names the session once more.
-    func over(_ r: Int, _ head: RequestHead) -> String {
-        "session \(runs[r].session.number) of \(tapeName) is over for \(head.method) \(head.path): its client left it in order"
+    func over(_ session: SessionRun, _ head: RequestHead) -> String {
+        "session \(session.recorded.number) of \(tapeName) is over for \(head.method) \(head.path): its client left it in order"
     }
 }

@@ -8,175 +8,181 @@ internal import WiretapeWire
 extension ReplayEngine {
     /// A poll: the one that opens a connection, or a further one.
     mutating func poll(
-        _ c: ConnectionID, _ head: RequestHead, _ key: String, of r: Int, into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, _ key: String, of session: SessionRun,
+        into out: inout [ReplayAction]
     ) {
-        let codec = runs[r].session.codec
-        if let parked = runs[r].parked, parked.link.token == key, parked.link.transport == .lp {
-            if !parked.isOver, runs[r].faults.blocked.contains(.lp) {
-                return refuse(c, head, .notOffered, codec, into: &out)
+        let codec = session.recorded.codec
+        if let parked = session.parked, parked.link.token == key, parked.link.transport == .lp {
+            if !parked.isOver, session.faults.blocked.contains(.lp) {
+                return refuse(connection, head, .notOffered, codec, into: &out)
             }
-            return parked.isOver ? tellEnd(c, head, of: r, into: &out) : resume(c, head, of: r, into: &out)
+            return parked.isOver
+                ? tellEnd(connection, head, of: session, into: &out) : resume(connection, head, of: session, into: &out)
         }
-        guard let link = runs[r].link else { return firstPoll(c, head, key, of: r, into: &out) }
-        guard link.token == key else { return refuse(c, head, .unknownID, codec, into: &out) }
-        guard link.transport == .lp else { return refuse(c, head, .wrongTransport, codec, into: &out) }
-        let hit = judge(head, .poll, opensAttempt: false, of: r)
+        guard let link = session.link else { return firstPoll(connection, head, key, of: session, into: &out) }
+        guard link.token == key else { return refuse(connection, head, .unknownID, codec, into: &out) }
+        guard link.transport == .lp else { return refuse(connection, head, .wrongTransport, codec, into: &out) }
+        let hit = judge(head, .poll, opensAttempt: false, of: session)
         if let hit, hit.place != .after {
-            carryOut(hit, on: c, head, .poll, of: r, into: &out)
+            carryOut(hit, on: connection, head, .poll, of: session, into: &out)
             // The client takes it for the end of its connection, or polls again.
-            if runs[r].link?.polls.waiting == nil, let end = hit.end {
-                leave(r, by: "fault:\(end.hit.name)", how: how(end.verdict), .resumable)
+            if session.link?.polls.waiting == nil, let end = hit.end {
+                leave(session, by: "fault:\(end.hit.name)", how: how(end.verdict), .resumable)
             }
             return
         }
-        wait(c, head, of: r, then: hit, into: &out)
+        wait(connection, head, of: session, then: hit, into: &out)
     }
 
     private mutating func firstPoll(
-        _ c: ConnectionID, _ head: RequestHead, _ key: String, of r: Int, into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, _ key: String, of session: SessionRun,
+        into out: inout [ReplayAction]
     ) {
-        guard case .goesOn(let after) = open(.lp, .poll, c, head, of: r, into: &out) else { return }
-        let codec = runs[r].session.codec
-        guard let polling = codec.type.polling else { return refuse(c, head, .notOffered, codec, into: &out) }
+        guard case .goesOn(let after) = open(.lp, .poll, connection, head, of: session, into: &out) else { return }
+        let codec = session.recorded.codec
+        guard let polling = codec.type.polling else { return refuse(connection, head, .notOffered, codec, into: &out) }
         var link = Link(.lp, on: nil, token: key, StreamOpening(request: head), codec, at: now)
         link.polls.since = now
-        attach(link, c, head, .poll, to: r, into: &out)
+        attach(link, connection, head, .poll, to: session, into: &out)
         if polling.opensAtOnce {
-            out.append(.respond(c, codec.type.answer(.pollOpened, to: head).readable(by: head), thenClose: false))
-            if let after { cutAfterAnswer(after, on: c, of: r, into: &out) }
+            out.append(
+                .respond(connection, codec.type.answer(.pollOpened, to: head).readable(by: head), thenClose: false))
+            if let after { cutAfterAnswer(after, on: connection, of: session, into: &out) }
         } else {
-            wait(c, head, of: r, then: after, into: &out)
+            wait(connection, head, of: session, then: after, into: &out)
         }
-        hearEarly(of: r, into: &out)
-        advance(r, into: &out)
+        hearEarly(of: session, into: &out)
+        advance(session, into: &out)
     }
 
     /// Holds the poll until something is due. The one that waited before it is over.
     mutating func wait(
-        _ c: ConnectionID, _ head: RequestHead, of r: Int, then hit: RequestFate?, into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, of session: SessionRun, then hit: RequestFate?,
+        into out: inout [ReplayAction]
     ) {
-        let type = runs[r].session.codec.type
-        if runs[r].link?.polls.waiting != nil {
-            finishPoll(of: r, with: answer(.pollSuperseded, head, of: r), into: &out)
+        let type = session.recorded.codec.type
+        if session.link?.polls.waiting != nil {
+            finishPoll(of: session, with: answer(.pollSuperseded, head, of: session), into: &out)
         }
         if type.hasTrackingIDs {
-            runs[r].link?.writer = runs[r].session.writer.serving(StreamOpening(request: head))
-            runs[r].link?.opening = StreamOpening(request: head)
-            takeBackMissed(head, of: r)
+            session.link?.writer = session.recorded.writer.serving(StreamOpening(request: head))
+            session.link?.opening = StreamOpening(request: head)
+            takeBackMissed(head, of: session)
         }
-        carries(c, r, into: &out)
-        runs[r].link?.connection = c
-        runs[r].link?.polls.waiting = head
-        runs[r].link?.watch.heard(at: now)
-        runs[r].link?.polls.since = now
-        runs[r].link?.polls.afterAnswer = hit
-        for effect in runs[r].link?.faults.onNextPoll ?? [] { apply(effect, on: c, into: &out) }
-        runs[r].link?.faults.onNextPoll = []
+        carries(connection, session, into: &out)
+        session.link?.connection = connection
+        session.link?.polls.waiting = head
+        session.link?.watch.heard(at: now)
+        session.link?.polls.since = now
+        session.link?.polls.afterAnswer = hit
+        for effect in session.link?.faults.onNextPoll ?? [] { apply(effect, on: connection, into: &out) }
+        session.link?.faults.onNextPoll = []
         if type.polling?.beginsAtOnce == true {
-            let begun = answer(.pollBegun, head, of: r)
-            runs[r].link?.polls.isBegun = !begun.body.isEmpty
-            if !begun.body.isEmpty { out.append(.beginStream(c, begun.readable(by: head))) }
+            let begun = answer(.pollBegun, head, of: session)
+            session.link?.polls.isBegun = !begun.body.isEmpty
+            if !begun.body.isEmpty { out.append(.beginStream(connection, begun.readable(by: head))) }
         }
-        answerPoll(of: r, isNew: true, into: &out)
-        guard let (ending, complete) = runs[r].link?.ending, runs[r].link?.connection != nil else {
-            return advance(r, into: &out)
+        answerPoll(of: session, isNew: true, into: &out)
+        guard let (ending, complete) = session.link?.ending, session.link?.connection != nil else {
+            return advance(session, into: &out)
         }
-        if case .acknowledging = runs[r].link?.cut { return }
+        if case .acknowledging = session.link?.cut { return }
         guard ending.hit?.place == .after else {
-            if case .awaitingPoll = runs[r].link?.cut { carryOut(ending, of: r, complete: complete, into: &out) }
+            if case .awaitingPoll = session.link?.cut { carryOut(ending, of: session, complete: complete, into: &out) }
             return
         }
         // The poll shows that the client has read what went before: its answers to that are on their way, too.
         let until = now.advanced(by: settleTime)
-        runs[r].link?.cut = .settling(until: until, ending, complete: complete)
-        runs[r].wakeAt = until
+        session.link?.cut = .settling(until: until, ending, complete: complete)
+        session.wakeAt = until
     }
 
     /// A poll of a connection that was lost: it goes on where it stood.
     private mutating func resume(
-        _ c: ConnectionID, _ head: RequestHead, of r: Int, into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, of session: SessionRun, into out: inout [ReplayAction]
     ) {
         let opensAttempt =
-            runs[r].parked?.end == nil && runs[r].beginAttempt(at: now, origin: start)
-        let hit = judge(head, .poll, opensAttempt: opensAttempt, of: r)
-        if let hit, hit.place != .after { return carryOut(hit, on: c, head, .poll, of: r, into: &out) }
-        takeUp(r, .poll)
-        wait(c, head, of: r, then: hit, into: &out)
+            session.parked?.end == nil && session.beginAttempt(at: now, origin: start)
+        let hit = judge(head, .poll, opensAttempt: opensAttempt, of: session)
+        if let hit, hit.place != .after { return carryOut(hit, on: connection, head, .poll, of: session, into: &out) }
+        takeUp(session, .poll)
+        wait(connection, head, of: session, then: hit, into: &out)
     }
 
     /// A request of the client shows that it takes its lost connection to go on.
-    mutating func takeUp(_ r: Int, _ kind: ExchangeKind) {
-        guard let parked = runs[r].parked else { return }
+    mutating func takeUp(_ session: SessionRun, _ kind: ExchangeKind) {
+        guard let parked = session.parked else { return }
         var link = parked.link
-        runs[r].parked = nil
+        session.parked = nil
         if parked.end == nil {
-            _ = runs[r].beginAttempt(at: now, origin: start)
-            runs[r].addStep(
+            _ = session.beginAttempt(at: now, origin: start)
+            session.addStep(
                 .init(request: kind.rawValue, status: 200, transport: .lp, time: elapsed), failed: nil, at: now)
         }
         link.polls.since = now
-        runs[r].cursor.deliverAgain(link.underWay.steps)
-        runs[r].client.assigned = .token
-        runs[r].goOn(link, hasLost: parked.end == nil, at: now, options)
-        runs[r].link?.watch.excuse(at: now)
-        if link.readyAt != nil, parked.end == nil { runs[r].connected(at: now) }
+        session.cursor.deliverAgain(link.underWay.steps)
+        session.client.assigned = .token
+        session.goOn(link, hasLost: parked.end == nil, at: now, options)
+        session.link?.watch.excuse(at: now)
+        if link.readyAt != nil, parked.end == nil { session.connected(at: now) }
     }
 
     /// The poll after the end: first what was still due, then that it is over.
     private mutating func tellEnd(
-        _ c: ConnectionID, _ head: RequestHead, of r: Int, into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, of session: SessionRun, into out: inout [ReplayAction]
     ) {
-        let codec = runs[r].session.codec
-        let queue = runs[r].parked?.link.polls.queue ?? []
+        let codec = session.recorded.codec
+        let queue = session.parked?.link.polls.queue ?? []
         let what: CarrierAnswer
         if let last = queue.last {
-            runs[r].parked?.link.polls.queue = []
+            session.parked?.link.polls.queue = []
             what = .poll(queue.flatMap(\.bytes), last.opcode)
         } else {
             what = .pollEnd
-            forgetParked(of: r)
+            forgetParked(of: session)
         }
-        out.append(.respond(c, codec.type.answer(what, to: head).readable(by: head), thenClose: false))
+        out.append(.respond(connection, codec.type.answer(what, to: head).readable(by: head), thenClose: false))
     }
 
     /// The client ends its session.
     mutating func endSession(
-        _ c: ConnectionID, _ head: RequestHead, _ key: String, of r: Int, into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, _ key: String, of session: SessionRun,
+        into out: inout [ReplayAction]
     ) {
-        let codec = runs[r].session.codec
-        let hit = judge(head, .end, opensAttempt: false, of: r)
-        if let hit, hit.place != .after { return carryOut(hit, on: c, head, .end, of: r, into: &out) }
-        runs[r].cursor.giveUpRepeats()
-        runs[r].standing.departure = .inOrder
-        if let link = runs[r].link {
-            guard link.token == key else { return refuse(c, head, .unknownID, codec, into: &out) }
+        let codec = session.recorded.codec
+        let hit = judge(head, .end, opensAttempt: false, of: session)
+        if let hit, hit.place != .after { return carryOut(hit, on: connection, head, .end, of: session, into: &out) }
+        session.cursor.giveUpRepeats()
+        session.standing.departure = .inOrder
+        if let link = session.link {
+            guard link.token == key else { return refuse(connection, head, .unknownID, codec, into: &out) }
             guard link.transport == .lp || codec.type.hasTrackingIDs else {
-                return refuse(c, head, .wrongTransport, codec, into: &out)
+                return refuse(connection, head, .wrongTransport, codec, into: &out)
             }
             if let waiting = link.polls.waiting {
-                finishPoll(of: r, with: answer(.pollEnd, waiting, of: r), into: &out)
+                finishPoll(of: session, with: answer(.pollEnd, waiting, of: session), into: &out)
             } else if link.transport != .lp, link.transport != .ws, let stream = link.connection {
                 out.append(.endStream(stream))
             }
             // A WebSocket has an end of its own.
-            if link.transport != .ws { leave(r, by: "client", how: "end", .gone) }
+            if link.transport != .ws { leave(session, by: "client", how: "end", .gone) }
         } else {
-            if runs[r].parked?.end != nil { runs[r].parked?.end = ParkedLink.End(how: "end", at: now) }
-            forgetParked(of: r)
+            if session.parked?.end != nil { session.parked?.end = ParkedLink.End(how: "end", at: now) }
+            forgetParked(of: session)
             ids.retire(key)
         }
-        out.append(.respond(c, codec.type.answer(.ended, to: head).readable(by: head), thenClose: false))
-        if let hit { cutAfterAnswer(hit, on: c, of: r, into: &out) }
+        out.append(.respond(connection, codec.type.answer(.ended, to: head).readable(by: head), thenClose: false))
+        if let hit { cutAfterAnswer(hit, on: connection, of: session, into: &out) }
     }
 
     /// The poll that waits has waited long, or none has come for long.
-    mutating func timeOutPoll(_ r: Int, into out: inout [ReplayAction]) {
-        guard let deadline = runs[r].pollDeadline, deadline <= now else { return }
-        if let head = runs[r].link?.polls.waiting {
-            finishPoll(of: r, with: answer(.pollEmpty, head, of: r), into: &out)
+    mutating func timeOutPoll(_ session: SessionRun, into out: inout [ReplayAction]) {
+        guard let deadline = session.pollDeadline, deadline <= now else { return }
+        if let head = session.link?.polls.waiting {
+            finishPoll(of: session, with: answer(.pollEmpty, head, of: session), into: &out)
         } else {
-            recordCut(of: r)
-            leave(r, by: "client", how: "timeout", .gone)
+            recordCut(of: session)
+            leave(session, by: "client", how: "timeout", .gone)
         }
     }
 }
@@ -184,7 +190,7 @@ extension ReplayEngine {
 extension SessionRun {
     /// When the poll that waits is answered without a message; without one, when the client counts as gone.
     var pollDeadline: WireInstant? {
-        guard let link, link.transport == .lp, let polling = session.codec.type.polling else { return nil }
+        guard let link, link.transport == .lp, let polling = recorded.codec.type.polling else { return nil }
         let patience = link.polls.waiting == nil ? polling.patience : polling.timeout
         return patience == .max ? nil : link.polls.since.advanced(by: patience)
     }

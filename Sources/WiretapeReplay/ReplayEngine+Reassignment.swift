@@ -5,35 +5,35 @@ extension ReplayEngine {
     /// A message of a client whose session was given to it before it had said what it wants. When it does not begin as
     /// that session does and another one of the route does, one that nobody has or whose client has not spoken either,
     /// the client goes on in that one; what was said so far must be the same there.
-    mutating func reassign(_ r: Int, for message: Message, into out: inout [ReplayAction]) {
-        guard claims.all[r].isTentative else { return }
+    mutating func reassign(_ session: SessionRun, for message: Message, into out: inout [ReplayAction]) {
+        guard claims[session].isTentative else { return }
         switch message.role {
         case .keepalive, .ack, .close: return
         case .handshake: break
-        default: claims.decide(r)
+        default: claims.decide(session)
         }
         let key = OpeningFingerprint.key(message, options.ignore)
-        let own = library.openingFingerprint(of: claims.all[r].session)
+        let own = library.openingFingerprint(of: claims[session].recorded)
         let isHandshake = message.role == .handshake
         if key == (isHandshake ? own.handshake : own.first) {
-            if !isHandshake, runs[r].client.assigned == .order, isTelling(key, on: claims.all[r].route) {
-                runs[r].client.assigned = .message
+            if !isHandshake, session.client.assigned == .order, isTelling(key, on: claims[session].route) {
+                session.client.assigned = .message
             }
             return
         }
-        for session in likely(key, isHandshake: isHandshake, claims.all[r]) {
-            guard isHandshake || library.openingFingerprint(of: session).handshake == own.handshake,
-                reassign(r, as: session, into: &out)
+        for other in likely(key, isHandshake: isHandshake, claims[session]) {
+            guard isHandshake || library.openingFingerprint(of: other).handshake == own.handshake,
+                reassign(session, as: other, into: &out)
             else { continue }
-            if runs[r].client.assigned == .order { runs[r].client.assigned = .message }
+            if session.client.assigned == .order { session.client.assigned = .message }
             return
         }
     }
 
     /// Sessions of the claim's route that begin so, in recorded order.
-    private mutating func likely(_ key: UInt64, isHandshake: Bool, _ claim: Claims.Claim) -> [Int] {
+    private mutating func likely(_ key: UInt64, isHandshake: Bool, _ claim: Claims.Claim) -> [SessionLibrary.ID] {
         let named = claim.name.flatMap { library.table.sessions(named: $0, among: [claim.route]) }
-        let all: [Int]
+        let all: [SessionLibrary.ID]
         if isHandshake {
             all = library.table.routes[claim.route].sessions.filter {
                 library.openingFingerprint(of: $0).handshake == key
@@ -44,23 +44,25 @@ extension ReplayEngine {
         return all.filter { named?.contains($0) ?? true }
     }
 
-    /// - Returns: whether the client of `r` is in that session now.
-    private mutating func reassign(_ r: Int, as session: Int, into out: inout [ReplayAction]) -> Bool {
-        let claim = claims.all[r]
-        guard let holder = claims.tapeRuns[claim.tapeRun].holders[session] else {
-            guard let mine = runs[r].reassign(as: library[session], script(of: session), options) else { return false }
-            runs[r] = mine
-            claims.move(r, to: session, library.table)
+    /// - Returns: whether the client of `session` is in that session now.
+    private mutating func reassign(_ session: SessionRun, as other: SessionLibrary.ID, into out: inout [ReplayAction])
+        -> Bool
+    {
+        let claim = claims[session]
+        guard let holder = claims.tapeRuns[claim.tapeRun].holders[other] else {
+            guard let mine = session.reassigned(as: library[other], script(of: other), options) else { return false }
+            session.become(mine)
+            claims.move(session, to: other, library.table)
             return true
         }
-        guard claims.all[holder].isTentative, claims.all[holder].name == claim.name,
-            let mine = runs[r].reassign(as: library[session], script(of: session), options),
-            let theirs = runs[holder].reassign(as: library[claim.session], script(of: claim.session), options)
+        guard claims[holder].isTentative, claims[holder].name == claim.name,
+            let mine = session.reassigned(as: library[other], script(of: other), options),
+            let theirs = holder.reassigned(as: library[claim.recorded], script(of: claim.recorded), options)
         else { return false }
-        runs[r] = mine
-        runs[holder] = theirs
-        claims.exchange(r, holder)
-        if runs[holder].isConnected { advance(holder, into: &out) }
+        session.become(mine)
+        holder.become(theirs)
+        claims.exchange(session, holder)
+        if holder.isConnected { advance(holder, into: &out) }
         return true
     }
 

@@ -17,12 +17,12 @@ extension ReplayEngine {
     }
 
     /// What `--on-reconnect` has for a session whose client is back.
-    func reconnection(of r: Int) -> Reconnection {
-        if mayReturn(to: r) {
+    func reconnection(of session: SessionRun) -> Reconnection {
+        if mayReturn(to: session) {
             // Nothing is left that another session could be taken instead of.
-            return options.onReconnect == .refuse && !runs[r].cursor.endedByScript ? .refused : .goesOn
+            return options.onReconnect == .refuse && !session.cursor.endedByScript ? .refused : .goesOn
         }
-        guard runs[r].wasInterrupted else { return .goesOn }
+        guard session.wasInterrupted else { return .goesOn }
         switch options.onReconnect {
         case .resume, .lose, .rewind, .live, .restart: return .goesOn
         case .next: return .elsewhere
@@ -30,101 +30,102 @@ extension ReplayEngine {
         }
     }
 
-    /// The client of `r` asks for a connection although it has had that session: gives it up where it went silent.
+    /// The session's client asks for a connection although it has had that session: gives it up where it went silent.
     mutating func comesBack(
-        to r: Int, _ c: ConnectionID, _ head: RequestHead, _ codec: CodecEntry, into out: inout [ReplayAction]
+        to session: SessionRun, _ connection: ConnectionID, _ head: RequestHead, _ codec: CodecEntry,
+        into out: inout [ReplayAction]
     ) -> Reconnection {
-        forsake(r)
-        let what = reconnection(of: r)
+        forsake(session)
+        let what = reconnection(of: session)
         switch what {
         case .goesOn:
-            if runs[r].generation > 0 || runs[r].attempts.last?.outcome != nil { runs[r].client.assigned = .identity }
-            claims.asked(r, on: c)
-        case .elsewhere: runs[r].standing.isLeft = true
-        case .refused: refuseReconnect(r, c, head, codec, into: &out)
+            if session.generation > 0 || session.attempts.last?.outcome != nil { session.client.assigned = .identity }
+            claims.asked(session, on: connection)
+        case .elsewhere: session.standing.isLeft = true
+        case .refused: refuseReconnect(session, connection, head, codec, into: &out)
         }
         return what
     }
 
     /// Whether a rule has made the session's connection go silent: its client can only show by coming back that it has
     /// given it up.
-    func isSilent(_ r: Int) -> Bool {
-        guard let link = runs[r].link, link.faults.isSilent else { return false }
-        return !runs[r].isOver || runs[r].isComplete && !link.underWay.steps.isEmpty
+    func isSilent(_ session: SessionRun) -> Bool {
+        guard let link = session.link, link.faults.isSilent else { return false }
+        return !session.isOver || session.isComplete && !link.underWay.steps.isEmpty
     }
 
     // MARK: Behind the last message
 
     /// The client's session that has been played to its end, when that is the one that it lost last.
-    func returning(_ known: [Int]) -> Int? {
+    func returning(_ known: [SessionRun]) -> SessionRun? {
         let played = known.filter {
-            runs[$0].generation > 0 && runs[$0].isComplete && !runs[$0].session.isOperation
+            $0.generation > 0 && $0.isComplete && !$0.recorded.isOperation
         }
-        let last = played.max { (runs[$0].lastEnd ?? .zero) < (runs[$1].lastEnd ?? .zero) }
+        let last = played.max { ($0.lastEnd ?? .zero) < ($1.lastEnd ?? .zero) }
         return last.flatMap { mayReturn(to: $0) ? $0 : nil }
     }
 
     /// Whether a client may come back to a session of which nothing is left: it did not leave in order, or it has given up a
     /// connection that a rule made silent. It is let in, and hears what a server says to those who listen only.
-    func mayReturn(to r: Int) -> Bool {
+    func mayReturn(to session: SessionRun) -> Bool {
         // Nobody but the client ends connections there: it begins another session, which the tape lacks.
         if options.routing.onMiss == .record { return false }
-        let run = runs[r]
-        guard run.generation > 0, run.isComplete, run.standing.failure == nil, !run.standing.isStalled,
-            !run.standing.isLeft
+        guard session.generation > 0, session.isComplete, session.standing.failure == nil, !session.standing.isStalled,
+            !session.standing.isLeft
         else { return false }
-        if let link = run.link { return link.faults.isSilent }
-        switch run.standing.departure {
+        if let link = session.link { return link.faults.isSilent }
+        switch session.standing.departure {
         case .inOrder: return false
         // Where sessions are played again, whoever closes its connection is through with its own.
         case .closed: return options.whenExhausted == .refuse
-        case .lost: return !run.session.isOperation || run.lostItsAnswer
+        case .lost: return !session.recorded.isOperation || session.lostItsAnswer
         }
     }
 
     /// The connection stays as silent as it is until the client ends it.
-    private mutating func forsake(_ r: Int) {
-        guard runs[r].isConnected, isSilent(r) || mayReturn(to: r) else { return }
-        recordCut(of: r)
-        if let c = runs[r].link?.connection {
-            peers[c]?.isOver = true
-            peers[c]?.isAbandoned = true
+    private mutating func forsake(_ session: SessionRun) {
+        guard session.isConnected, isSilent(session) || mayReturn(to: session) else { return }
+        recordCut(of: session)
+        if let connection = session.link?.connection {
+            peers[connection]?.isOver = true
+            peers[connection]?.isAbandoned = true
         }
-        leave(r, by: "client", how: "given up", .resumable)
+        leave(session, by: "client", how: "given up", .resumable)
     }
 
     /// The interrupted session of a client with another credential from the same address and agent: tokens are renewed.
-    func renewed(_ head: RequestHead, _ c: ConnectionID, name: String?, _ routes: [Int]) -> Int? {
+    func renewed(_ head: RequestHead, _ connection: ConnectionID, name: String?, _ routes: [Int]) -> SessionRun? {
         guard name == nil, head.credential != nil else { return nil }
-        let place = addressAndAgent(head, c)
-        return claims.all.indices.first { r in
-            let isLost = isSilent(r) || !runs[r].isConnected && isInterrupted(r) || mayReturn(to: r)
-            return routes.contains(claims.all[r].route) && isLost && runs[r].standing.failure == nil
-                && runs[r].client.identities.contains { names.place(of: $0) == place }
+        let place = addressAndAgent(head, connection)
+        return runs.first { session in
+            let isLost = isSilent(session) || !session.isConnected && isInterrupted(session) || mayReturn(to: session)
+            return routes.contains(claims[session].route) && isLost && session.standing.failure == nil
+                && session.client.identities.contains { names.place(of: $0) == place }
         }
     }
 
     /// Whether the protocol's own means may take the session up again where it was.
-    func keepsSession(_ r: Int) -> Bool {
+    func keepsSession(_ session: SessionRun) -> Bool {
         switch options.onReconnect {
         case .resume, .lose, .rewind, .live: true
-        case .restart, .next, .refuse: runs[r].cursor.endedByScript
+        case .restart, .next, .refuse: session.cursor.endedByScript
         }
     }
 
     /// The policy does not give the session back to a client that asks for it: 404.
     mutating func refuseReconnect(
-        _ r: Int, _ c: ConnectionID, _ head: RequestHead, _ codec: CodecEntry, into out: inout [ReplayAction]
+        _ session: SessionRun, _ connection: ConnectionID, _ head: RequestHead, _ codec: CodecEntry,
+        into out: inout [ReplayAction]
     ) {
-        runs[r].standing.isLeft = true
-        let opensAttempt = runs[r].beginAttempt(at: now, origin: start)
+        session.standing.isLeft = true
+        let opensAttempt = session.beginAttempt(at: now, origin: start)
         let kind = codec.type.kind(head)
-        if let hit = judge(head, kind, opensAttempt: opensAttempt, of: r), hit.place != .after {
-            return carryOut(hit, on: c, head, kind, of: r, into: &out)
+        if let hit = judge(head, kind, opensAttempt: opensAttempt, of: session), hit.place != .after {
+            return carryOut(hit, on: connection, head, kind, of: session, into: &out)
         }
-        runs[r].addStep(.init(request: kind.rawValue, status: 404, time: elapsed), failed: "replay", at: now)
+        session.addStep(.init(request: kind.rawValue, status: 404, time: elapsed), failed: "replay", at: now)
         let policy = options.onReconnect == .refuse ? "refuse" : "next"
-        let text = "session \(runs[r].session.number) of \(tapeName) is not resumed (--on-reconnect \(policy))"
-        refuse(c, head, 404, text, into: &out)
+        let text = "session \(session.recorded.number) of \(tapeName) is not resumed (--on-reconnect \(policy))"
+        refuse(connection, head, 404, text, into: &out)
     }
 }

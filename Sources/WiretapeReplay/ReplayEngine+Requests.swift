@@ -8,24 +8,25 @@ extension ReplayEngine {
     /// A whole request arrived. Exactly one answer, stream or upgrade follows (a poll's perhaps much later), or the
     /// connection's end.
     package mutating func request(
-        _ c: ConnectionID, _ head: RequestHead, body: [UInt8], at now: WireInstant, into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, body: [UInt8], at now: WireInstant,
+        into out: inout [ReplayAction]
     ) {
         clock.happened(at: now)
-        guard let peer = peers[c], !peer.isOver, peer.run == nil else { return }
-        if runs.isEmpty { record.visitors.asked(c, head) }
+        guard let peer = peers[connection], !peer.isOver, peer.session == nil else { return }
+        if runs.isEmpty { record.visitors.asked(connection, head) }
         let first = out.count
-        asking = Asking(connection: c)
+        asking = Asking(connection: connection)
         let (head, body) = plain(head, body)
         if secrets.isActive {
-            let client = identity(head, c)
-            peers[c]?.client = client
+            let client = identity(head, connection)
+            peers[connection]?.client = client
             secrets.hear(head, of: client)
         } else {
             secrets.hear(head, of: "")
         }
-        let rival = rival(of: head, on: c)
-        dispatch(c, head, body: body, into: &out)
-        if let rival { overlapped(rival, by: head, on: c) }
+        let rival = rival(of: head, on: connection)
+        dispatch(connection, head, body: body, into: &out)
+        if let rival { overlapped(rival, by: head, on: connection) }
         // What rules want before the answer.
         if let asking, !asking.prepared.isEmpty { out.insert(contentsOf: asking.prepared, at: first) }
         asking = nil
@@ -44,75 +45,76 @@ extension ReplayEngine {
     }
 
     private mutating func dispatch(
-        _ c: ConnectionID, _ head: RequestHead, body: [UInt8], into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, body: [UInt8], into out: inout [ReplayAction]
     ) {
-        if answerInOutage(c, head, into: &out) || redirectAgain(c, head, into: &out) { return }
-        if let answer = preflight(head) { return out.append(.respond(c, answer, thenClose: false)) }
+        if answerInOutage(connection, head, into: &out) || redirectAgain(connection, head, into: &out) { return }
+        if let answer = preflight(head) { return out.append(.respond(connection, answer, thenClose: false)) }
         mergeOperations(for: head)
-        guard let codec = codec(for: head, on: c) else { return plain(c, head, body, into: &out) }
-        if codec.type.isTracked(head) { return track(c, head, body, codec, into: &out) }
+        guard let codec = codec(for: head, on: connection) else { return plain(connection, head, body, into: &out) }
+        if codec.type.isTracked(head) { return track(connection, head, body, codec, into: &out) }
         let kind = codec.type.isToldByAnswer ? .operation : codec.type.kind(head)
         switch kind {
         case .operation:
-            if !operation(c, head, body, codec, into: &out) { plain(c, head, body, into: &out) }
-        case .negotiate: negotiate(c, head, codec, into: &out)
-        case .upgrade: upgrade(c, head, codec, into: &out)
+            if !operation(connection, head, body, codec, into: &out) { plain(connection, head, body, into: &out) }
+        case .negotiate: negotiate(connection, head, codec, into: &out)
+        case .upgrade: upgrade(connection, head, codec, into: &out)
         case .poll, .send, .stream, .end:
             guard let key = codec.type.sessionKey(StreamOpening(request: head)) else {
-                return refuse(c, head, .missingID, codec, into: &out)
+                return refuse(connection, head, .missingID, codec, into: &out)
             }
-            passOn(key, kind, c)
-            guard let token = token(key, on: c), !token.isDead else {
-                if let r = self.token(key, on: c)?.run, tries(kind, of: r) {
-                    return tryAgain(c, head, kind, of: r, into: &out)
+            passOn(key, kind, connection)
+            guard let token = token(key, on: connection), !token.isDead else {
+                if let session = self.token(key, on: connection)?.session, tries(kind, of: session) {
+                    return tryAgain(connection, head, kind, of: session, into: &out)
                 }
-                if recordsAnew(key, c, into: &out) { return }
-                return refuse(c, head, .unknownID, codec, into: &out)
+                if recordsAnew(key, connection, into: &out) { return }
+                return refuse(connection, head, .unknownID, codec, into: &out)
             }
             switch kind {
-            case .poll: poll(c, head, key, of: token.run, into: &out)
-            case .stream: stream(c, head, key, of: token.run, into: &out)
-            case .send: send(c, head, body, key, of: token.run, into: &out)
-            default: endSession(c, head, key, of: token.run, into: &out)
+            case .poll: poll(connection, head, key, of: token.session, into: &out)
+            case .stream: stream(connection, head, key, of: token.session, into: &out)
+            case .send: send(connection, head, body, key, of: token.session, into: &out)
+            default: endSession(connection, head, key, of: token.session, into: &out)
             }
-        case .preflight, .other: plain(c, head, body, into: &out)
+        case .preflight, .other: plain(connection, head, body, into: &out)
         }
     }
 
     /// Whether the client goes on with a connection that was taken from it: an attempt, though not one that succeeds.
-    private func tries(_ kind: ExchangeKind, of r: Int) -> Bool {
-        guard kind == .poll || kind == .stream, !runs[r].isConnected, !runs[r].isOver else { return false }
-        return runs[r].attempts.last?.ended.map { $0.by.hasPrefix("fault:") } ?? false
+    private func tries(_ kind: ExchangeKind, of session: SessionRun) -> Bool {
+        guard kind == .poll || kind == .stream, !session.isConnected, !session.isOver else { return false }
+        return session.attempts.last?.ended.map { $0.by.hasPrefix("fault:") } ?? false
     }
 
     private mutating func tryAgain(
-        _ c: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, of r: Int, into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, of session: SessionRun,
+        into out: inout [ReplayAction]
     ) {
-        let opensAttempt = runs[r].beginAttempt(at: now, origin: start)
-        if let hit = judge(head, kind, opensAttempt: opensAttempt, of: r), hit.place != .after {
-            return carryOut(hit, on: c, head, kind, of: r, into: &out)
+        let opensAttempt = session.beginAttempt(at: now, origin: start)
+        if let hit = judge(head, kind, opensAttempt: opensAttempt, of: session), hit.place != .after {
+            return carryOut(hit, on: connection, head, kind, of: session, into: &out)
         }
-        let codec = runs[r].session.codec
+        let codec = session.recorded.codec
         let answer = codec.type.answer(.unknownID, to: head)
         let transport = codec.type.transport(head)
-        runs[r].addStep(
+        session.addStep(
             .init(request: kind.rawValue, answer, transport: transport, time: elapsed), failed: "replay", at: now)
-        out.append(.respond(c, answer.readable(by: head), thenClose: false))
+        out.append(.respond(connection, answer.readable(by: head), thenClose: false))
     }
 
     /// An ordinary request.
     mutating func plain(
-        _ c: ConnectionID, _ head: RequestHead, _ body: [UInt8], into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, _ body: [UInt8], into out: inout [ReplayAction]
     ) {
-        let body = settled(body, head, on: c)
-        if !exchange(c, head, body: body, into: &out) { miss(c, head, into: &out) }
+        let body = settled(body, head, on: connection)
+        if !exchange(connection, head, body: body, into: &out) { miss(connection, head, into: &out) }
     }
 
     /// Whose request it is: of the session that it names, else of one on its route.
-    private func codec(for head: RequestHead, on c: ConnectionID) -> CodecEntry? {
+    private func codec(for head: RequestHead, on connection: ConnectionID) -> CodecEntry? {
         for codec in library.codecs {
             guard let key = codec.type.sessionKey(StreamOpening(request: head)) else { continue }
-            if token(key, on: c) != nil { return codec }
+            if token(key, on: connection) != nil { return codec }
         }
         return library.codecs.first { !candidates(for: head, $0).isEmpty }
     }
@@ -125,57 +127,58 @@ extension ReplayEngine {
     /// A request that opens a connection of a session which has none: counts the attempt and asks the rules, and answers
     /// what cannot be served.
     mutating func open(
-        _ transport: Transport, _ kind: ExchangeKind, _ c: ConnectionID, _ head: RequestHead, of r: Int,
+        _ transport: Transport, _ kind: ExchangeKind, _ connection: ConnectionID, _ head: RequestHead,
+        of session: SessionRun,
         into out: inout [ReplayAction]
     ) -> Opening {
-        settleParked(of: r)
-        let opensAttempt = runs[r].beginAttempt(at: now, origin: start)
-        let hit = judge(head, kind, opensAttempt: opensAttempt, of: r)
+        settleParked(of: session)
+        let opensAttempt = session.beginAttempt(at: now, origin: start)
+        let hit = judge(head, kind, opensAttempt: opensAttempt, of: session)
         if let hit, hit.place != .after {
-            carryOut(hit, on: c, head, kind, of: r, into: &out)
+            carryOut(hit, on: connection, head, kind, of: session, into: &out)
             return .answered
         }
-        let codec = runs[r].session.codec
+        let codec = session.recorded.codec
         let answer: HTTPAnswer
         var by = "replay"
         var refusal: Attempt.OwnRefusal?
-        if let failure = runs[r].standing.failure {
+        if let failure = session.standing.failure {
             answer = plain(409, failure)
             refusal = .diverged
-        } else if let refusal = recordedRefusal(of: r, at: kind) {
+        } else if let refusal = recordedRefusal(of: session, at: kind) {
             answer = refusal
             by = "server"
-        } else if let obstacle = runs[r].session.obstacle {
-            answer = plain(404, obstructed(runs[r].session, obstacle, into: &out))
+        } else if let obstacle = session.recorded.obstacle {
+            answer = plain(404, obstructed(session.recorded, obstacle, into: &out))
             refusal = .unplayable
-        } else if !transports(of: runs[r].session).contains(transport) || runs[r].faults.blocked.contains(transport) {
+        } else if !transports(of: session.recorded).contains(transport) || session.faults.blocked.contains(transport) {
             answer = codec.type.answer(.notOffered, to: head)
-            runs[r].negotiation.awaitsUpgrade = false
-        } else if runs[r].standing.isLeft || isUsedUp(r) && !mayReturn(to: r) {
+            session.negotiation.awaitsUpgrade = false
+        } else if session.standing.isLeft || isUsedUp(session) && !mayReturn(to: session) {
             answer = codec.type.answer(.unknownID, to: head)
-            if !runs[r].standing.isLeft { refusal = .over }
-        } else if !runs[r].negotiation.awaitsUpgrade, reconnection(of: r) != .goesOn {
-            runs[r].standing.isLeft = true
+            if !session.standing.isLeft { refusal = .over }
+        } else if !session.negotiation.awaitsUpgrade, reconnection(of: session) != .goesOn {
+            session.standing.isLeft = true
             answer = codec.type.answer(.unknownID, to: head)
         } else {
             return .goesOn(after: hit)
         }
-        runs[r].addStep(
+        session.addStep(
             .init(request: kind.rawValue, answer, transport: transport, time: elapsed), failed: by, refusal: refusal,
             at: now)
-        if refusal == .over { refusedByReplay(over(r, head), into: &out) }
-        out.append(.respond(c, answer.readable(by: head), thenClose: false))
+        if refusal == .over { refusedByReplay(over(session, head), into: &out) }
+        out.append(.respond(connection, answer.readable(by: head), thenClose: false))
         return .answered
     }
 
     /// Whether the session has had all that the tape has of it. One on which nothing was said has it with its connection.
-    private func isUsedUp(_ r: Int) -> Bool { runs[r].isComplete && runs[r].generation > 0 }
+    private func isUsedUp(_ session: SessionRun) -> Bool { session.isComplete && session.generation > 0 }
 
     /// Every connection but the first gets an id of its own in the server's greeting, with `--fresh-ids` the first one too.
-    private mutating func varyGreeting(of r: Int) {
-        guard options.ids.areFresh || runs[r].generation > 1, let chain = runs[r].greetingChain else { return }
-        let id = ids.vary(chain.id, runs[r].session.codec)
-        runs[r].link?.chains.bind(chain, to: Chain(id, origin: chain.origin), at: nil)
+    private mutating func varyGreeting(of session: SessionRun) {
+        guard options.ids.areFresh || session.generation > 1, let chain = session.greetingChain else { return }
+        let id = ids.vary(chain.id, session.recorded.codec)
+        session.link?.chains.bind(chain, to: Chain(id, origin: chain.origin), at: nil)
     }
 
     /// What becomes of a request that would open a connection.
@@ -187,14 +190,14 @@ extension ReplayEngine {
 
     /// The client has a connection.
     mutating func attach(
-        _ link: Link, _ c: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, to r: Int,
+        _ link: Link, _ connection: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, to session: SessionRun,
         into out: inout [ReplayAction]
     ) {
-        if let old = runs[r].trailing?.connection, let peer = peers[old], !(peer.isOver && old == c) {
+        if let old = session.trailing?.connection, let peer = peers[old], !(peer.isOver && old == connection) {
             peers[old]?.trails = nil
-            if old == c {
+            if old == connection {
                 // It asks again where it was answered: it has all of that.
-                runs[r].trailing = nil
+                session.trailing = nil
             } else {
                 // It has turned away from what it was still being sent.
                 peers[old]?.isOver = true
@@ -202,27 +205,27 @@ extension ReplayEngine {
             }
         }
         let status = link.transport == .ws ? 101 : 200
-        runs[r].addStep(
+        session.addStep(
             .init(request: kind.rawValue, status: status, transport: link.transport, time: elapsed), failed: nil,
             at: now)
-        forgetParked(of: r)
+        forgetParked(of: session)
         if let token = link.token { ids.use(token) }
-        if link.connection == c { carries(c, r, into: &out) }
-        remember(identity(head, c), of: r)
-        runs[r].client.uses(link.transport)
-        findGreeting(of: r, into: &out)
-        runs[r].attach(link, at: now, options)
-        runs[r].link?.codec.configure(options.codecSettings)
-        if let other = runs[r].link?.writer.translation {
-            let name = "session \(runs[r].session.number)"
+        if link.connection == connection { carries(connection, session, into: &out) }
+        remember(identity(head, connection), of: session)
+        session.client.uses(link.transport)
+        findGreeting(of: session, into: &out)
+        session.attach(link, at: now, options)
+        session.link?.codec.configure(options.codecSettings)
+        if let other = session.link?.writer.translation {
+            let name = "session \(session.recorded.number)"
             out.append(.log("wiretape: \(name): the client speaks \(other), and the session is translated"))
         }
-        varyGreeting(of: r)
-        watch(r)
-        runs[r].link?.faults.moments = LinkMoments(rules.times)
-        let hasHandshake = runs[r].session.codec.type.hasHandshake(on: link.transport)
-        if !hasHandshake || runs[r].script.clientHandshake == nil && runs[r].script.serverHandshake == nil {
-            runs[r].connected(at: now)
+        varyGreeting(of: session)
+        watch(session)
+        session.link?.faults.moments = LinkMoments(rules.times)
+        let hasHandshake = session.recorded.codec.type.hasHandshake(on: link.transport)
+        if !hasHandshake || session.script.clientHandshake == nil && session.script.serverHandshake == nil {
+            session.connected(at: now)
         }
     }
 }

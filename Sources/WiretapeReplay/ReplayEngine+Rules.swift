@@ -8,28 +8,28 @@ internal import WiretapeReport
 extension ReplayEngine {
     /// Lets the rules of the connection hear a message of the client.
     /// - Returns: false when it broke one: the connection is over.
-    mutating func keepRules(_ message: Message, of r: Int, into out: inout [ReplayAction]) -> Bool {
-        guard let breach = runs[r].link?.rules?.heard(message), !runs[r].script.hasEnding(code: breach.code),
-            !runs[r].leniency.allows(breach, at: message)
+    mutating func keepRules(_ message: Message, of session: SessionRun, into out: inout [ReplayAction]) -> Bool {
+        guard let breach = session.link?.rules?.heard(message), !session.script.hasEnding(code: breach.code),
+            !session.leniency.allows(breach, at: message)
         else { return true }
-        breakOff(r, breach, "at \(message.title)", into: &out)
+        breakOff(session, breach, "at \(message.title)", into: &out)
         return false
     }
 
     /// The client broke a rule: a divergence, which ends the connection as the protocol's server would end it. The client
     /// may come back to its session.
     private mutating func breakOff(
-        _ r: Int, _ breach: RuleBreach, _ what: String, into out: inout [ReplayAction]
+        _ session: SessionRun, _ breach: RuleBreach, _ what: String, into out: inout [ReplayAction]
     ) {
         let text =
-            "wiretape: session \(runs[r].session.number): the client broke the protocol's rules (\(what)): "
+            "wiretape: session \(session.recorded.number): the client broke the protocol's rules (\(what)): "
             + "closed with \(breach.code) \(breach.reason)"
         switch options.onDivergence {
         case .fail, .warn: diverged(text, into: &out)
         case .ignore: record.diverged(text)
-        case .stall: return diverge(r, text, reason: breach.reason, into: &out)
+        case .stall: return diverge(session, text, reason: breach.reason, into: &out)
         }
-        shut(r, .close(code: breach.code, reason: ReplayEngine.closeReason(breach.reason)), into: &out)
-        leave(r, by: "replay", how: "close \(breach.code)", .gone)
+        shut(session, .close(code: breach.code, reason: ReplayEngine.closeReason(breach.reason)), into: &out)
+        leave(session, by: "replay", how: "close \(breach.code)", .gone)
     }
 }

@@ -9,11 +9,11 @@ extension ReplayEngine {
     package mutating func step(
         _ count: Int, session: Int? = nil, at now: WireInstant, into out: inout [ReplayAction]
     ) {
-        allow(session, at: now, into: &out) { run in
-            if case .steps(let left) = run.allowance {
-                run.allowance = .steps(min(left, 1 << 30) + min(max(0, count), 1 << 30))
+        allow(session, at: now, into: &out) { session in
+            if case .steps(let left) = session.allowance {
+                session.allowance = .steps(min(left, 1 << 30) + min(max(0, count), 1 << 30))
             } else {
-                run.allowance = .steps(min(max(0, count), 1 << 30))
+                session.allowance = .steps(min(max(0, count), 1 << 30))
             }
         }
     }
@@ -39,16 +39,16 @@ extension ReplayEngine {
 
     /// Whether messages of the session leave only as somebody lets them. Nil: nobody has begun it.
     package func isStepped(session: Int) -> Bool? {
-        runs.last { $0.session.number == session }.map { $0.isStepped(options) }
+        runs.last { $0.recorded.number == session }.map { $0.isStepped(options) }
     }
 
     private mutating func allow(
-        _ session: Int?, at now: WireInstant, into out: inout [ReplayAction], _ change: (SessionRun) -> Void
+        _ number: Int?, at now: WireInstant, into out: inout [ReplayAction], _ change: (SessionRun) -> Void
     ) {
         clock.reach(now)
-        for r in runs.indices where session == nil || runs[r].session.number == session {
-            change(runs[r])
-            if runs[r].isConnected { advance(r, into: &out) }
+        for session in runs where number == nil || session.recorded.number == number {
+            change(session)
+            if session.isConnected { advance(session, into: &out) }
         }
     }
 }

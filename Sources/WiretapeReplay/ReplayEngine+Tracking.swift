@@ -7,121 +7,126 @@ internal import WiretapeWire
 /// Clients that name their session in every request by an id, without a negotiation (``SessionNaming/hasTrackingIDs``).
 extension ReplayEngine {
     mutating func track(
-        _ c: ConnectionID, _ head: RequestHead, _ body: [UInt8], _ codec: CodecEntry, into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, _ body: [UInt8], _ codec: CodecEntry,
+        into out: inout [ReplayAction]
     ) {
         let kind = codec.type.kind(head)
         let key = codec.type.sessionKey(StreamOpening(request: head))
-        let known = key.flatMap { token($0, on: c) }.flatMap { $0.isDead ? nil : $0.run }
+        let known = key.flatMap { token($0, on: connection) }.flatMap { $0.isDead ? nil : $0.session }
         switch kind {
         case .poll, .stream, .upgrade:
-            guard let key, let r = known else { return begin(c, head, key, codec, into: &out) }
+            guard let key, let session = known else { return begin(connection, head, key, codec, into: &out) }
             let isPolled = codec.type.transport(head) == .lp
-            let last = runs[r].link?.transport ?? runs[r].parked?.link.transport
-            if isPolled, last == .lp { return poll(c, head, key, of: r, into: &out) }
-            resume(c, head, key, of: r, into: &out)
+            let last = session.link?.transport ?? session.parked?.link.transport
+            if isPolled, last == .lp { return poll(connection, head, key, of: session, into: &out) }
+            resume(connection, head, key, of: session, into: &out)
         case .send:
-            guard let key, let r = known else { return plain(c, head, body, into: &out) }
-            send(c, head, body, key, of: r, into: &out)
+            guard let key, let session = known else { return plain(connection, head, body, into: &out) }
+            send(connection, head, body, key, of: session, into: &out)
         case .end:
-            guard let key, let r = known else { return plain(c, head, body, into: &out) }
-            endSession(c, head, key, of: r, into: &out)
-        default: plain(c, head, body, into: &out)
+            guard let key, let session = known else { return plain(connection, head, body, into: &out) }
+            endSession(connection, head, key, of: session, into: &out)
+        default: plain(connection, head, body, into: &out)
         }
     }
 
     /// A client without an id, or with one that was never heard of.
     private mutating func begin(
-        _ c: ConnectionID, _ head: RequestHead, _ key: String?, _ codec: CodecEntry, into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, _ key: String?, _ codec: CodecEntry,
+        into out: inout [ReplayAction]
     ) {
-        guard let claimed = claim(for: head, codec, c, into: &out) else { return }
-        let r = passOver(claimed, head, on: c)
+        guard let claimed = claim(for: head, codec, connection, into: &out) else { return }
+        let session = passOver(claimed, head, on: connection)
         let transport = codec.type.transport(head)
-        guard case .goesOn(let after) = open(transport, codec.type.kind(head), c, head, of: r, into: &out) else {
+        guard
+            case .goesOn(let after) = open(transport, codec.type.kind(head), connection, head, of: session, into: &out)
+        else {
             return
         }
         // An id that another upstream knows stays that one's.
-        let own = key.flatMap { ids[$0] == nil || token($0, on: c) != nil ? $0 : nil }
-        let id = own ?? ids.mint(for: runs[r].session, codec, isFresh: options.ids.areFresh).token
-        ids.issue(id, to: r)
-        var link = link(transport, c, head, id, of: r)
+        let own = key.flatMap { ids[$0] == nil || token($0, on: connection) != nil ? $0 : nil }
+        let id = own ?? ids.mint(for: session.recorded, codec, isFresh: options.ids.areFresh).token
+        ids.issue(id, to: session)
+        var link = link(transport, connection, head, id, of: session)
         link.polls.since = now
-        attach(link, c, head, codec.type.kind(head), to: r, into: &out)
-        carry(c, head, id, of: r, then: after, into: &out)
+        attach(link, connection, head, codec.type.kind(head), to: session, into: &out)
+        carry(connection, head, id, of: session, then: after, into: &out)
     }
 
     /// The client goes on with its session over a new connection. One that is open ends.
     private mutating func resume(
-        _ c: ConnectionID, _ head: RequestHead, _ key: String, of r: Int, into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, _ key: String, of session: SessionRun,
+        into out: inout [ReplayAction]
     ) {
-        let codec = runs[r].session.codec
+        let codec = session.recorded.codec
         let kind = codec.type.kind(head)
         let transport = codec.type.transport(head)
-        replaceLink(of: r, into: &out)
-        guard runs[r].parked != nil, runs[r].standing.failure == nil else {
-            return begin(c, head, key, codec, into: &out)
+        replaceLink(of: session, into: &out)
+        guard session.parked != nil, session.standing.failure == nil else {
+            return begin(connection, head, key, codec, into: &out)
         }
-        guard transports(of: runs[r].session).contains(transport), !runs[r].faults.blocked.contains(transport) else {
-            return refuse(c, head, .notOffered, codec, into: &out)
+        guard transports(of: session.recorded).contains(transport), !session.faults.blocked.contains(transport) else {
+            return refuse(connection, head, .notOffered, codec, into: &out)
         }
-        settleParked(of: r)
-        let opensAttempt = runs[r].beginAttempt(at: now, origin: start)
-        let hit = judge(head, kind, opensAttempt: opensAttempt, of: r)
-        if let hit, hit.place != .after { return carryOut(hit, on: c, head, kind, of: r, into: &out) }
+        settleParked(of: session)
+        let opensAttempt = session.beginAttempt(at: now, origin: start)
+        let hit = judge(head, kind, opensAttempt: opensAttempt, of: session)
+        if let hit, hit.place != .after { return carryOut(hit, on: connection, head, kind, of: session, into: &out) }
         // What was on its way is due again: going on restored it when the connection was lost.
-        runs[r].parked = nil
-        var link = link(transport, c, head, key, of: r)
+        session.parked = nil
+        var link = link(transport, connection, head, key, of: session)
         link.readyAt = now
         link.polls.since = now
-        runs[r].addStep(
+        session.addStep(
             .init(
                 request: kind.rawValue, status: transport == .ws ? 101 : 200, transport: transport, time: elapsed),
             failed: nil, at: now)
-        runs[r].client.assigned = .token
-        runs[r].client.uses(transport)
-        if transport != .lp { carries(c, r, into: &out) }
-        remember(identity(head, c), of: r)
-        runs[r].goOn(link, at: now, options)
-        runs[r].connected(at: now)
-        carry(c, head, key, of: r, then: hit, into: &out)
+        session.client.assigned = .token
+        session.client.uses(transport)
+        if transport != .lp { carries(connection, session, into: &out) }
+        remember(identity(head, connection), of: session)
+        session.goOn(link, at: now, options)
+        session.connected(at: now)
+        carry(connection, head, key, of: session, then: hit, into: &out)
     }
 
     private func link(
-        _ transport: Transport, _ c: ConnectionID, _ head: RequestHead, _ id: String, of r: Int
+        _ transport: Transport, _ connection: ConnectionID, _ head: RequestHead, _ id: String, of session: SessionRun
     ) -> Link {
         let opening = StreamOpening(request: head)
-        let writer = runs[r].session.writer.serving(opening)
-        return Link(transport, on: transport == .lp ? nil : c, token: id, opening, codec: writer, at: now)
+        let writer = session.recorded.writer.serving(opening)
+        return Link(transport, on: transport == .lp ? nil : connection, token: id, opening, codec: writer, at: now)
     }
 
     /// Answers the request that opened the session's connection, and says what the protocol says first.
     private mutating func carry(
-        _ c: ConnectionID, _ head: RequestHead, _ id: String, of r: Int, then after: RequestFate?,
+        _ connection: ConnectionID, _ head: RequestHead, _ id: String, of session: SessionRun, then after: RequestFate?,
         into out: inout [ReplayAction]
     ) {
-        guard let link = runs[r].link else { return }
-        let greeting = Greeting(writer(of: r).greeting(head, id: id), head, runs[r].session.codec.type)
-        let fate = judge(greeting, of: r)
+        guard let link = session.link else { return }
+        let greeting = Greeting(writer(of: session).greeting(head, id: id), head, session.recorded.codec.type)
+        let fate = judge(greeting, of: session)
         switch link.transport {
         case .lp: break
         case .ws:
-            let headers = upgradeHeaders(head, of: r, after)
-            out.append(acceptance(of: head, on: c, for: r, headers: headers, after))
-        default: out.append(.beginStream(c, answer(.stream, head, of: r).readable(by: head)))
+            let headers = upgradeHeaders(head, of: session, after)
+            out.append(acceptance(of: head, on: connection, for: session, headers: headers, after))
+        default: out.append(.beginStream(connection, answer(.stream, head, of: session).readable(by: head)))
         }
-        greet(greeting, fate, on: c, of: r, into: &out)
+        greet(greeting, fate, on: connection, of: session, into: &out)
         if link.transport == .lp {
-            wait(c, head, of: r, then: after, into: &out)
-        } else if cutAfterOpening(after, of: r, into: &out) {
+            wait(connection, head, of: session, then: after, into: &out)
+        } else if cutAfterOpening(after, of: session, into: &out) {
             return
         }
-        if let fate, finish(fate, greeting, on: c, of: r, into: &out) { return }
-        hearEarly(of: r, into: &out)
-        advance(r, into: &out)
+        if let fate, finish(fate, greeting, on: connection, of: session, into: &out) { return }
+        hearEarly(of: session, into: &out)
+        advance(session, into: &out)
     }
 
     /// A newer connection takes the place of the one that is open.
-    private mutating func replaceLink(of r: Int, into out: inout [ReplayAction]) {
-        guard let link = runs[r].link else { return }
+    private mutating func replaceLink(of session: SessionRun, into out: inout [ReplayAction]) {
+        guard let link = session.link else { return }
         if let old = link.connection {
             switch link.transport {
             case .ws:
@@ -129,58 +134,61 @@ extension ReplayEngine {
                 peers[old]?.isOver = true
             case .lp:
                 let head = link.polls.waiting ?? link.opening.request
-                finishPoll(of: r, with: answer(.pollSuperseded, head, of: r), into: &out)
+                finishPoll(of: session, with: answer(.pollSuperseded, head, of: session), into: &out)
             case .sse, .stream, .multipart, .http: out.append(.endStream(old))
             }
         }
-        leave(r, by: "client", how: "replaced", .resumable)
+        leave(session, by: "client", how: "replaced", .resumable)
     }
 
     /// The recorded refusal of a transport is no answer to a client that asks for another one, nor to one that has had it:
     /// it gets the next session of the route.
-    private mutating func passOver(_ r: Int, _ head: RequestHead, on c: ConnectionID) -> Int {
-        var r = r
-        while let session = refusal(of: r),
-            session.codec.type.kind(session.opening.request)
-                != session.codec.type.kind(head)
-                || session.codec.type.transport(session.opening.request) != session.codec.type.transport(head)
+    private mutating func passOver(_ claimed: SessionRun, _ head: RequestHead, on connection: ConnectionID)
+        -> SessionRun
+    {
+        var session = claimed
+        while let refused = refusal(of: session),
+            refused.codec.type.kind(refused.opening.request)
+                != refused.codec.type.kind(head)
+                || refused.codec.type.transport(refused.opening.request) != refused.codec.type.transport(head)
         {
-            let claim = claims.all[r]
+            let claim = claims[session]
             guard let next = claims.free(in: claim.tapeRun, [claim.route], library.table, name: claim.name) else {
-                return r
+                return session
             }
-            r = begin(next, in: claim.tapeRun, runs[r].client.identities.first ?? "", name: claim.name, on: c)
+            session = begin(
+                next, in: claim.tapeRun, session.client.identities.first ?? "", name: claim.name, on: connection)
         }
-        return r
+        return session
     }
 
-    private func refusal(of r: Int) -> RecordedSession? {
-        runs[r].session.refusal == nil ? nil : runs[r].session
+    private func refusal(of session: SessionRun) -> RecordedSession? {
+        session.recorded.refusal == nil ? nil : session.recorded
     }
 
     // MARK: Answers of a session
 
     /// What writes for the session's client.
-    func writer(of r: Int) -> any FrameCodec { runs[r].link?.writer ?? runs[r].session.writer }
+    func writer(of session: SessionRun) -> any FrameCodec { session.link?.writer ?? session.recorded.writer }
 
-    func place(of r: Int) -> CarrierPlace {
-        let queued = runs[r].link?.polls.queue.reduce(0) { $0 + $1.messages } ?? 0
-        return CarrierPlace(id: runs[r].link?.token ?? "", sent: max(0, runs[r].cursor.sent.count - queued))
+    func place(of session: SessionRun) -> CarrierPlace {
+        let queued = session.link?.polls.queue.reduce(0) { $0 + $1.messages } ?? 0
+        return CarrierPlace(id: session.link?.token ?? "", sent: max(0, session.cursor.sent.count - queued))
     }
 
-    func answer(_ what: CarrierAnswer, _ head: RequestHead, of r: Int) -> HTTPAnswer {
-        writer(of: r).answer(what, to: head, in: place(of: r))
+    func answer(_ what: CarrierAnswer, _ head: RequestHead, of session: SessionRun) -> HTTPAnswer {
+        writer(of: session).answer(what, to: head, in: place(of: session))
     }
 
     /// What the poll says that its client has not got is due again, and so is what is queued behind it.
-    mutating func takeBackMissed(_ head: RequestHead, of r: Int) {
-        let place = place(of: r)
-        let count = min(writer(of: r).missed(head, in: place), place.sent)
+    mutating func takeBackMissed(_ head: RequestHead, of session: SessionRun) {
+        let place = place(of: session)
+        let count = min(writer(of: session).missed(head, in: place), place.sent)
         guard count > 0 else { return }
-        let queued = runs[r].cursor.sent.count - place.sent
-        runs[r].link?.polls.queue = []
-        runs[r].link?.polls.body = []
-        runs[r].link?.underWay.handedOverAll()
-        runs[r].cursor.restore(runs[r].cursor.sent.suffix(count + queued).map(Int.init))
+        let queued = session.cursor.sent.count - place.sent
+        session.link?.polls.queue = []
+        session.link?.polls.body = []
+        session.link?.underWay.handedOverAll()
+        session.cursor.restore(session.cursor.sent.suffix(count + queued).map(Int.init))
     }
 }

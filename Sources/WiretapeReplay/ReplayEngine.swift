@@ -46,28 +46,28 @@ package struct ReplayEngine {
 
     /// A request that is being answered.
     struct Asking {
-        var connection: ConnectionID
+        let connection: ConnectionID
         /// What rules want before its answer.
         var prepared: [ReplayAction] = []
     }
 
     /// A client connection.
-    struct Peer: Sendable {
-        var address: Address?
+    struct Peer {
+        let address: Address?
         /// That of the listener.
-        var name: String?
+        let name: String?
         /// Who asked on it last, as ``ReplayEngine/identity(_:_:)`` tells.
         var client: String?
         /// The upstream that the listener stands for.
-        var upstream: String?
-        /// Index into `runs` while it is a WebSocket or an event stream of it, or holds a poll of it.
-        var run: Int?
+        let upstream: String?
+        /// The session of which it is a WebSocket or an event stream, or holds a poll; nil: it is free.
+        var session: SessionRun?
         /// Whose body it carried last, of those that were polled for.
-        var carried: Int?
-        /// Into `runs` as long as what was queued before our end of it may be lost.
-        var trails: Int?
+        var carried: SessionRun?
+        /// The session that it carried, as long as what was queued before our end of it may be lost.
+        var trails: SessionRun?
         /// Which of the sessions that it carried the tape of the run has told of last.
-        var told: Int?
+        var told: SessionRun?
         var isOver = false
         /// It went silent by a rule, and its client has gone on elsewhere: its end is answered, and is nobody's.
         var isAbandoned = false
@@ -111,23 +111,23 @@ package struct ReplayEngine {
     ///   - name: that of the listener, by which its clients go.
     ///   - upstream: the one that the listener stands for, of a tape with several.
     package mutating func opened(
-        _ c: ConnectionID, from: Address?, name: String? = nil, upstream: String? = nil, at now: WireInstant,
+        _ connection: ConnectionID, from: Address?, name: String? = nil, upstream: String? = nil, at now: WireInstant,
         into out: inout [ReplayAction]
     ) {
         clock.happened(at: now)
-        peers[c] = Peer(address: from, name: name, upstream: upstream)
-        if runs.isEmpty { record.visitors.opened(c) }
-        if !refuseInOutage(c, into: &out) { judgeAccept(c, into: &out) }
+        peers[connection] = Peer(address: from, name: name, upstream: upstream)
+        if runs.isEmpty { record.visitors.opened(connection) }
+        if !refuseInOutage(connection, into: &out) { judgeAccept(connection, into: &out) }
     }
 
     /// A ping or pong of the client, which the server answers by itself.
-    package mutating func controlFrame(_ c: ConnectionID, isPing: Bool, at now: WireInstant) {
+    package mutating func controlFrame(_ connection: ConnectionID, isPing: Bool, at now: WireInstant) {
         clock.reach(now)
-        guard let r = peers[c]?.run else { return }
-        runs[r].link?.watch.heard(at: now)
-        runs[r].heard(isKeepalive: true, at: now)
+        guard let session = peers[connection]?.session else { return }
+        session.link?.watch.heard(at: now)
+        session.heard(isKeepalive: true, at: now)
         guard isPing else { return }
-        runs[r].tally.ping()
+        session.tally.ping()
     }
 
     /// Time has passed: ``nextWake`` has come, or nothing in particular.
@@ -138,13 +138,13 @@ package struct ReplayEngine {
         finishRequestCuts(into: &out)
         finishExchanges(into: &out)
         // What one session did may be what others wait for.
-        let due = options.causality == .tape ? Array(runs.indices) : runs.due(at: self.now)
-        for r in due where runs[r].isConnected || runs[r].parked != nil {
-            timeOutPoll(r, into: &out)
-            acknowledgeMemory(r, into: &out)
-            tendFaults(r, into: &out)
-            if let parked = runs[r].parked, parked.until <= self.now { forgetParked(of: r) }
-            advance(r, into: &out)
+        let due = options.causality == .tape ? Array(runs) : runs.due(at: self.now)
+        for session in due where session.isConnected || session.parked != nil {
+            timeOutPoll(session, into: &out)
+            acknowledgeMemory(session, into: &out)
+            tendFaults(session, into: &out)
+            if let parked = session.parked, parked.until <= self.now { forgetParked(of: session) }
+            advance(session, into: &out)
         }
     }
 

@@ -6,13 +6,13 @@ internal import WiretapeWire
 struct RouteTable: Sendable {
     private(set) var routes: [SessionRoute] = []
     /// The route of each session, and its place among the sessions of that route.
-    private(set) var routeOf: [Int] = []
-    private(set) var placeOf: [Int] = []
+    private var routeOf: [Int] = []
+    private var placeOf: [Int] = []
     private var byPath: [String: [Int]] = [:]
     /// Whether a session begins with a negotiation that sends the client elsewhere.
     private(set) var hasRedirects = false
-    /// Indices of sessions by their given name.
-    private var named: [Label: [Int]] = [:]
+    /// Sessions by their given name.
+    private var named: [Label: [SessionLibrary.ID]] = [:]
     /// The given names in the order of their first session.
     private var labels: [Label] = []
     private let upstreams: Upstreams
@@ -34,7 +34,7 @@ struct RouteTable: Sendable {
 
     /// The next session.
     mutating func add(_ session: RecordedSession) {
-        let i = routeOf.count
+        let id = SessionLibrary.ID(place: routeOf.count)
         let look = SessionRoute.look(of: session, upstreams, ignore)
         let at = known[look] ?? routes.count
         if at == routes.count {
@@ -46,24 +46,30 @@ struct RouteTable: Sendable {
             hasRedirects = hasRedirects || look.negotiations.count > 1
         }
         placeOf.append(routes[at].sessions.count)
-        routes[at].sessions.append(i)
+        routes[at].sessions.append(id)
         routeOf.append(at)
         guard let name = session.name else { return }
         let label = Label(upstream: look.upstream, name: name)
         if named[label] == nil { labels.append(label) }
-        named[label, default: []].append(i)
+        named[label, default: []].append(id)
     }
 
     /// The next session, which is not to be had by asking for its route: a part of another one there.
-    mutating func add(partOf source: Int) {
-        routeOf.append(routeOf[source])
-        placeOf.append(placeOf[source])
+    mutating func add(partOf source: SessionLibrary.ID) {
+        routeOf.append(route(of: source))
+        placeOf.append(place(of: source))
     }
+
+    /// The route of a session.
+    func route(of id: SessionLibrary.ID) -> Int { routeOf[id.place] }
+
+    /// The place of a session among those of its route.
+    func place(of id: SessionLibrary.ID) -> Int { placeOf[id.place] }
 
     // MARK: Upstreams and names
 
     /// The upstream whose listeners serve a session.
-    func upstream(of session: Int) -> String? { routes[routeOf[session]].look.upstream }
+    func upstream(of id: SessionLibrary.ID) -> String? { routes[route(of: id)].look.upstream }
 
     /// The routes that clients of an upstream's listeners are served; nil: of any.
     func isServed(_ route: Int, at upstream: String?) -> Bool {
@@ -80,14 +86,14 @@ struct RouteTable: Sendable {
     }
 
     /// The sessions of that name there; nil when there is none.
-    func sessions(named name: String, at upstream: String?) -> [Int]? {
+    func sessions(named name: String, at upstream: String?) -> [SessionLibrary.ID]? {
         if upstream != nil || upstreams.names.isEmpty { return named[Label(upstream: upstream, name: name)] }
         let all = upstreams.names.flatMap { named[Label(upstream: $0, name: name)] ?? [] }
         return all.isEmpty ? nil : all.sorted()
     }
 
     /// Those of the upstream that the first of these routes belongs to.
-    func sessions(named name: String, among routes: [Int]) -> [Int]? {
+    func sessions(named name: String, among routes: [Int]) -> [SessionLibrary.ID]? {
         guard let first = routes.first else { return nil }
         return sessions(named: name, at: self.routes[first].look.upstream)
     }

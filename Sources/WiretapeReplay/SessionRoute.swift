@@ -30,8 +30,8 @@ struct SessionRoute: Sendable {
     let look: Look
     /// Where the session begins.
     let path: String
-    /// Indices of the sessions among those of the tape, ascending.
-    var sessions: [Int] = []
+    /// In recorded order.
+    var sessions: [SessionLibrary.ID] = []
 
     init(_ look: Look, path: String) {
         self.look = look

@@ -7,11 +7,11 @@ internal import WiretapeWire
 struct ToldNews: Sendable {
     var firings = 0
     var divergences = 0
-    var runs: [ToldRun] = []
+    var sessions: [SessionID: ToldSession] = [:]
 }
 
 /// How much of a claimed session somebody was told.
-struct ToldRun: Sendable {
+struct ToldSession: Sendable {
     /// How many attempts had begun, were connected, had ended.
     var begun = 0
     var connected = 0
@@ -32,9 +32,8 @@ extension ReplayEngine {
         guard var told else { return [] }
         var out: [RunNews] = []
         var ends: [RunNews] = []
-        for r in runs.takeUntold() {
-            while told.runs.count <= r { told.runs.append(ToldRun()) }
-            tell(r, &told.runs[r], into: &out, ends: &ends)
+        for session in runs.takeUntold() {
+            tell(session, &told.sessions[session.id, default: ToldSession()], into: &out, ends: &ends)
         }
         for firing in rules.firings[told.firings...] {
             out.append(
@@ -52,12 +51,13 @@ extension ReplayEngine {
         return out + ends
     }
 
-    private func tell(_ r: Int, _ told: inout ToldRun, into out: inout [RunNews], ends: inout [RunNews]) {
-        let run = runs[r]
+    private func tell(
+        _ session: SessionRun, _ told: inout ToldSession, into out: inout [RunNews], ends: inout [RunNews]
+    ) {
         func news(_ time: UInt64, _ what: RunNews.What) -> RunNews {
-            RunNews(time: time, session: run.session.number, run: run.run, what: what)
+            RunNews(time: time, session: session.recorded.number, run: session.run, what: what)
         }
-        let attempts = run.attempts
+        let attempts = session.attempts
         for i in min(told.begun, told.connected, told.ended)..<attempts.count {
             let attempt = attempts[i]
             if i >= told.begun {
@@ -78,7 +78,7 @@ extension ReplayEngine {
                 told.ended = i + 1
             }
         }
-        if !told.isFinished, run.isFinished {
+        if !told.isFinished, session.isFinished {
             told.isFinished = true
             ends.append(news(elapsed, .finished))
         }

@@ -8,52 +8,52 @@ internal import WiretapeWire
 extension ReplayEngine {
     /// A message of the client that may not arrive now, or at all.
     /// - Returns: false when nothing more is to be done about it for now.
-    mutating func arrives(_ message: Message, of r: Int, into out: inout [ReplayAction]) -> Bool {
+    mutating func arrives(_ message: Message, of session: SessionRun, into out: inout [ReplayAction]) -> Bool {
         let isOwn = message.role != .keepalive && message.role != .ack
-        if isOwn { runs[r].tally.clientMessage() }
-        guard isOwn, !rules.isEmpty, runs[r].link?.isCut == false else { return true }
-        let moment = moment(of: r, message)
-        let fate = rules.judge(message, ordinal: runs[r].tally.clientMessages, moment)
+        if isOwn { session.tally.clientMessage() }
+        guard isOwn, !rules.isEmpty, session.link?.isCut == false else { return true }
+        let moment = moment(of: session, message)
+        let fate = rules.judge(message, ordinal: session.tally.clientMessages, moment)
         // Order is kept: what comes behind a message that is late is late, too.
-        let under = runs[r].link?.faults
+        let under = session.link?.faults
         let before = max(under?.incoming.last?.until ?? now, under?.incomingHeldUntil ?? now)
         let until = max(now, before).advanced(by: fate?.delay ?? 0)
         if let pause = fate?.pause, pause > 0 {
-            runs[r].link?.faults.incomingHeldUntil = until.advanced(by: pause)
+            session.link?.faults.incomingHeldUntil = until.advanced(by: pause)
         }
-        if until > now || runs[r].link?.faults.incoming.isEmpty == false {
-            runs[r].link?.faults.incoming.append(.init(message: message, fate: fate, until: until))
-            runs[r].noteChange()
+        if until > now || session.link?.faults.incoming.isEmpty == false {
+            session.link?.faults.incoming.append(.init(message: message, fate: fate, until: until))
+            session.noteChange()
             return false
         }
         guard let fate else { return true }
-        take(message, fate, of: r, into: &out)
+        take(message, fate, of: session, into: &out)
         return false
     }
 
     /// Messages of the client whose time has come.
-    mutating func takeIncoming(of r: Int, into out: inout [ReplayAction]) {
-        let generation = runs[r].generation
-        while runs[r].generation == generation, let first = runs[r].link?.faults.incoming.first, first.until <= now {
-            runs[r].link?.faults.incoming.removeFirst()
-            runs[r].noteChange()
-            guard runs[r].link?.hears == true else { continue }
+    mutating func takeIncoming(of session: SessionRun, into out: inout [ReplayAction]) {
+        let generation = session.generation
+        while session.generation == generation, let first = session.link?.faults.incoming.first, first.until <= now {
+            session.link?.faults.incoming.removeFirst()
+            session.noteChange()
+            guard session.link?.hears == true else { continue }
             if let fate = first.fate {
-                take(first.message, fate, of: r, into: &out)
+                take(first.message, fate, of: session, into: &out)
             } else {
-                hearNow(first.message, of: r, into: &out)
+                hearNow(first.message, of: session, into: &out)
             }
         }
     }
 
     private mutating func take(
-        _ message: Message, _ fate: MessageFate, of r: Int, into out: inout [ReplayAction]
+        _ message: Message, _ fate: MessageFate, of session: SessionRun, into out: inout [ReplayAction]
     ) {
         for hit in fate.hits where hit != fate.end?.hit {
-            record(hit, moment(of: r), cut: false)
-            noteFault(hit, .said, on: runs[r].link?.connection, into: &out)
+            record(hit, moment(of: session), cut: false)
+            noteFault(hit, .said, on: session.link?.connection, into: &out)
         }
-        for effect in fate.effectsBefore { apply(effect, on: runs[r].link?.connection, of: r, into: &out) }
+        for effect in fate.effectsBefore { apply(effect, on: session.link?.connection, of: session, into: &out) }
         var ending: Link.Ending?
         if let end = fate.end {
             ending = Link.Ending(
@@ -65,14 +65,14 @@ extension ReplayEngine {
                 silences: .toServer)
         }
         if fate.isLost || fate.end?.place == .before {
-            runs[r].link?.memory?.lost(message)
-            spokeInVain(message, of: r)
-            if let ending { return cut(r, ending, following: false, into: &out) }
-            return runs[r].drop(message, options)
+            session.link?.memory?.lost(message)
+            spokeInVain(message, of: session)
+            if let ending { return cut(session, ending, following: false, into: &out) }
+            return session.drop(message, options)
         }
-        hearNow(message, of: r, into: &out)
-        guard let ending, runs[r].isConnected else { return }
-        cut(r, ending, following: true, into: &out)
+        hearNow(message, of: session, into: &out)
+        guard let ending, session.isConnected else { return }
+        cut(session, ending, following: true, into: &out)
     }
 }
 

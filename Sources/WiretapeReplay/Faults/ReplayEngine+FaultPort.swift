@@ -9,8 +9,8 @@ package import WiretapeWire
 package struct FaultSite {
     /// Nil between two polls: the next one is meant.
     let connection: ConnectionID?
-    /// Index of the session; nil: only the connection is meant.
-    let run: Int?
+    /// Nil: only the connection is meant.
+    let session: SessionRun?
     let role: Role
     /// What the server is to do.
     var actions: [ReplayAction] = []
@@ -33,9 +33,9 @@ package struct FaultSite {
         case session(Link.Ending)
     }
 
-    init(_ role: Role, on connection: ConnectionID?, of run: Int?) {
+    init(_ role: Role, on connection: ConnectionID?, of session: SessionRun?) {
         self.connection = connection
-        self.run = run
+        self.session = session
         self.role = role
     }
 }
@@ -46,9 +46,10 @@ extension ReplayEngine: FaultPort {
     /// - Returns: the site as it was left; its actions are in `out` already.
     @discardableResult
     mutating func carryOut(
-        _ effect: FaultEffect, _ role: FaultSite.Role, on c: ConnectionID?, of r: Int?, into out: inout [ReplayAction]
+        _ effect: FaultEffect, _ role: FaultSite.Role, on connection: ConnectionID?, of session: SessionRun?,
+        into out: inout [ReplayAction]
     ) -> FaultSite {
-        var site = FaultSite(role, on: c, of: r)
+        var site = FaultSite(role, on: connection, of: session)
         FaultExecutor.carryOut(effect, on: &site, by: &self)
         out += site.actions
         return site
@@ -64,41 +65,43 @@ extension ReplayEngine: FaultPort {
     package mutating func end(_ end: ConnectionEnd, _ site: inout FaultSite) {
         switch site.role {
         case .session(let ending):
-            if let r = site.run { self.end(r, end, ending, on: site.connection, into: &site.actions) }
-        case .request(_, _, _, let wait): shut(site.connection, end, after: wait, of: site.run, into: &site.actions)
+            if let session = site.session { self.end(session, end, ending, on: site.connection, into: &site.actions) }
+        case .request(_, _, _, let wait): shut(site.connection, end, after: wait, of: site.session, into: &site.actions)
         case .answered(let due): self.end(due, end, into: &site.actions)
         case .accept(let hit):
-            guard let c = site.connection else { return }
-            guard end != .fin else { return shut(c, end, into: &site.actions) }
-            refuseConnection(c, by: hit.name, into: &site.actions)
+            guard let connection = site.connection else { return }
+            guard end != .fin else { return shut(connection, end, into: &site.actions) }
+            refuseConnection(connection, by: hit.name, into: &site.actions)
         case .connection: shut(site.connection, end, into: &site.actions)
         }
     }
 
     package mutating func answer(_ answer: HTTPAnswer, _ site: inout FaultSite) {
-        guard case .request(let head, _, _, _) = site.role, let c = site.connection else { return }
-        site.actions.append(.respond(c, answer.readable(by: head), thenClose: false))
+        guard case .request(let head, _, _, _) = site.role, let connection = site.connection else { return }
+        site.actions.append(.respond(connection, answer.readable(by: head), thenClose: false))
         site.status = answer.status
     }
 
     package mutating func sendRaw(_ bytes: [UInt8], _ site: inout FaultSite) {
-        guard case .request(_, _, _, let wait) = site.role, let c = site.connection else { return }
-        site.actions.append(.raw(c, bytes))
-        shut(c, .fin, after: wait, of: site.run, into: &site.actions)
+        guard case .request(_, _, _, let wait) = site.role, let connection = site.connection else { return }
+        site.actions.append(.raw(connection, bytes))
+        shut(connection, .fin, after: wait, of: site.session, into: &site.actions)
     }
 
     package mutating func begin(_ outage: Outage, _ site: inout FaultSite) {
         switch site.role {
         case .session(let ending):
-            guard let r = site.run, let hit = ending.hit else { return }
-            runs[r].link?.cut = .none
+            guard let session = site.session, let hit = ending.hit else { return }
+            session.link?.cut = .none
             begin(outage, by: hit, into: &site.actions)
         case .request(let head, _, let hit, _):
             begin(outage, by: hit, into: &site.actions)
-            guard let c = site.connection, peers[c]?.isOver != true, site.run == nil || outage.cut.end == nil else {
+            guard let connection = site.connection, peers[connection]?.isOver != true,
+                site.session == nil || outage.cut.end == nil
+            else {
                 return
             }
-            _ = answerInOutage(c, head, into: &site.actions)
+            _ = answerInOutage(connection, head, into: &site.actions)
         case .answered(let due):
             if let hit = due.ending.hit { begin(outage, by: hit, into: &site.actions) }
         case .accept(let hit): begin(outage, by: hit, into: &site.actions)
@@ -109,60 +112,61 @@ extension ReplayEngine: FaultPort {
     /// Ends a connection that carries no messages of a session.
     /// - Parameter wait: nanoseconds until then.
     mutating func shut(
-        _ c: ConnectionID?, _ end: ConnectionEnd, after wait: UInt64 = 0, of r: Int? = nil,
+        _ connection: ConnectionID?, _ end: ConnectionEnd, after wait: UInt64 = 0, of session: SessionRun? = nil,
         into out: inout [ReplayAction]
     ) {
-        guard let c else { return }
+        guard let connection else { return }
         guard wait == 0 else {
             let ending = Link.Ending(verdict: end.effect, hit: nil, isToldAlready: true)
             return rules.add(
                 .init(
-                    connection: c, ticket: 0, ending: ending, moment: FaultMoment(session: 0), run: r,
+                    connection: connection, ticket: 0, ending: ending, moment: FaultMoment(session: 0),
+                    session: session,
                     until: now.advanced(by: wait)))
         }
-        peers[c]?.isOver = true
+        peers[connection]?.isOver = true
         switch end {
-        case .reset: out.append(.reset(c))
-        case .fin, .close: out.append(.disconnect(c))
+        case .reset: out.append(.reset(connection))
+        case .fin, .close: out.append(.disconnect(connection))
         }
     }
 
     // MARK: What lasts
 
     package mutating func stall(_ stall: Stall, _ site: inout FaultSite) {
-        guard let c = site.connection else { return site.awaitsPoll = true }
-        if let r = site.run, runs[r].link?.connection == c {
-            runs[r].link?.faults.isSilent = true
-            runs[r].excused(for: stall.duration, at: now)
+        guard let connection = site.connection else { return site.awaitsPoll = true }
+        if let session = site.session, session.link?.connection == connection {
+            session.link?.faults.isSilent = true
+            session.excused(for: stall.duration, at: now)
         }
-        site.actions.append(.stall(c, reads: stall.reads, writes: stall.writes))
-        rules.last(.stall(stall), for: stall.duration, on: c, at: now)
+        site.actions.append(.stall(connection, reads: stall.reads, writes: stall.writes))
+        rules.last(.stall(stall), for: stall.duration, on: connection, at: now)
     }
 
     package mutating func mute(_ scope: MuteScope, for time: UInt64?, _ site: inout FaultSite) {
-        if let r = site.run, scope.coversProtocol {
-            runs[r].faults.mutedUntil = now.advanced(by: time ?? .max)
-            runs[r].excused(for: time, at: now)
+        if let session = site.session, scope.coversProtocol {
+            session.faults.mutedUntil = now.advanced(by: time ?? .max)
+            session.excused(for: time, at: now)
         }
-        guard let c = site.connection else { return site.awaitsPoll = true }
+        guard let connection = site.connection else { return site.awaitsPoll = true }
         guard scope.coversWebSocket else { return }
-        site.actions.append(.mute(c, true))
-        rules.last(.mute, for: time, on: c, at: now)
+        site.actions.append(.mute(connection, true))
+        rules.last(.mute, for: time, on: connection, at: now)
     }
 
     package mutating func pace(_ pace: WritePacer.Pace, for time: UInt64?, _ site: inout FaultSite) {
-        guard let c = site.connection else { return site.awaitsPoll = true }
-        site.actions.append(.pace(c, pace))
-        rules.last(.pace, for: time, on: c, at: now)
+        guard let connection = site.connection else { return site.awaitsPoll = true }
+        site.actions.append(.pace(connection, pace))
+        rules.last(.pace, for: time, on: connection, at: now)
     }
 
     // MARK: The session
 
     package mutating func withdraw(_ transports: [Transport], _ site: inout FaultSite) {
-        if let r = site.run { runs[r].faults.block(transports) }
+        if let session = site.session { session.faults.block(transports) }
     }
 
     package mutating func expire(_ site: inout FaultSite) {
-        if let r = site.run { expireSession(r, into: &site.actions) }
+        if let session = site.session { expireSession(session, into: &site.actions) }
     }
 }

@@ -21,34 +21,38 @@ extension ReplayEngine {
         }
     }
 
-    mutating func judge(_ greeting: Greeting, of r: Int) -> MessageFate? {
+    mutating func judge(_ greeting: Greeting, of session: SessionRun) -> MessageFate? {
         guard !rules.isEmpty, let handshake = greeting.handshake else { return nil }
-        let moment = moment(of: r, handshake)
+        let moment = moment(of: session, handshake)
         return rules.judge(handshake, ordinal: 1, moment)
     }
 
     /// Says the greeting as the rules want it. A poll has not come yet: it gets all of that.
     mutating func greet(
-        _ greeting: Greeting, _ fate: MessageFate?, on c: ConnectionID, of r: Int, into out: inout [ReplayAction]
+        _ greeting: Greeting, _ fate: MessageFate?, on connection: ConnectionID, of session: SessionRun,
+        into out: inout [ReplayAction]
     ) {
         guard let fate else {
-            for one in greeting.payloads { pass(one.payload, one.opcode, to: r, into: &out) }
+            for one in greeting.payloads { pass(one.payload, one.opcode, to: session, into: &out) }
             return
         }
-        for hit in fate.hits where hit != fate.end?.hit { record(hit, moment(of: r), cut: false) }
-        var delivery = MessageDelivery(.greeting(greeting.payloads, greeting.handshake), fate, on: c, of: r)
+        for hit in fate.hits where hit != fate.end?.hit { record(hit, moment(of: session), cut: false) }
+        var delivery = MessageDelivery(
+            .greeting(greeting.payloads, greeting.handshake), fate, on: connection, of: session)
         FaultExecutor.deliver(fate, on: &delivery, by: &self)
         out += delivery.actions
         let wait = fate.delay.addingReportingOverflow(fate.pause).partialValue
-        if wait > 0 { runs[r].link?.faults.heldUntil = now.advanced(by: min(wait, Delay.longest)) }
+        if wait > 0 { session.link?.faults.heldUntil = now.advanced(by: min(wait, Delay.longest)) }
     }
 
     /// The end behind the greeting, or what lasts from there on.
     /// - Returns: whether nothing more is said for now.
     mutating func finish(
-        _ fate: MessageFate, _ greeting: Greeting, on c: ConnectionID, of r: Int, into out: inout [ReplayAction]
+        _ fate: MessageFate, _ greeting: Greeting, on connection: ConnectionID, of session: SessionRun,
+        into out: inout [ReplayAction]
     ) -> Bool {
-        var delivery = MessageDelivery(.greeting(greeting.payloads, greeting.handshake), fate, on: c, of: r)
+        var delivery = MessageDelivery(
+            .greeting(greeting.payloads, greeting.handshake), fate, on: connection, of: session)
         FaultExecutor.conclude(fate, on: &delivery, by: &self)
         out += delivery.actions
         return !delivery.goesOn

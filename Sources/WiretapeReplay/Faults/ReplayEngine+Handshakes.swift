@@ -27,14 +27,14 @@ extension ReplayEngine {
         clock.reach(now)
         guard let host = peer?.host, !host.isEmpty else { return }
         let failure = EarlyFailures.Failure(at: self.now, by: rule, why: why)
-        guard let r = lostRun(from: host) else { return rules.failedHandshakes.add(failure, from: host) }
-        settleParked(of: r)
-        runs[r].failedHandshake(failure, origin: start)
+        guard let session = lostSession(from: host) else { return rules.failedHandshakes.add(failure, from: host) }
+        settleParked(of: session)
+        session.failedHandshake(failure, origin: start)
     }
 
     /// A session begins on a connection.
-    mutating func countEarlyFailures(of r: Int, on c: ConnectionID) {
-        guard let host = peers[c]?.address?.host else { return }
-        for failure in rules.failedHandshakes.take(from: host) { runs[r].failedHandshake(failure, origin: start) }
+    mutating func countEarlyFailures(of session: SessionRun, on connection: ConnectionID) {
+        guard let host = peers[connection]?.address?.host else { return }
+        for failure in rules.failedHandshakes.take(from: host) { session.failedHandshake(failure, origin: start) }
     }
 }

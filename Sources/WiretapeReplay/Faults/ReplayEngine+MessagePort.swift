@@ -6,8 +6,7 @@ internal import WiretapeWire
 
 /// A message to the client that rules have something to say about.
 package struct MessageDelivery {
-    /// Index of the session.
-    let run: Int
+    let session: SessionRun
     /// That carries the message.
     let connection: ConnectionID?
     let subject: Subject
@@ -29,8 +28,8 @@ package struct MessageDelivery {
         case keepalive([UInt8], Opcode)
     }
 
-    init(_ subject: Subject, _ fate: MessageFate, on connection: ConnectionID?, of run: Int) {
-        self.run = run
+    init(_ subject: Subject, _ fate: MessageFate, on connection: ConnectionID?, of session: SessionRun) {
+        self.session = session
         self.connection = connection
         self.subject = subject
         self.fate = fate
@@ -48,9 +47,9 @@ extension ReplayEngine: MessagePort {
     /// - Returns: false when the session sends nothing after it for now.
     @discardableResult
     mutating func carryOut(
-        _ fate: MessageFate, _ subject: MessageDelivery.Subject, of r: Int, into out: inout [ReplayAction]
+        _ fate: MessageFate, _ subject: MessageDelivery.Subject, of session: SessionRun, into out: inout [ReplayAction]
     ) -> Bool {
-        var delivery = MessageDelivery(subject, fate, on: runs[r].link?.connection, of: r)
+        var delivery = MessageDelivery(subject, fate, on: session.link?.connection, of: session)
         FaultExecutor.carryOut(fate, on: &delivery, by: &self)
         out += delivery.actions
         return delivery.goesOn
@@ -58,13 +57,13 @@ extension ReplayEngine: MessagePort {
 
     package mutating func wait(_ gap: UInt64, _ delivery: inout MessageDelivery) {
         switch delivery.subject {
-        case .step: runs[delivery.run].link?.faults.heldUntil = now.advanced(by: gap)
+        case .step: delivery.session.link?.faults.heldUntil = now.advanced(by: gap)
         case .greeting, .keepalive: delivery.until = now.advanced(by: gap)
         }
     }
 
     package mutating func inject(_ edit: MessageEdit, _ delivery: inout MessageDelivery) {
-        inject(edit, by: delivery.fate.hits, to: delivery.run, into: &delivery.actions)
+        inject(edit, by: delivery.fate.hits, to: delivery.session, into: &delivery.actions)
     }
 
     package mutating func begin(_ effects: [FaultEffect], _ place: Place, _ delivery: inout MessageDelivery) {
@@ -74,21 +73,21 @@ extension ReplayEngine: MessagePort {
                 // A session that is forgotten and ended is known until its end.
                 delivery.effects.append(effect)
             } else {
-                apply(effect, on: runs[delivery.run].link?.connection, of: delivery.run, into: &delivery.actions)
+                apply(effect, on: delivery.session.link?.connection, of: delivery.session, into: &delivery.actions)
             }
         }
     }
 
     package mutating func takePayloads(_ delivery: inout MessageDelivery) -> [OutboundPayload] {
-        let r = delivery.run
+        let session = delivery.session
         var payloads: [OutboundPayload] = []
         var said: Message?
         switch delivery.subject {
         case .step(let step, let message, let due):
             var batch = Batch()
-            append(step, message, of: r, &batch)
-            runs[r].sent(step, at: now, due: due)
-            noteReady(message, of: r)
+            append(step, message, of: session, &batch)
+            session.sent(step, at: now, due: due)
+            noteReady(message, of: session)
             clock.acted()
             payloads = [OutboundPayload(batch.bytes, batch.opcode)]
             said = message
@@ -98,15 +97,15 @@ extension ReplayEngine: MessagePort {
         case .keepalive(let bytes, let opcode):
             payloads = [OutboundPayload(bytes, opcode)]
             // What is changed or comes late is nothing that the server waits to be answered.
-            if delivery.fate.edits.isEmpty, delivery.until == nil { runs[r].link?.watch.asked(at: now) }
+            if delivery.fate.edits.isEmpty, delivery.until == nil { session.link?.watch.asked(at: now) }
         }
-        let transport = runs[r].link?.transport ?? .ws
+        let transport = session.link?.transport ?? .ws
         for i in payloads.indices {
-            payloads[i].change(by: delivery.fate.edits, runs[r].session.codec.type, like: said, on: transport)
+            payloads[i].change(by: delivery.fate.edits, session.recorded.codec.type, like: said, on: transport)
         }
         if case .step(_, let message, _) = delivery.subject {
             for payload in payloads {
-                runs[r].link?.memory?.sending([message], payload.bytes, payload.opcode)
+                session.link?.memory?.sending([message], payload.bytes, payload.opcode)
             }
         }
         return payloads
@@ -114,16 +113,16 @@ extension ReplayEngine: MessagePort {
 
     package mutating func send(_ payload: OutboundPayload, isCopy: Bool, _ delivery: inout MessageDelivery) {
         if let until = delivery.until {
-            runs[delivery.run].link?.faults.later.park(payload.bytes, payload.opcode, window: .max, until: until)
-            return runs[delivery.run].noteChange()
+            delivery.session.link?.faults.later.park(payload.bytes, payload.opcode, window: .max, until: until)
+            return delivery.session.noteChange()
         }
         say(payload, isCopy: isCopy, isPlain: false, &delivery)
     }
 
     package mutating func cut(_ payloads: [OutboundPayload], after count: Int, _ delivery: inout MessageDelivery) {
-        if let c = delivery.connection { delivery.actions.append(.limit(c, bytes: count)) }
+        if let connection = delivery.connection { delivery.actions.append(.limit(connection, bytes: count)) }
         for payload in payloads { say(payload, isCopy: false, isPlain: true, &delivery) }
-        if delivery.step != nil { letPass(1, of: delivery.run, into: &delivery.actions) }
+        if delivery.step != nil { letPass(1, of: delivery.session, into: &delivery.actions) }
     }
 
     private mutating func say(
@@ -131,42 +130,44 @@ extension ReplayEngine: MessagePort {
     ) {
         let steps = isCopy ? [] : [delivery.step].compactMap(\.self)
         pass(
-            payload.bytes, payload.opcode, steps: steps, damage: payload.damage, isPlain: isPlain, to: delivery.run,
+            payload.bytes, payload.opcode, steps: steps, damage: payload.damage, isPlain: isPlain, to: delivery.session,
             into: &delivery.actions)
         if case .keepalive = delivery.subject { return }
-        noteSaid(delivery.sayers, step: delivery.step, of: delivery.run, into: &delivery.actions)
+        noteSaid(delivery.sayers, step: delivery.step, of: delivery.session, into: &delivery.actions)
     }
 
     package mutating func park(
         _ payload: OutboundPayload, _ reorder: MessageFate.Reorder, _ delivery: inout MessageDelivery
     ) {
-        runs[delivery.run].link?.faults.parked.park(
+        delivery.session.link?.faults.parked.park(
             payload.bytes, payload.opcode, step: delivery.step, window: reorder.window,
             until: now.advanced(by: reorder.patience))
-        runs[delivery.run].noteChange()
+        delivery.session.noteChange()
         guard let step = delivery.step else { return }
-        let c = runs[delivery.run].link?.connection
+        let connection = delivery.session.link?.connection
         for hit in delivery.fate.hits {
-            noteFault(hit, step: step, of: delivery.run, .none, on: c, into: &delivery.actions)
+            noteFault(hit, step: step, of: delivery.session, .none, on: connection, into: &delivery.actions)
         }
     }
 
     package mutating func delivered(_ delivery: inout MessageDelivery) {
-        if delivery.step != nil, delivery.fate.reorder == nil { letPass(1, of: delivery.run, into: &delivery.actions) }
+        if delivery.step != nil, delivery.fate.reorder == nil {
+            letPass(1, of: delivery.session, into: &delivery.actions)
+        }
     }
 
     package mutating func lose(_ delivery: inout MessageDelivery) {
-        let r = delivery.run
+        let session = delivery.session
         switch delivery.subject {
         case .step(let step, let message, let due):
-            keep(step, message, of: r)
-            runs[r].sent(step, at: now, due: due)
+            keep(step, message, of: session)
+            session.sent(step, at: now, due: due)
         case .greeting: break
         case .keepalive: return
         }
-        let c = runs[r].link?.connection
+        let connection = session.link?.connection
         for hit in delivery.fate.hits where hit != delivery.fate.end?.hit {
-            noteFault(hit, step: delivery.step, of: r, .none, on: c, into: &delivery.actions)
+            noteFault(hit, step: delivery.step, of: session, .none, on: connection, into: &delivery.actions)
         }
     }
 
@@ -181,10 +182,10 @@ extension ReplayEngine: MessagePort {
             // It leaves so much later.
             ending.lingering = gap.addingReportingOverflow(delivery.fate.delay).partialValue
         }
-        if delivery.fate.truncated != nil, let c = delivery.connection {
-            endTruncated(ending, on: c, of: delivery.run, into: &delivery.actions)
+        if delivery.fate.truncated != nil, let connection = delivery.connection {
+            endTruncated(ending, on: connection, of: delivery.session, into: &delivery.actions)
         } else {
-            cut(delivery.run, ending, following: end.map { $0.place == .after } ?? true, into: &delivery.actions)
+            cut(delivery.session, ending, following: end.map { $0.place == .after } ?? true, into: &delivery.actions)
         }
     }
 }

@@ -12,95 +12,95 @@ extension ReplayEngine {
     mutating func begin(_ outage: Outage, by hit: FaultHit, into out: inout [ReplayAction]) {
         rules.begin(outage, by: hit, at: now)
         guard let end = outage.cut.end else { return }
-        let linked = runs.indices.filter { runs[$0].isConnected }.sorted {
-            (runs[$0].session.number, runs[$0].run) < (runs[$1].session.number, runs[$1].run)
+        let linked = runs.filter(\.isConnected).sorted {
+            ($0.recorded.number, $0.run) < ($1.recorded.number, $1.run)
         }
-        for r in linked {
-            if runs[r].link?.connection == nil {
+        for session in linked {
+            if session.link?.connection == nil {
                 // Between two polls: there is nothing to cut, and the next one finds nobody.
-                leave(r, by: "fault:\(hit.name)", how: end.text, .gone)
+                leave(session, by: "fault:\(hit.name)", how: end.text, .gone)
                 continue
             }
             let ending = Link.Ending(verdict: end.effect, hit: hit, isToldAlready: true)
-            if runs[r].link?.isCut == true { runs[r].link?.cut = .none }
-            carryOut(ending, of: r, complete: true, into: &out)
+            if session.link?.isCut == true { session.link?.cut = .none }
+            carryOut(ending, of: session, complete: true, into: &out)
         }
     }
 
     /// A connection that comes about during an outage.
     /// - Returns: whether it was refused.
-    mutating func refuseInOutage(_ c: ConnectionID, into out: inout [ReplayAction]) -> Bool {
+    mutating func refuseInOutage(_ connection: ConnectionID, into out: inout [ReplayAction]) -> Bool {
         guard let outage = rules.outage(at: now), outage.answer == nil else { return false }
-        noteFault(outage.hit, .end, on: c, into: &out)
-        refuseConnection(c, by: outage.name, into: &out)
+        noteFault(outage.hit, .end, on: connection, into: &out)
+        refuseConnection(connection, by: outage.name, into: &out)
         return true
     }
 
     /// RST before anything was asked.
-    mutating func refuseConnection(_ c: ConnectionID, by name: String, into out: inout [ReplayAction]) {
-        peers[c]?.isOver = true
-        out.append(.reset(c))
+    mutating func refuseConnection(_ connection: ConnectionID, by name: String, into out: inout [ReplayAction]) {
+        peers[connection]?.isOver = true
+        out.append(.reset(connection))
         // Whose attempt it was can only be told by the address.
-        guard let host = peers[c]?.address?.host, let r = lostRun(from: host) else { return }
-        note(.init(request: "connect", time: elapsed), failed: name, of: r)
+        guard let host = peers[connection]?.address?.host, let session = lostSession(from: host) else { return }
+        note(.init(request: "connect", time: elapsed), failed: name, of: session)
     }
 
     /// The session of a client at that address which has lost its connection.
-    func lostRun(from host: String) -> Int? {
-        let mine = runs.indices.filter { runs[$0].client.identities.contains { $0.hasPrefix(host + " ") } }
-        return mine.first { isAwaited($0) && runs[$0].lastEnd != nil } ?? returning(mine)
+    func lostSession(from host: String) -> SessionRun? {
+        let mine = runs.filter { $0.client.identities.contains { $0.hasPrefix(host + " ") } }
+        return mine.first { isAwaited($0) && $0.lastEnd != nil } ?? returning(mine)
     }
 
     /// A request during an outage.
     /// - Returns: whether it was answered.
     mutating func answerInOutage(
-        _ c: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
     ) -> Bool {
         guard let outage = rules.outage(at: now) else { return false }
-        noteFault(outage.hit, .end, on: c, into: &out)
-        let known = claims.clients[identity(head, c)]?.claims ?? []
-        let r = known.first(where: isAwaited) ?? returning(known)
+        noteFault(outage.hit, .end, on: connection, into: &out)
+        let known = claims.clients[identity(head, connection)]?.sessions ?? []
+        let session = known.first(where: isAwaited) ?? returning(known)
         guard let status = outage.answer else {
-            if let r { note(.init(request: "connect", time: elapsed), failed: outage.name, of: r) }
-            peers[c]?.isOver = true
-            out.append(.reset(c))
+            if let session { note(.init(request: "connect", time: elapsed), failed: outage.name, of: session) }
+            peers[connection]?.isOver = true
+            out.append(.reset(connection))
             return true
         }
-        if let r {
-            let kind = runs[r].session.codec.type.kind(head)
-            note(.init(request: kind.rawValue, status: status, time: elapsed), failed: outage.name, of: r)
-            runs[r].negotiation.awaitsUpgrade = false
+        if let session {
+            let kind = session.recorded.codec.type.kind(head)
+            note(.init(request: kind.rawValue, status: status, time: elapsed), failed: outage.name, of: session)
+            session.negotiation.awaitsUpgrade = false
         }
         let answer = HTTPAnswer(
             status: status, headers: [HeaderField("Content-Type", "text/plain")], body: Array("unavailable\n".utf8))
-        out.append(.respond(c, answer.readable(by: head), thenClose: false))
+        out.append(.respond(connection, answer.readable(by: head), thenClose: false))
         return true
     }
 
     /// Something of the session is left, and its client has no connection.
-    private func isAwaited(_ r: Int) -> Bool { !runs[r].isConnected && !runs[r].isOver }
+    private func isAwaited(_ session: SessionRun) -> Bool { !session.isConnected && !session.isOver }
 
-    private mutating func note(_ step: Attempt.Step, failed name: String, of r: Int) {
-        settleParked(of: r)
-        _ = runs[r].beginAttempt(at: now, origin: start)
-        runs[r].addStep(step, failed: "fault:\(name)", at: now)
+    private mutating func note(_ step: Attempt.Step, failed name: String, of session: SessionRun) {
+        settleParked(of: session)
+        _ = session.beginAttempt(at: now, origin: start)
+        session.addStep(step, failed: "fault:\(name)", at: now)
     }
 
     // MARK: Connecting
 
     /// Asks the rules about a new connection.
-    mutating func judgeAccept(_ c: ConnectionID, into out: inout [ReplayAction]) {
+    mutating func judgeAccept(_ connection: ConnectionID, into out: inout [ReplayAction]) {
         guard !rules.isEmpty else { return }
-        let listener = peers[c]?.name ?? ""
+        let listener = peers[connection]?.name ?? ""
         guard let fate = rules.judgeAccept(listener: listener, sinceRun: clock.sinceOrigin) else { return }
         for hit in fate.hits {
             record(hit, FaultMoment(session: 0, run: 0, attempt: 0), cut: false)
             let ends = hit == (fate.end ?? fate.endAfter)?.hit
-            noteFault(hit, ends ? .end : .none, on: c, into: &out)
+            noteFault(hit, ends ? .end : .none, on: connection, into: &out)
         }
-        if fate.delay > 0 { out.append(.hold(c, for: fate.delay)) }
-        for effect in fate.effectsBefore + fate.effectsAfter { apply(effect, on: c, into: &out) }
+        if fate.delay > 0 { out.append(.hold(connection, for: fate.delay)) }
+        for effect in fate.effectsBefore + fate.effectsAfter { apply(effect, on: connection, into: &out) }
         guard let end = fate.end ?? fate.endAfter else { return }
-        carryOut(end.verdict, .accept(end.hit), on: c, of: nil, into: &out)
+        carryOut(end.verdict, .accept(end.hit), on: connection, of: nil, into: &out)
     }
 }

@@ -10,26 +10,28 @@ extension ReplayEngine {
     /// Asks the rules about a request of a session. What goes before its answer is prepared for ``request(_:_:body:at:into:)``
     /// to do; the caller gives the answer, or calls ``carryOut(_:on:_:_:of:into:)`` when the place is not `after`, and then
     /// ``cutAfterAnswer(_:on:of:into:)``.
-    mutating func judge(_ request: RequestHead, _ kind: ExchangeKind, opensAttempt: Bool, of r: Int) -> RequestFate? {
+    mutating func judge(_ request: RequestHead, _ kind: ExchangeKind, opensAttempt: Bool, of session: SessionRun)
+        -> RequestFate?
+    {
         rules.countRequest()
         guard !rules.isEmpty else { return nil }
-        runs[r].tally.request()
-        var moment = moment(of: r)
+        session.tally.request()
+        var moment = moment(of: session)
         moment.context.opensAttempt = opensAttempt
-        moment.context.transport = transport(kind, request, of: r)
-        guard let fate = rules.judge(request, kind, ordinal: runs[r].tally.requests, moment) else { return nil }
+        moment.context.transport = transport(kind, request, of: session)
+        guard let fate = rules.judge(request, kind, ordinal: session.tally.requests, moment) else { return nil }
         for hit in fate.hits where hit != fate.end?.hit && hit != fate.endAfter?.hit { record(hit, moment, cut: false) }
-        guard let c = asking?.connection else { return fate }
+        guard let connection = asking?.connection else { return fate }
         if fate.delay > 0, fate.truncated != nil || !fate.leavesNoAnswer {
-            asking?.prepared.append(.hold(c, for: fate.delay))
+            asking?.prepared.append(.hold(connection, for: fate.delay))
         }
         var before: [ReplayAction] = []
-        for effect in fate.effectsBefore { apply(effect, on: c, of: r, into: &before) }
+        for effect in fate.effectsBefore { apply(effect, on: connection, of: session, into: &before) }
         asking?.prepared += before
-        if let count = fate.truncated { asking?.prepared.append(.limit(c, bytes: count)) }
+        if let count = fate.truncated { asking?.prepared.append(.limit(connection, bytes: count)) }
         var notes: [ReplayAction] = []
         for hit in fate.hits where hit != fate.end?.hit && hit != fate.endAfter?.hit {
-            noteFault(hit, .answer, on: c, into: &notes)
+            noteFault(hit, .answer, on: connection, into: &notes)
         }
         asking?.prepared += notes
         return fate
@@ -37,25 +39,27 @@ extension ReplayEngine {
 
     /// Does what a rule wants instead of the answer.
     mutating func carryOut(
-        _ fate: RequestFate, on c: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, of r: Int,
+        _ fate: RequestFate, on connection: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind,
+        of session: SessionRun,
         into out: inout [ReplayAction]
     ) {
         guard let end = fate.end else { return }
-        record(end.hit, moment(of: r), cut: false)
-        noteFault(end.hit, .end, on: c, into: &out)
+        record(end.hit, moment(of: session), cut: false)
+        noteFault(end.hit, .end, on: connection, into: &out)
         let wait = fate.delay.addingReportingOverflow(fate.lingering).partialValue
         var step = Attempt.Step(
-            request: kind.rawValue, transport: transport(kind, head, of: r), time: elapsed + min(wait, Delay.longest))
-        step.status = say(end, on: c, head, kind, after: wait, of: r, into: &out)
+            request: kind.rawValue, transport: transport(kind, head, of: session),
+            time: elapsed + min(wait, Delay.longest))
+        step.status = say(end, on: connection, head, kind, after: wait, of: session, into: &out)
         if case .respond(let answer) = end.verdict { step.retryAfter = Attempt.Step.retryAfter(answer.headers) }
-        if step.status == 401 { noteExpired(head, c) }
-        if kind != .negotiate, !runs[r].isConnected {
+        if step.status == 401 { noteExpired(head, connection) }
+        if kind != .negotiate, !session.isConnected {
             // What the client negotiates next is a second try, not a second client.
-            runs[r].negotiation.awaitsUpgrade = false
+            session.negotiation.awaitsUpgrade = false
         }
         // A redirect is a step of an attempt that goes on.
         let failed = end.verdict != .redirectLoop && (step.status.map { $0 < 200 || $0 >= 300 } ?? true)
-        runs[r].addStep(
+        session.addStep(
             step, failed: failed ? "fault:\(end.hit.name)" : nil, how: ReplayEngine.how(end.verdict),
             at: now.advanced(by: wait))
     }
@@ -74,38 +78,41 @@ extension ReplayEngine {
     /// Does what a rule wants in the place of the answer.
     /// - Returns: the status of the answer; nil when there is none.
     mutating func say(
-        _ end: MessageFate.End, on c: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, after wait: UInt64,
-        of r: Int?, into out: inout [ReplayAction]
+        _ end: MessageFate.End, on connection: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind,
+        after wait: UInt64,
+        of session: SessionRun?, into out: inout [ReplayAction]
     ) -> Int? {
-        carryOut(end.verdict, .request(head, kind, end.hit, after: wait), on: c, of: r, into: &out).status
+        carryOut(end.verdict, .request(head, kind, end.hit, after: wait), on: connection, of: session, into: &out)
+            .status
     }
 
     /// Over which transport the request would have opened or carried the session.
-    func transport(_ kind: ExchangeKind, _ head: RequestHead, of r: Int) -> Transport? {
+    func transport(_ kind: ExchangeKind, _ head: RequestHead, of session: SessionRun) -> Transport? {
         switch kind {
         case .upgrade: .ws
-        case .stream, .poll, .operation: runs[r].session.codec.type.transport(head)
-        case .send, .end: runs[r].link?.transport
+        case .stream, .poll, .operation: session.recorded.codec.type.transport(head)
+        case .send, .end: session.link?.transport
         default: nil
         }
     }
 
     /// What follows the answer, once the client has it.
     mutating func cutAfterAnswer(
-        _ fate: RequestFate, on c: ConnectionID, of r: Int, into out: inout [ReplayAction]
+        _ fate: RequestFate, on connection: ConnectionID, of session: SessionRun, into out: inout [ReplayAction]
     ) {
         guard let ending = fate.following else { return }
         let ticket = ticket()
-        let moment = moment(of: r)
-        rules.add(.init(connection: c, ticket: ticket, ending: ending, moment: moment, run: r))
-        out.append(.awaitAcknowledged(c, ticket: ticket))
+        let moment = moment(of: session)
+        rules.add(.init(connection: connection, ticket: ticket, ending: ending, moment: moment, session: session))
+        out.append(.awaitAcknowledged(connection, ticket: ticket))
     }
 
     /// What follows the answer to a request that opened a connection of the session, once the client has it.
     /// - Returns: whether anything follows: the session says nothing before that.
-    mutating func cutAfterOpening(_ fate: RequestFate?, of r: Int, into out: inout [ReplayAction]) -> Bool {
+    mutating func cutAfterOpening(_ fate: RequestFate?, of session: SessionRun, into out: inout [ReplayAction]) -> Bool
+    {
         guard let ending = fate?.following else { return false }
-        cut(r, ending, following: true, into: &out)
+        cut(session, ending, following: true, into: &out)
         return true
     }
 
@@ -114,12 +121,12 @@ extension ReplayEngine {
     }
 
     private mutating func finish(_ due: RunFaults.RequestCut, into out: inout [ReplayAction]) {
-        let c = due.connection
+        let connection = due.connection
         for effect in due.ending.effects {
-            if let r = due.run {
-                apply(effect, on: c, of: r, into: &out)
+            if let session = due.session {
+                apply(effect, on: connection, of: session, into: &out)
             } else {
-                apply(effect, on: c, into: &out)
+                apply(effect, on: connection, into: &out)
             }
         }
         if due.ending.lingering > 0, due.ending.verdict != nil {
@@ -128,7 +135,7 @@ extension ReplayEngine {
             later.ending.lingering = 0
             if let hit = due.ending.hit, !due.ending.isToldAlready {
                 record(hit, due.moment, cut: !due.complete)
-                noteFault(hit, .none, on: c, into: &out)
+                noteFault(hit, .none, on: connection, into: &out)
                 later.ending.isToldAlready = true
             }
             later.until = now.advanced(by: due.ending.lingering)
@@ -136,33 +143,35 @@ extension ReplayEngine {
         }
         if let hit = due.ending.hit, !due.ending.isToldAlready { record(hit, due.moment, cut: !due.complete) }
         guard let verdict = due.ending.verdict else { return }
-        carryOut(verdict, .answered(due), on: c, of: due.run, into: &out)
+        carryOut(verdict, .answered(due), on: connection, of: due.session, into: &out)
     }
 
     /// The connection whose request has its answer ends behind that.
     mutating func end(_ due: RunFaults.RequestCut, _ end: ConnectionEnd, into out: inout [ReplayAction]) {
-        let c = due.connection
-        noteFault(due.ending.hit, step: due.ending.step, of: due.run, .end, on: c, into: &out)
+        let connection = due.connection
+        noteFault(due.ending.hit, step: due.ending.step, of: due.session, .end, on: connection, into: &out)
         let by = due.ending.hit.map { "fault:\($0.name)" } ?? "server"
-        if let r = peers[c]?.run, runs[r].link?.connection == c {
+        if let session = peers[connection]?.session, session.link?.connection == connection {
             // By now it carries a session.
-            leave(r, by: by, how: end.text, .resumable)
-        } else if due.isPoll, let r = due.run, runs[r].link?.transport == .lp, runs[r].link?.polls.waiting == nil {
-            leave(r, by: by, how: end.text, .resumable)
+            leave(session, by: by, how: end.text, .resumable)
+        } else if due.isPoll, let session = due.session, session.link?.transport == .lp,
+            session.link?.polls.waiting == nil
+        {
+            leave(session, by: by, how: end.text, .resumable)
         }
-        shut(c, end, into: &out)
+        shut(connection, end, into: &out)
     }
 
     // MARK: Redirects that lead nowhere
 
     /// A client that follows goes on in its circle.
     mutating func redirectAgain(
-        _ c: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
     ) -> Bool {
         guard !rules.isEmpty, RedirectLoop.follows(head),
             faults.rules.contains(where: { $0.actions.contains { $0.verdict == .redirectLoop } })
         else { return false }
-        out.append(.respond(c, RedirectLoop.answer(head).readable(by: head), thenClose: false))
+        out.append(.respond(connection, RedirectLoop.answer(head).readable(by: head), thenClose: false))
         return true
     }
 }

@@ -13,22 +13,22 @@ extension ReplayEngine {
                 if rules.comes(i, since: clock.origin, by: now) { fireForAll(since, into: &out) }
                 continue
             }
-            for r in due where comes(i, to: r) {
-                let moment = moment(of: r)
-                carryOut(rules.judge(since, moment), of: r, into: &out)
+            for session in due where comes(i, to: session) {
+                let moment = moment(of: session)
+                carryOut(rules.judge(since, moment), of: session, into: &out)
             }
         }
     }
 
-    private mutating func comes(_ i: Int, to r: Int) -> Bool {
-        guard let opened = runs[r].link?.openedAt else { return false }
-        let ready = runs[r].link?.readyAt
-        return runs[r].link?.faults.moments.comes(i, opened: opened, ready: ready, by: now) ?? false
+    private mutating func comes(_ i: Int, to session: SessionRun) -> Bool {
+        guard let opened = session.link?.openedAt else { return false }
+        let ready = session.link?.readyAt
+        return session.link?.faults.moments.comes(i, opened: opened, ready: ready, by: now) ?? false
     }
 
     private mutating func fireForAll(_ since: RuleFilters.Since, into out: inout [ReplayAction]) {
-        let linked = runs.indices.filter { runs[$0].isConnected }.sorted {
-            (runs[$0].session.number, runs[$0].run) < (runs[$1].session.number, runs[$1].run)
+        let linked = runs.filter(\.isConnected).sorted {
+            ($0.recorded.number, $0.run) < ($1.recorded.number, $1.run)
         }
         guard !linked.isEmpty else {
             var moment = FaultMoment(session: 0, run: 0, attempt: 0)
@@ -41,27 +41,27 @@ extension ReplayEngine {
             }
             return
         }
-        for r in linked where runs[r].isConnected {
-            let moment = moment(of: r)
-            carryOut(rules.judge(since, moment), of: r, into: &out)
+        for session in linked where session.isConnected {
+            let moment = moment(of: session)
+            carryOut(rules.judge(since, moment), of: session, into: &out)
         }
     }
 
-    private mutating func carryOut(_ hits: [FaultHit], of r: Int, into out: inout [ReplayAction]) {
-        guard let fate = MessageFate(hits), runs[r].isConnected else { return }
-        for hit in fate.hits where hit != fate.end?.hit { record(hit, moment(of: r), cut: false) }
-        for edit in fate.injectedBefore + fate.injectedAfter { inject(edit, by: fate.hits, to: r, into: &out) }
+    private mutating func carryOut(_ hits: [FaultHit], of session: SessionRun, into out: inout [ReplayAction]) {
+        guard let fate = MessageFate(hits), session.isConnected else { return }
+        for hit in fate.hits where hit != fate.end?.hit { record(hit, moment(of: session), cut: false) }
+        for edit in fate.injectedBefore + fate.injectedAfter { inject(edit, by: fate.hits, to: session, into: &out) }
         let effects = fate.effectsBefore + fate.effectsAfter
         if !effects.isEmpty {
-            let c = runs[r].link?.connection
-            for hit in fate.hits where hit != fate.end?.hit { noteFault(hit, .none, on: c, into: &out) }
+            let connection = session.link?.connection
+            for hit in fate.hits where hit != fate.end?.hit { noteFault(hit, .none, on: connection, into: &out) }
         }
         guard let end = fate.end else {
-            for effect in effects { apply(effect, on: runs[r].link?.connection, of: r, into: &out) }
+            for effect in effects { apply(effect, on: session.link?.connection, of: session, into: &out) }
             return
         }
         let ending = Link.Ending(
             verdict: end.verdict, hit: end.hit, effects: effects, lingering: fate.lingering)
-        cut(r, ending, following: false, into: &out)
+        cut(session, ending, following: false, into: &out)
     }
 }

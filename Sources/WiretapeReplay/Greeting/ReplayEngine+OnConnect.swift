@@ -4,28 +4,28 @@ internal import WiretapeProtocol
 /// What a server says by itself when a client connects.
 extension ReplayEngine {
     /// Before a client gets a new connection to a session that it has had one to.
-    mutating func findGreeting(of r: Int, into out: inout [ReplayAction]) {
-        guard runs[r].generation > 0, runs[r].greeting == nil, !runs[r].session.isOperation else { return }
-        let mine = claims.all[r].session
+    mutating func findGreeting(of session: SessionRun, into out: inout [ReplayAction]) {
+        guard session.generation > 0, session.greeting == nil, !session.recorded.isOperation else { return }
+        let mine = claims[session].recorded
         var others: [Script] = []
         if options.greeting == .auto {
-            let siblings = library.table.routes[library.table.routeOf[mine]].sessions.prefix(
+            let siblings = library.table.routes[library.table.route(of: mine)].sessions.prefix(
                 SessionGreeting.mostConnections)
             for other in siblings where other != mine && library[other].refusal == nil {
                 others.append(script(of: other))
             }
         }
-        let greeting = SessionGreeting(runs[r].script, others: others, options.greeting)
-        runs[r].greeting = greeting
+        let greeting = SessionGreeting(session.script, others: others, options.greeting)
+        session.greeting = greeting
         if case .named(let names) = options.greeting, greeting.steps.isEmpty {
-            let session = "session \(runs[r].session.number) of \(tapeName)"
-            out.append(.log("wiretape: --greeting \(names.joined(separator: ",")): no push of \(session) is named so"))
+            let name = "session \(session.recorded.number) of \(tapeName)"
+            out.append(.log("wiretape: --greeting \(names.joined(separator: ",")): no push of \(name) is named so"))
         }
     }
 
     /// A message of the greeting, which may name the connection that it goes to.
-    func addressed(_ message: Message, to r: Int) -> Message {
-        guard let recorded = runs[r].session.serverIDs, let token = runs[r].link?.token, let live = ids[token]?.ids
+    func addressed(_ message: Message, to session: SessionRun) -> Message {
+        guard let recorded = session.recorded.serverIDs, let token = session.link?.token, let live = ids[token]?.ids
         else { return message }
         var message = message
         for (old, new) in [(recorded.connectionID, live.connectionID), (recorded.token, live.token)]

@@ -3,8 +3,8 @@ internal import WiretapeProtocol
 /// The operations of a tape, found by what a client asks: exchanges that are one, and the chains of sessions.
 struct OperationBook: Sendable {
     struct Operation: Sendable {
-        /// As ``ReplayEngine/recorded(_:)`` counts.
-        var session: Int
+        /// The session that it is.
+        var recorded: SessionLibrary.ID
         /// The client's request.
         var request: Message
         var key: UInt64
@@ -16,11 +16,11 @@ struct OperationBook: Sendable {
     /// The pseudonyms in what clients asked.
     private(set) var variables = TapeVariables()
 
-    mutating func add(_ session: Int, _ request: Message, _ ignore: [IgnoreRule]) {
+    mutating func add(_ recorded: SessionLibrary.ID, _ request: Message, _ ignore: [IgnoreRule]) {
         let key = Script.key(request, at: nil, ignore: ignore)
         byKey[key, default: []].append(all.count)
         variables.add(request)
-        all.append(Operation(session: session, request: request, key: key))
+        all.append(Operation(recorded: recorded, request: request, key: key))
     }
 
     /// Those of equal meaning, in order.

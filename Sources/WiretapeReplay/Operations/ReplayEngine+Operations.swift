@@ -9,7 +9,8 @@ internal import WiretapeWire
 extension ReplayEngine {
     /// - Returns: false when it is none, or the tape has no operations there; then nothing is done.
     mutating func operation(
-        _ c: ConnectionID, _ head: RequestHead, _ body: [UInt8], _ codec: CodecEntry, into out: inout [ReplayAction]
+        _ connection: ConnectionID, _ head: RequestHead, _ body: [UInt8], _ codec: CodecEntry,
+        into out: inout [ReplayAction]
     ) -> Bool {
         let opening = StreamOpening(request: head, requestBody: body)
         guard codec.type.isToldByAnswer || codec.type.claim(opening) >= .likely else { return false }
@@ -18,26 +19,26 @@ extension ReplayEngine {
         var messages: [Message] = []
         reader.decode(payload.span, .text, .toServer, into: &messages)
         guard messages.count == 1, var message = messages.first, message.role == .request else { return false }
-        settle(&message, head, on: c)
-        if let name = name(head, c), isUnknown(name, on: c) {
-            unknownName(name, c, head, into: &out)
+        settle(&message, head, on: connection)
+        if let name = name(head, connection), isUnknown(name, on: connection) {
+            unknownName(name, connection, head, into: &out)
             return true
         }
-        switch find(message, opening, codec, c) {
+        switch find(message, opening, codec, connection) {
         case .nothing: return false
-        case .run(let r):
-            if let obstacle = runs[r].session.obstacle {
-                let reason = obstructed(runs[r].session, obstacle, into: &out)
-                out.append(.respond(c, plain(404, reason).readable(by: head), thenClose: false))
+        case .session(let session):
+            if let obstacle = session.recorded.obstacle {
+                let reason = obstructed(session.recorded, obstacle, into: &out)
+                out.append(.respond(connection, plain(404, reason).readable(by: head), thenClose: false))
             } else {
-                serve(message, payload, opening, of: r, on: c, into: &out)
+                serve(message, payload, opening, of: session, on: connection, into: &out)
             }
-        case .refused(let r): refuseReconnect(r, c, head, codec, into: &out)
+        case .refused(let session): refuseReconnect(session, connection, head, codec, into: &out)
         case .exhausted(let count):
-            refuseOperation(message, exhaustedText(message, count), opening, codec, c, into: &out)
+            refuseOperation(message, exhaustedText(message, count), opening, codec, connection, into: &out)
         case .different(let nearest):
             let text = differenceText(message, nearest)
-            refuseOperation(message, text, opening, codec, c, into: &out)
+            refuseOperation(message, text, opening, codec, connection, into: &out)
         }
         return true
     }
@@ -45,59 +46,61 @@ extension ReplayEngine {
     private enum Found {
         /// The tape has no operations there.
         case nothing
-        case run(Int)
+        case session(SessionRun)
         /// The client is back, and the policy does not let it go on.
-        case refused(Int)
+        case refused(SessionRun)
         /// All equal ones are taken, so many.
         case exhausted(Int)
         /// No equal one; the one that is most like it.
-        case different(nearest: Int)
+        case different(nearest: SessionLibrary.ID)
     }
 
     private mutating func find(
-        _ message: Message, _ opening: StreamOpening, _ codec: CodecEntry, _ c: ConnectionID
+        _ message: Message, _ opening: StreamOpening, _ codec: CodecEntry, _ connection: ConnectionID
     ) -> Found {
         let head = opening.request
         let book = book()
         let routes = candidates(for: head, codec)
-        let name = name(head, c)
-        let named = name.flatMap { library.table.sessions(named: $0, at: upstream(of: c)) }
+        let name = name(head, connection)
+        let named = name.flatMap { library.table.sessions(named: $0, at: upstream(of: connection)) }
         let key = Script.key(message, at: nil, ignore: options.ignore)
         var equal = within(book.equal(to: key), routes, named)
         if options.match == .off, equal.isEmpty { equal = within(book.all, routes, named) }
-        let identity = identity(head, c)
+        let identity = identity(head, connection)
         let last = codec.type.lastID(head)
         if let last { equal = inOrder(equal, behind: last) }
-        if let r = interrupted(identity, equal.map(\.session), behind: last) {
-            switch reconnection(of: r) {
+        if let session = interrupted(identity, equal.map(\.recorded), behind: last) {
+            switch reconnection(of: session) {
             case .goesOn:
-                if runs[r].generation > 0 { runs[r].client.assigned = .identity }
-                return .run(r)
-            case .elsewhere: runs[r].standing.isLeft = true
-            case .refused: return .refused(r)
+                if session.generation > 0 { session.client.assigned = .identity }
+                return .session(session)
+            case .elsewhere: session.standing.isLeft = true
+            case .refused: return .refused(session)
             }
         }
         let free = next(equal, identity)
-        if codec.type.isToldByAnswer, goesFirst(opening, before: free?.0.session, equal, c) { return .nothing }
+        if codec.type.isToldByAnswer, goesFirst(opening, before: free?.0.recorded, equal, connection) {
+            return .nothing
+        }
         if let (one, tapeRun) = free {
             if options.match == .strict,
                 let first = within(book.all, routes, named).first(where: { isFree($0, in: tapeRun) }),
                 first.key != one.key
             {
-                return .different(nearest: first.session)
+                return .different(nearest: first.recorded)
             }
-            return .run(begin(one.session, in: tapeRun, identity, name: name, on: c))
+            return .session(begin(one.recorded, in: tapeRun, identity, name: name, on: connection))
         }
         if let one = takenBack(equal) {
             let tapeRun = claims.open(for: identity, isClosed: true)
-            return .run(begin(one.session, in: tapeRun, identity, name: name, on: c))
+            return .session(begin(one.recorded, in: tapeRun, identity, name: name, on: connection))
         }
-        if let r = returned(identity, equal.map(\.session)) {
-            runs[r].client.assigned = .identity
-            return reconnection(of: r) == .refused ? .refused(r) : .run(r)
+        if let session = returned(identity, equal.map(\.recorded)) {
+            session.client.assigned = .identity
+            return reconnection(of: session) == .refused ? .refused(session) : .session(session)
         }
         if let again = repeated(equal, head, identity, behind: last) {
-            return .run(begin(again.session, in: again.tapeRun, identity, name: name, on: c))
+            return .session(begin(again.recorded, in: again.tapeRun, identity, name: name, on: connection))
         }
         if !equal.isEmpty { return .exhausted(equal.count) }
         var all = within(book.all, routes, named)
@@ -105,38 +108,38 @@ extension ReplayEngine {
         if codec.type.isToldByAnswer { all.removeAll { $0.request.type != message.type } }
         guard let nearest = nearest(to: message, among: all) else { return .nothing }
         guard [.warn, .ignore].contains(options.onDivergence), let (one, tapeRun) = next([nearest], identity) else {
-            return .different(nearest: nearest.session)
+            return .different(nearest: nearest.recorded)
         }
-        return .run(begin(one.session, in: tapeRun, identity, name: name, on: c))
+        return .session(begin(one.recorded, in: tapeRun, identity, name: name, on: connection))
     }
 
     /// Those of the routes, and of the sessions that have the client's name.
     private func within(
-        _ list: [OperationBook.Operation], _ routes: [Int], _ named: [Int]?
+        _ list: [OperationBook.Operation], _ routes: [Int], _ named: [SessionLibrary.ID]?
     ) -> [OperationBook.Operation] {
         list.filter { one in
-            routes.contains(library.table.routeOf[one.session])
-                && (named.map { library.sources(of: one.session).allSatisfy($0.contains) } ?? true)
+            routes.contains(library.table.route(of: one.recorded))
+                && (named.map { library.sources(of: one.recorded).allSatisfy($0.contains) } ?? true)
         }
     }
 
     /// The client's run of one of those sessions that lost its connection.
-    private func interrupted(_ identity: String, _ sessions: [Int], behind last: String?) -> Int? {
-        let mine = (claims.clients[identity]?.claims ?? []).filter { r in
-            guard runs[r].session.isOperation, !runs[r].isConnected, sessions.contains(claims.all[r].session) else {
+    private func interrupted(_ identity: String, _ sessions: [SessionLibrary.ID], behind last: String?) -> SessionRun? {
+        let mine = (claims.clients[identity]?.sessions ?? []).filter { session in
+            guard session.recorded.isOperation, !session.isConnected, sessions.contains(claims[session].recorded) else {
                 return false
             }
-            if runs[r].standing.failure != nil { return true }
-            return !runs[r].isOver && (runs[r].generation > 0 || runs[r].attempts.last?.outcome != nil)
+            if session.standing.failure != nil { return true }
+            return !session.isOver && (session.generation > 0 || session.attempts.last?.outcome != nil)
         }
-        return last.flatMap { last in mine.first { runs[$0].script.step(ofID: last, runs[$0].session) != nil } }
+        return last.flatMap { last in mine.first { $0.script.step(ofID: last, $0.recorded) != nil } }
             ?? mine.first
     }
 
     /// The client's run of one of those sessions that lost its connection when nothing of it was left.
-    private func returned(_ identity: String, _ sessions: [Int]) -> Int? {
-        (claims.clients[identity]?.claims ?? []).last { r in
-            runs[r].session.isOperation && sessions.contains(claims.all[r].session) && mayReturn(to: r)
+    private func returned(_ identity: String, _ sessions: [SessionLibrary.ID]) -> SessionRun? {
+        (claims.clients[identity]?.sessions ?? []).last { session in
+            session.recorded.isOperation && sessions.contains(claims[session].recorded) && mayReturn(to: session)
         }
     }
 
@@ -157,10 +160,10 @@ extension ReplayEngine {
     private mutating func takenBack(_ list: [OperationBook.Operation]) -> OperationBook.Operation? {
         for one in list {
             for tapeRun in claims.tapeRuns {
-                guard let r = tapeRun.holders[one.session], claims.all[r].session == one.session,
-                    !runs[r].cursor.standIns.isEmpty
+                guard let session = tapeRun.holders[one.recorded], claims[session].recorded == one.recorded,
+                    !session.cursor.standIns.isEmpty
                 else { continue }
-                runs[r].cursor.forgetStandIns()
+                session.cursor.forgetStandIns()
                 return one
             }
         }
@@ -170,16 +173,16 @@ extension ReplayEngine {
     /// What is played again when all is taken. A GET changes nothing and may come as often as a client likes.
     private mutating func repeated(
         _ list: [OperationBook.Operation], _ head: RequestHead, _ identity: String, behind id: String?
-    ) -> (session: Int, tapeRun: Int)? {
+    ) -> (recorded: SessionLibrary.ID, tapeRun: Int)? {
         let isSafe = head.method == "GET"
         guard options.whenExhausted != .refuse || isSafe, runs.count < Claims.claimLimit,
             let first = list.first, let last = list.last
         else { return nil }
-        if let id, let known = list.first(where: { knows($0.session, id) }) {
-            return (known.session, claims.open(for: identity, isClosed: true))
+        if let id, let known = list.first(where: { knows($0.recorded, id) }) {
+            return (known.recorded, claims.open(for: identity, isClosed: true))
         }
         let isRepeat = options.whenExhausted == .repeat
-        return ((isRepeat ? first : last).session, claims.open(for: identity, isClosed: !isRepeat))
+        return ((isRepeat ? first : last).recorded, claims.open(for: identity, isClosed: !isRepeat))
     }
 
     /// One of the same name that nobody has, of those the one that differs in the fewest places; else the first of that
@@ -203,30 +206,34 @@ extension ReplayEngine {
     // MARK: Serving
 
     private mutating func serve(
-        _ message: Message, _ payload: [UInt8], _ opening: StreamOpening, of r: Int, on c: ConnectionID,
+        _ message: Message, _ payload: [UInt8], _ opening: StreamOpening, of session: SessionRun,
+        on connection: ConnectionID,
         into out: inout [ReplayAction]
     ) {
         let head = opening.request
-        let session = runs[r].session
-        let type = session.codec.type
-        let opensAttempt = runs[r].beginAttempt(at: now, origin: start)
-        let hit = judge(head, .operation, opensAttempt: opensAttempt, of: r)
-        if let hit, hit.place != .after { return carryOut(hit, on: c, head, .operation, of: r, into: &out) }
-        if let failure = runs[r].standing.failure {
-            return answer(plain(409, failure), by: "replay", refusal: .diverged, head, of: r, on: c, into: &out)
+        let type = session.recorded.codec.type
+        let opensAttempt = session.beginAttempt(at: now, origin: start)
+        let hit = judge(head, .operation, opensAttempt: opensAttempt, of: session)
+        if let hit, hit.place != .after {
+            return carryOut(hit, on: connection, head, .operation, of: session, into: &out)
         }
-        if let refusal = recordedRefusal(of: r, at: .operation) {
-            return answer(refusal, by: "server", head, of: r, on: c, into: &out)
+        if let failure = session.standing.failure {
+            return answer(
+                plain(409, failure), by: "replay", refusal: .diverged, head, of: session, on: connection, into: &out)
         }
-        let carriers = type.carriers(of: message, for: head, recorded: session.transport)
+        if let refusal = recordedRefusal(of: session, at: .operation) {
+            return answer(refusal, by: "server", head, of: session, on: connection, into: &out)
+        }
+        let carriers = type.carriers(of: message, for: head, recorded: session.recorded.transport)
         guard let transport = carriers.first(where: options.transports.contains) else {
-            return answer(type.answer(.notOffered, to: head), by: "replay", head, of: r, on: c, into: &out)
+            return answer(
+                type.answer(.notOffered, to: head), by: "replay", head, of: session, on: connection, into: &out)
         }
-        let recorded = session.transport == transport ? session.opening.response : nil
+        let recorded = session.recorded.transport == transport ? session.recorded.opening.response : nil
         var given = type.answer(.operation(transport, recorded: recorded), to: head)
         if recorded != nil {
             let own = given.headers
-            given.headers += ExchangeAnswer.headers(of: session.opening, for: head).filter { field in
+            given.headers += ExchangeAnswer.headers(of: session.recorded.opening, for: head).filter { field in
                 !own.contains { equalIgnoringCase($0.name, field.name) }
             }
         }
@@ -234,57 +241,59 @@ extension ReplayEngine {
         // The head tells in which of a carrier's forms the answer is.
         var told = opening
         told.response = ResponseHead(status: given.status, headers: given.headers)
-        var link = Link(transport, on: c, token: nil, told, session.codec, at: now)
+        var link = Link(transport, on: connection, token: nil, told, session.recorded.codec, at: now)
         if transport == .http { link.body = .whole(given) }
         if transport == .multipart {
-            let writer = (recorded == nil ? nil : session.multipart) ?? MultipartWriter(for: given)
+            let writer = (recorded == nil ? nil : session.recorded.multipart) ?? MultipartWriter(for: given)
             given.body = writer.opening
             link.body = .parts(MultipartAnswer(writer))
         }
-        attach(link, c, head, .operation, to: r, into: &out)
-        if transport != .http { out.append(.beginStream(c, given)) }
-        if cutAfterOpening(hit, of: r, into: &out) { return }
-        if let last = type.lastID(head) { runs[r].goOn(behind: last, at: now) }
-        hear(payload.span, .text, from: r, into: &out)
+        attach(link, connection, head, .operation, to: session, into: &out)
+        if transport != .http { out.append(.beginStream(connection, given)) }
+        if cutAfterOpening(hit, of: session, into: &out) { return }
+        if let last = type.lastID(head) { session.goOn(behind: last, at: now) }
+        hear(payload.span, .text, from: session, into: &out)
     }
 
     /// An answer that ends the attempt.
     private mutating func answer(
-        _ answer: HTTPAnswer, by: String, refusal: Attempt.OwnRefusal? = nil, _ head: RequestHead, of r: Int,
-        on c: ConnectionID, into out: inout [ReplayAction]
+        _ answer: HTTPAnswer, by: String, refusal: Attempt.OwnRefusal? = nil, _ head: RequestHead,
+        of session: SessionRun,
+        on connection: ConnectionID, into out: inout [ReplayAction]
     ) {
-        runs[r].addStep(
+        session.addStep(
             .init(
                 request: ExchangeKind.operation.rawValue, status: answer.status,
-                transport: runs[r].session.codec.type.transport(head), time: elapsed), failed: by,
+                transport: session.recorded.codec.type.transport(head), time: elapsed), failed: by,
             refusal: refusal, at: now)
-        out.append(.respond(c, answer.readable(by: head), thenClose: false))
+        out.append(.respond(connection, answer.readable(by: head), thenClose: false))
     }
 
     /// Ends the answer to an operation: properly only where the recorded server did so.
     /// - Returns: that the client is told by it.
     mutating func shutOperation(
-        _ r: Int, _ c: ConnectionID, _ end: ConnectionEnd, _ isRecorded: Bool, into out: inout [ReplayAction]
+        _ session: SessionRun, _ connection: ConnectionID, _ end: ConnectionEnd, _ isRecorded: Bool,
+        into out: inout [ReplayAction]
     ) -> Bool {
         switch end {
         case .close(let code, let reason):
-            if let answer = runs[r].link?.gathered {
-                let head = runs[r].link?.opening.request ?? runs[r].session.opening.request
+            if let answer = session.link?.gathered {
+                let head = session.link?.opening.request ?? session.recorded.opening.request
                 let given = code == 1000 ? answer : plain(409, reason).readable(by: head)
-                out.append(.respond(c, given, thenClose: false, ticket: ticket()))
-                noteAnswered(on: c, of: r, into: &out)
+                out.append(.respond(connection, given, thenClose: false, ticket: ticket()))
+                noteAnswered(on: connection, of: session, into: &out)
                 return true
             }
             // What a rule wants is the proper end of the answer, whatever a WebSocket would be told.
             if code == 1000 || !isRecorded {
-                out.append(.endStream(c))
+                out.append(.endStream(connection))
                 return true
             }
-            out.append(.disconnect(c))
-        case .fin: out.append(.disconnect(c))
-        case .reset: out.append(.reset(c))
+            out.append(.disconnect(connection))
+        case .fin: out.append(.disconnect(connection))
+        case .reset: out.append(.reset(connection))
         }
-        peers[c]?.isOver = true
+        peers[connection]?.isOver = true
         return true
     }
 
@@ -292,10 +301,10 @@ extension ReplayEngine {
 
     /// The protocol's own error with status 409.
     private mutating func refuseOperation(
-        _ message: Message, _ text: String, _ opening: StreamOpening, _ codec: CodecEntry, _ c: ConnectionID,
+        _ message: Message, _ text: String, _ opening: StreamOpening, _ codec: CodecEntry, _ connection: ConnectionID,
         into out: inout [ReplayAction]
     ) {
-        if recordsAnew(c, into: &out) { return }
+        if recordsAnew(connection, into: &out) { return }
         if options.onDivergence == .ignore { out.append(.log(text)) } else { diverged(text, into: &out) }
         guard options.onDivergence != .stall else { return }
         let reason = "wiretape: diverged at \(message.title): not on \(tapeName)"
@@ -305,7 +314,7 @@ extension ReplayEngine {
             answer.status = 409
             answer.body = refusal.payload
         }
-        out.append(.respond(c, answer.readable(by: opening.request), thenClose: false))
+        out.append(.respond(connection, answer.readable(by: opening.request), thenClose: false))
     }
 
     private func exhaustedText(_ message: Message, _ count: Int) -> String {
@@ -313,10 +322,12 @@ extension ReplayEngine {
             + "--when-exhausted repeat or last answers it again."
     }
 
-    private mutating func differenceText(_ message: Message, _ nearest: Int) -> String {
-        let run = SessionRun(library[nearest], script: script(of: nearest), at: now)
-        let request = run.script.steps.indices.first { run.script.steps[$0].role == .request }
+    private mutating func differenceText(_ message: Message, _ nearest: SessionLibrary.ID) -> String {
+        // As if a client had just begun it: nothing of it has come.
+        let begun = SessionRun(
+            library[nearest], script: script(of: nearest), id: SessionID(place: runs.count), run: 1, at: now)
+        let request = begun.script.steps.indices.first { begun.script.steps[$0].role == .request }
         return DivergenceText.unexpected(
-            message, nearest: request, came: nil, in: run, tape: tapeName, after: elapsed)
+            message, nearest: request, came: nil, in: begun, tape: tapeName, after: elapsed)
     }
 }

@@ -7,37 +7,38 @@ extension ReplayEngine {
     /// What may be meant first: the ones whose recorded client had had the same, then those in which that message stands.
     func inOrder(_ list: [OperationBook.Operation], behind id: String) -> [OperationBook.Operation] {
         let same = list.filter { one in
-            let session = library[one.session]
+            let session = library[one.recorded]
             return session.codec.type.lastID(session.opening.request) == id
         }
-        let knowing = list.filter { one in !same.contains { $0.session == one.session } && knows(one.session, id) }
-        let first = Set((same + knowing).map(\.session))
-        return same + knowing + list.filter { !first.contains($0.session) }
+        let knowing = list.filter { one in !same.contains { $0.recorded == one.recorded } && knows(one.recorded, id) }
+        let first = Set((same + knowing).map(\.recorded))
+        return same + knowing + list.filter { !first.contains($0.recorded) }
     }
 
     /// Whether a message of that id stands in the session.
-    func knows(_ session: Int, _ id: String) -> Bool {
-        library[session].entries.contains { entry in
+    func knows(_ recorded: SessionLibrary.ID, _ id: String) -> Bool {
+        library[recorded].entries.contains { entry in
             guard case .message(let message) = entry.what else { return false }
-            return library[session].codec.type.id(of: message) == id
+            return library[recorded].codec.type.id(of: message) == id
         }
     }
 
     /// Whether an ordinary exchange is meant by a request that an operation equals, too: what is equal goes in recorded order,
     /// and the last of all is said again.
-    /// - Parameter session: the next operation; nil when none is left.
+    /// - Parameter operation: the next operation; nil when none is left.
     mutating func goesFirst(
-        _ opening: StreamOpening, before session: Int?, _ equal: [OperationBook.Operation], _ c: ConnectionID
+        _ opening: StreamOpening, before operation: SessionLibrary.ID?, _ equal: [OperationBook.Operation],
+        _ connection: ConnectionID
     ) -> Bool {
-        guard let (next, last) = equalExchange(opening.request, opening.requestBody, c) else { return false }
-        if let session {
+        guard let (next, last) = equalExchange(opening.request, opening.requestBody, connection) else { return false }
+        if let operation {
             guard let next else { return false }
-            return exchanges.recorded[next].event < firstEvent(of: session)
+            return exchanges.recorded[next].event < firstEvent(of: operation)
         }
-        return next != nil || equal.allSatisfy { firstEvent(of: $0.session) < exchanges.recorded[last].event }
+        return next != nil || equal.allSatisfy { firstEvent(of: $0.recorded) < exchanges.recorded[last].event }
     }
 
-    private func firstEvent(of session: Int) -> UInt64 { library[session].entries.first?.event ?? 0 }
+    private func firstEvent(of recorded: SessionLibrary.ID) -> UInt64 { library[recorded].entries.first?.event ?? 0 }
 }
 
 extension Script {

@@ -22,14 +22,14 @@ extension ReplayEngine {
     // MARK: Whose operations are whose
 
     /// The run of the session that the operation has been merged into, and its request there.
-    private func merged(_ session: Int, in tapeRun: Int) -> (run: Int, request: Int)? {
-        for (merged, place) in library.merges(of: session) {
-            guard let r = claims.tapeRuns[tapeRun].holders[merged] else { continue }
-            let script = runs[r].script
+    private func merged(_ part: SessionLibrary.ID, in tapeRun: Int) -> (session: SessionRun, request: Int)? {
+        for (merged, place) in library.merges(of: part) {
+            guard let session = claims.tapeRuns[tapeRun].holders[merged] else { continue }
+            let script = session.script
             let request = script.groups.lazy.compactMap(\.request).first {
                 script.message($0)?.chain?.id == "\(place)"
             }
-            if let request { return (r, request) }
+            if let request { return (session, request) }
         }
         return nil
     }
@@ -37,31 +37,31 @@ extension ReplayEngine {
     /// Whether a run of the tape still has the operation. Chains of a session that is played as such are its client's.
     func isFree(_ operation: OperationBook.Operation, in tapeRun: Int) -> Bool {
         let holders = claims.tapeRuns[tapeRun].holders
-        guard !claims.tapeRuns[tapeRun].isClosed, holders[operation.session] == nil else { return false }
-        if let (r, request) = merged(operation.session, in: tapeRun) {
-            return runs[r].cursor.state[request] == .waiting
+        guard !claims.tapeRuns[tapeRun].isClosed, holders[operation.recorded] == nil else { return false }
+        if let (session, request) = merged(operation.recorded, in: tapeRun) {
+            return session.cursor.state[request] == .waiting
         }
-        return library.sources(of: operation.session).allSatisfy { source in
-            guard source != operation.session, let holder = holders[source] else { return true }
-            return runs[holder].session.isOperation
+        return library.sources(of: operation.recorded).allSatisfy { source in
+            guard source != operation.recorded, let holder = holders[source] else { return true }
+            return holder.recorded.isOperation
         }
     }
 
     /// What was taken by one client is not there for another.
-    mutating func hold(_ session: Int, as claim: Int, in tapeRun: Int) {
-        if let (r, request) = merged(session, in: tapeRun) { runs[r].giveAway(request) }
-        guard session >= library.sessions.count else { return }
-        for source in library.sources(of: session) where claims.tapeRuns[tapeRun].holders[source] == nil {
-            if library[session].isOperation { claims.hold(source, by: claim, in: tapeRun) }
+    mutating func hold(_ recorded: SessionLibrary.ID, by session: SessionRun, in tapeRun: Int) {
+        if let (other, request) = merged(recorded, in: tapeRun) { other.giveAway(request) }
+        guard library.isMade(recorded) else { return }
+        for source in library.sources(of: recorded) where claims.tapeRuns[tapeRun].holders[source] == nil {
+            if library[recorded].isOperation { claims.hold(source, by: session, in: tapeRun) }
         }
-        guard !library[session].isOperation else { return }
-        for (place, source) in library.sources(of: session).enumerated()
+        guard !library[recorded].isOperation else { return }
+        for (place, source) in library.sources(of: recorded).enumerated()
         where claims.tapeRuns[tapeRun].holders[source] != nil {
-            let script = runs[claim].script
+            let script = session.script
             let request = script.groups.lazy.compactMap(\.request).first {
                 script.message($0)?.chain?.id == "\(place)"
             }
-            if let request { runs[claim].giveAway(request) }
+            if let request { session.giveAway(request) }
         }
     }
 }

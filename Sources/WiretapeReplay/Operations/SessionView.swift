@@ -4,8 +4,8 @@ internal import WiretapeWire
 /// A session made of recorded ones, for a client that asks in another way than the recorded one did.
 struct SessionView: Sendable {
     let session: RecordedSession
-    /// Indices of the recorded sessions that it is made of.
-    let sources: [Int]
+    /// The recorded sessions that it is made of.
+    let sources: [SessionLibrary.ID]
 }
 
 extension RecordedSession {

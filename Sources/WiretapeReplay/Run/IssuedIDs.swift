@@ -1,6 +1,23 @@
 internal import WiretapeBytes
 internal import WiretapeProtocol
 
+/// A token that a negotiation handed out.
+struct SessionToken {
+    /// Whose it is.
+    fileprivate(set) var session: SessionRun
+    /// The ids that were handed out with it.
+    let ids: ServerIDs?
+    /// It has been a connection's.
+    fileprivate(set) var isUsed = false
+    /// Its connection is gone for good, as the server would have it: what names it is answered that it is unknown.
+    fileprivate(set) var isDead = false
+
+    fileprivate init(_ session: SessionRun, _ ids: ServerIDs?) {
+        self.session = session
+        self.ids = ids
+    }
+}
+
 /// The ids that a run hands out: tokens of negotiations and what names a session's requests, with the session that each is of.
 struct IssuedIDs {
     private var tokens: [String: SessionToken] = [:]
@@ -13,8 +30,8 @@ struct IssuedIDs {
     subscript(_ key: String) -> SessionToken? { tokens[key] }
 
     /// The id names that session from now on.
-    mutating func issue(_ key: String, to run: Int, _ ids: ServerIDs? = nil) {
-        tokens[key] = SessionToken(run: run, ids: ids)
+    mutating func issue(_ key: String, to session: SessionRun, _ ids: ServerIDs? = nil) {
+        tokens[key] = SessionToken(session, ids)
     }
 
     /// A connection was opened with it.
@@ -24,24 +41,24 @@ struct IssuedIDs {
     mutating func retire(_ key: String) { tokens[key]?.isDead = true }
 
     /// What names the session names nothing any more.
-    mutating func retireAll(of run: Int) {
-        for key in tokens.filter({ $0.value.run == run }).keys { tokens[key]?.isDead = true }
+    mutating func retireAll(of session: SessionRun) {
+        for key in tokens.filter({ $0.value.session === session }).keys { tokens[key]?.isDead = true }
     }
 
     /// It names another session.
-    mutating func move(_ key: String, to run: Int) { tokens[key]?.run = run }
+    mutating func move(_ key: String, to session: SessionRun) { tokens[key]?.session = session }
 
     /// The recorded ids the first time, varied ones for every later negotiation.
     /// - Parameter isFresh: varied ones from the first on (`--fresh-ids`).
-    mutating func mint(for session: RecordedSession, _ codec: CodecEntry, isFresh: Bool) -> ServerIDs {
+    mutating func mint(for recorded: RecordedSession, _ codec: CodecEntry, isFresh: Bool) -> ServerIDs {
         var hash = StableHash()
-        hash.combine("session \(session.number)")
+        hash.combine("session \(recorded.number)")
         let made = IssuedIDs.madeUp(hash.value)
-        let recorded = session.serverIDs ?? ServerIDs(connectionID: made, token: made)
+        let original = recorded.serverIDs ?? ServerIDs(connectionID: made, token: made)
         while true {
-            let n = next(recorded.token, first: isFresh ? 1 : 0)
+            let n = next(original.token, first: isFresh ? 1 : 0)
             let ids = ServerIDs(
-                connectionID: codec.type.vary(recorded.connectionID, n), token: codec.type.vary(recorded.token, n))
+                connectionID: codec.type.vary(original.connectionID, n), token: codec.type.vary(original.token, n))
             if tokens[ids.token] == nil || n > tokens.count { return ids }
         }
     }

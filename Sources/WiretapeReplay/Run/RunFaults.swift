@@ -39,13 +39,13 @@ struct RunFaults {
     }
 
     /// What follows the answer to a request, or comes later than the request.
-    struct RequestCut: Sendable {
-        var connection: ConnectionID
-        var ticket: UInt64
+    struct RequestCut {
+        let connection: ConnectionID
+        let ticket: UInt64
         var ending: Link.Ending
-        var moment: FaultMoment
-        /// Index of the session; nil: it is about none.
-        var run: Int?
+        let moment: FaultMoment
+        /// Nil: it is about none.
+        let session: SessionRun?
         /// The answer is a poll's that is cut short: with it the client loses its session's connection.
         var isPoll = false
         /// Known once the answer is acknowledged.
@@ -165,16 +165,16 @@ struct RunFaults {
     }
 
     /// - Parameter time: nanoseconds; nil: until the connection ends.
-    mutating func last(_ change: LastingChange, for time: UInt64?, on c: ConnectionID, at now: WireInstant) {
-        if let time { lasting.add(change, at: c, until: now.advanced(by: time)) }
+    mutating func last(_ change: LastingChange, for time: UInt64?, on connection: ConnectionID, at now: WireInstant) {
+        if let time { lasting.add(change, at: connection, until: now.advanced(by: time)) }
     }
 
     /// What has lasted long enough by now.
     mutating func takeOver(by now: WireInstant) -> [LastingChanges<ConnectionID>.One] { lasting.takeOver(by: now) }
 
     /// Somebody has ended the silence of a connection.
-    mutating func forgetStalls(of c: ConnectionID) {
-        lasting.forget { one in if case .stall = one.change { one.place == c } else { false } }
+    mutating func forgetStalls(of connection: ConnectionID) {
+        lasting.forget { one in if case .stall = one.change { one.place == connection } else { false } }
     }
 
     mutating func begin(_ outage: Outage, by hit: FaultHit, at now: WireInstant) {

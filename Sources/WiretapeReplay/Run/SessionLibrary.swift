@@ -4,6 +4,14 @@ internal import WiretapeWire
 /// The sessions of a tape as clients may ask for them: with their scripts, by their routes and beginnings, and taken apart or put
 /// together where a client asks in another way than the recorded one did. Everything is worked out when it is first asked for.
 struct SessionLibrary {
+    /// Which of its sessions it is. They are in recorded order; those that were made of others come behind those of the tape.
+    struct ID: Hashable, Comparable, Sendable {
+        /// From 0 on.
+        let place: Int
+
+        static func < (a: ID, b: ID) -> Bool { a.place < b.place }
+    }
+
     /// Those of the tape.
     let sessions: [RecordedSession]
     /// The codecs of the tape in the order of its sessions.
@@ -15,10 +23,10 @@ struct SessionLibrary {
     /// session.
     private(set) var views: [SessionView] = []
     private var operations: OperationBook?
-    private var scripts: [Int: Script] = [:]
+    private var scripts: [ID: Script] = [:]
     /// How sessions begin, and the sessions of a route by that.
-    private var fingerprints: [Int: OpeningFingerprint] = [:]
-    private var sessionsByFirst: [Int: [UInt64: [Int]]] = [:]
+    private var fingerprints: [ID: OpeningFingerprint] = [:]
+    private var sessionsByFirst: [Int: [UInt64: [ID]]] = [:]
 
     init(_ sessions: [RecordedSession], _ upstreams: Upstreams, ignoring ignore: [IgnoreRule]) {
         self.sessions = sessions
@@ -32,40 +40,46 @@ struct SessionLibrary {
     }
 
     /// A session of the tape, or one made of those.
-    subscript(session: Int) -> RecordedSession {
-        session < sessions.count ? sessions[session] : views[session - sessions.count].session
+    subscript(id: ID) -> RecordedSession {
+        isMade(id) ? views[id.place - sessions.count].session : sessions[id.place]
     }
 
+    /// Whether it is none of the tape.
+    func isMade(_ id: ID) -> Bool { id.place >= sessions.count }
+
+    /// Those of the tape.
+    var recorded: [ID] { sessions.indices.map { ID(place: $0) } }
+
     /// The sessions of the tape that it is made of.
-    func sources(of session: Int) -> [Int] {
-        session < sessions.count ? [session] : views[session - sessions.count].sources
+    func sources(of id: ID) -> [ID] {
+        isMade(id) ? views[id.place - sessions.count].sources : [id]
     }
 
     /// Compiled once for all runs of the session.
     /// - Returns: the script, and whether it was compiled now.
-    mutating func script(of session: Int) -> (script: Script, isNew: Bool) {
-        if let known = scripts[session] { return (known, false) }
-        let recorded = self[session]
+    mutating func script(of id: ID) -> (script: Script, isNew: Bool) {
+        if let known = scripts[id] { return (known, false) }
+        let recorded = self[id]
         let script = recorded.digested.script ?? Script(recorded.whole, ignore: ignore)
-        scripts[session] = script
+        scripts[id] = script
         return (script, true)
     }
 
     // MARK: How sessions begin
 
-    mutating func openingFingerprint(of session: Int) -> OpeningFingerprint {
-        if let known = fingerprints[session] { return known }
-        let made = OpeningFingerprint(self[session], ignore: ignore)
-        fingerprints[session] = made
+    mutating func openingFingerprint(of id: ID) -> OpeningFingerprint {
+        if let known = fingerprints[id] { return known }
+        let made = OpeningFingerprint(self[id], ignore: ignore)
+        fingerprints[id] = made
         return made
     }
 
     /// Sessions of a route by the first message of their client, in recorded order.
-    mutating func firsts(on route: Int) -> [UInt64: [Int]] {
+    mutating func firsts(on route: Int) -> [UInt64: [ID]] {
         if let known = sessionsByFirst[route] { return known }
-        var byFirst: [UInt64: [Int]] = [:]
-        for session in table.routes[route].sessions where self[session].refusal == nil {
-            if let first = openingFingerprint(of: session).first { byFirst[first, default: []].append(session) }
+        var byFirst: [UInt64: [ID]] = [:]
+        for id in table.routes[route].sessions where self[id].refusal == nil {
+            if let first = openingFingerprint(of: id).first { byFirst[first, default: []].append(id) }
         }
         sessionsByFirst[route] = byFirst
         return byFirst
@@ -79,13 +93,14 @@ struct SessionLibrary {
         if let operations { return (operations, false) }
         var book = OperationBook()
         for (i, session) in sessions.enumerated() where session.isOperation {
-            if let request = session.request { book.add(i, request, ignore) }
+            if let request = session.request { book.add(ID(place: i), request, ignore) }
         }
         for (i, session) in sessions.enumerated() where SessionLibrary.hasParts(session) {
             for part in session.parts {
-                views.append(SessionView(session: part, sources: [i]))
-                table.add(partOf: i)
-                if let request = part.request { book.add(sessions.count + views.count - 1, request, ignore) }
+                views.append(SessionView(session: part, sources: [ID(place: i)]))
+                table.add(partOf: ID(place: i))
+                let id = ID(place: sessions.count + views.count - 1)
+                if let request = part.request { book.add(id, request, ignore) }
             }
         }
         operations = book
@@ -104,30 +119,31 @@ struct SessionLibrary {
     ///   - upstream: the one that it asks; nil: any.
     mutating func mergeOperations(of codec: CodecEntry, at path: String, upstream: String?) {
         var order: [String] = []
-        var sources: [String: [Int]] = [:]
-        for (i, session) in sessions.enumerated() {
+        var sources: [String: [ID]] = [:]
+        for id in recorded {
+            let session = self[id]
             guard session.isOperation, session.codec.id == codec.id, session.route == path, session.refusal == nil,
-                table.isServed(table.routeOf[i], at: upstream)
+                table.isServed(table.route(of: id), at: upstream)
             else { continue }
             let request = session.opening.request
             let client = "\(request.credential ?? "") \(request.headers.first("User-Agent") ?? "")"
             if sources[client] == nil { order.append(client) }
-            sources[client, default: []].append(i)
+            sources[client, default: []].append(id)
         }
         for client in order {
             let mine = sources[client] ?? []
-            let merged = RecordedSession.merging(mine.map { sessions[$0] })
+            let merged = RecordedSession.merging(mine.map { self[$0] })
             views.append(SessionView(session: merged, sources: mine))
             table.add(merged)
         }
     }
 
     /// The merged sessions that have that operation of the tape, and its place in each.
-    func merges(of session: Int) -> [(session: Int, place: Int)] {
-        guard session < sessions.count, sessions[session].isOperation else { return [] }
+    func merges(of id: ID) -> [(merged: ID, place: Int)] {
+        guard !isMade(id), self[id].isOperation else { return [] }
         return views.enumerated().compactMap { i, view in
-            guard !view.session.isOperation, let place = view.sources.firstIndex(of: session) else { return nil }
-            return (sessions.count + i, place)
+            guard !view.session.isOperation, let place = view.sources.firstIndex(of: id) else { return nil }
+            return (ID(place: sessions.count + i), place)
         }
     }
 }

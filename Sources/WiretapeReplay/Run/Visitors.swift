@@ -18,12 +18,12 @@ package struct Visitors: Sendable {
 
     package init() {}
 
-    package mutating func opened(_ c: ConnectionID) {
-        if silent.count < Visitors.mostSilent { silent.insert(c) } else { isSilentFull = true }
+    package mutating func opened(_ connection: ConnectionID) {
+        if silent.count < Visitors.mostSilent { silent.insert(connection) } else { isSilentFull = true }
     }
 
-    package mutating func asked(_ c: ConnectionID, _ head: RequestHead) {
-        silent.remove(c)
+    package mutating func asked(_ connection: ConnectionID, _ head: RequestHead) {
+        silent.remove(connection)
         // A query may hold a credential.
         let asked = Summary.line("\(head.method) \(head.path)")
         if let n = requests.firstIndex(where: { $0.asked == asked }) {

@@ -42,18 +42,19 @@ struct Link: Sendable {
     var hearing: Hearing
 
     init(
-        _ transport: Transport, on c: ConnectionID?, token: String?, _ opening: StreamOpening, _ codec: CodecEntry,
+        _ transport: Transport, on connection: ConnectionID?, token: String?, _ opening: StreamOpening,
+        _ codec: CodecEntry,
         at now: WireInstant
     ) {
-        self.init(transport, on: c, token: token, opening, codec: codec.type.init(opening), at: now)
+        self.init(transport, on: connection, token: token, opening, codec: codec.type.init(opening), at: now)
     }
 
     init(
-        _ transport: Transport, on c: ConnectionID?, token: String?, _ opening: StreamOpening,
+        _ transport: Transport, on connection: ConnectionID?, token: String?, _ opening: StreamOpening,
         codec: any FrameCodec, at now: WireInstant
     ) {
         self.transport = transport
-        connection = c
+        self.connection = connection
         self.token = token
         self.opening = opening
         self.codec = codec

@@ -35,8 +35,8 @@ struct LongPolls: Sendable {
     }
 
     /// The connection that carried a body is gone: what the kernel did not take goes with the next poll.
-    mutating func lost(_ c: ConnectionID) {
-        guard carrier == c else { return }
+    mutating func lost(_ connection: ConnectionID) {
+        guard carrier == connection else { return }
         queue = body + queue
         body = []
     }

@@ -1,36 +1,37 @@
 internal import WiretapeBytes
+internal import WiretapeProtocol
+
+/// Which of the claimed sessions it is.
+struct SessionID: Hashable, Comparable, Sendable {
+    /// In the order of claiming, from 0 on.
+    let place: Int
+
+    static func < (a: SessionID, b: SessionID) -> Bool { a.place < b.place }
+}
 
 /// The claimed sessions in the order of claiming. It notes which of them were changed, so that the next wake-up is found
 /// without looking at all of them: some hundred clients are served at once.
 struct RunTable: RandomAccessCollection {
-    private var runs: [SessionRun] = []
+    private var sessions: [SessionRun] = []
     private var wakes = WakeTree()
     private let changes = RunChanges()
     /// Those that were changed since somebody who follows the run asked last; nil: nobody does.
-    private var untold: Set<Int>?
+    private var untold: Set<SessionID>?
 
     init() {}
 
     var startIndex: Int { 0 }
-    var endIndex: Int { runs.count }
+    var endIndex: Int { sessions.count }
 
-    subscript(r: Int) -> SessionRun {
-        get { runs[r] }
-        set {
-            runs[r].note = nil
-            runs[r] = newValue
-            watch(r)
-        }
-    }
+    subscript(place: Int) -> SessionRun { sessions[place] }
 
-    mutating func append(_ run: SessionRun) {
-        runs.append(run)
-        watch(runs.count - 1)
-    }
-
-    private func watch(_ r: Int) {
-        runs[r].note = RunNote(changes: changes, number: r)
-        runs[r].noteChange()
+    /// A client has claimed a recorded session.
+    /// - Parameter run: which run of the recorded session it is, from 1.
+    mutating func begin(_ recorded: RecordedSession, _ script: Script, run: Int, at now: WireInstant) -> SessionRun {
+        let session = SessionRun(recorded, script: script, id: SessionID(place: sessions.count), run: run, at: now)
+        sessions.append(session)
+        session.report(to: changes)
+        return session
     }
 
     /// When the first of them wants to be woken.
@@ -41,57 +42,49 @@ struct RunTable: RandomAccessCollection {
         }
     }
 
-    /// Those that want to be woken by now, ascending.
-    mutating func due(at now: WireInstant) -> [Int] {
+    /// Those that want to be woken by now, in the order of claiming.
+    mutating func due(at now: WireInstant) -> [SessionRun] {
         refresh()
-        return wakes.due(at: now)
+        return wakes.due(at: now).map { sessions[$0] }
     }
 
     /// From now on ``takeUntold()`` tells which were changed.
     mutating func follow() { untold = [] }
 
-    /// Those that were changed since the last call, ascending.
-    mutating func takeUntold() -> [Int] {
+    /// Those that were changed since the last call, in the order of claiming.
+    mutating func takeUntold() -> [SessionRun] {
         refresh()
         defer { if untold != nil { untold = [] } }
-        return (untold ?? []).sorted()
+        return (untold ?? []).sorted().map { sessions[$0.place] }
     }
 
     private mutating func refresh() {
-        for r in changes.runs {
-            untold?.insert(r)
-            runs[r].note?.isTold = false
-            wakes.set(r, to: runs[r].nextWake)
+        changes.take { id in
+            untold?.insert(id)
+            wakes.set(id.place, to: sessions[id.place].takeNextWake())
         }
-        changes.runs.removeAll(keepingCapacity: true)
     }
+}
+
+/// Which session it is, and where it tells that it was changed.
+struct RunNote {
+    let id: SessionID
+    /// Nil: nobody asks when it wants to be woken.
+    var changes: RunChanges?
+    /// A change is told that nobody has looked at.
+    var isTold = false
+
+    init(_ id: SessionID) { self.id = id }
 }
 
 /// Sessions that were changed since the last look, each once.
 final class RunChanges {
-    var runs: [Int] = []
-}
+    private var changed: [SessionID] = []
 
-/// Where a session tells that it was changed, and as which.
-struct RunNote {
-    let changes: RunChanges
-    let number: Int
-    /// The table knows of a change that it has not looked at.
-    var isTold = false
-}
+    func note(_ id: SessionID) { changed.append(id) }
 
-extension SessionRun {
-    /// Tells the table, once until it looks.
-    func noteChange() {
-        guard let note, !note.isTold else { return }
-        self.note?.isTold = true
-        note.changes.runs.append(note.number)
-    }
-
-    /// When anything of the session or of its connection is due.
-    fileprivate var nextWake: WireInstant? {
-        let own = isConnected ? wakeAt : nil
-        guard let carrier = carrierWake else { return own }
-        return own.map { Swift.min($0, carrier) } ?? carrier
+    func take(_ look: (SessionID) -> Void) {
+        for id in changed { look(id) }
+        changed.removeAll(keepingCapacity: true)
     }
 }

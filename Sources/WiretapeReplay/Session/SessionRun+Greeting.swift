@@ -22,7 +22,7 @@ extension SessionRun {
 
     /// The replay cannot know what this protocol's server makes of a subscription that is asked for again.
     func noteGoingOn(_ options: ReplayOptions) {
-        guard tally.notes.isEmpty, session.codec.type.mayBeginSubscriptionsAgain, options.onReconnect == .resume else {
+        guard tally.notes.isEmpty, recorded.codec.type.mayBeginSubscriptionsAgain, options.onReconnect == .resume else {
             return
         }
         tally.note(

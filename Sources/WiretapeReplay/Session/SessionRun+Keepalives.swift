@@ -15,7 +15,7 @@ extension SessionRun {
         switch options.keepalive {
         case .auto:
             // Servers of some protocols send none over long polling.
-            let isUsual = link?.transport != .lp || session.codec.type.polling?.hasKeepalives == true
+            let isUsual = link?.transport != .lp || recorded.codec.type.polling?.hasKeepalives == true
             return isUsual ? own.every : nil
         case .off: return nil
         case .every(let every): return every

@@ -40,7 +40,7 @@ extension SessionRun {
             return .matched(step)
         }
         let place = place(of: message)
-        let mayCancel = message.role == .cancel && session.codec.type.allowsCancels
+        let mayCancel = message.role == .cancel && recorded.codec.type.allowsCancels
         let key = Script.key(message, at: place, ignore: options.ignore)
         guard let step = cursor.choose(key, matched: tally.matchedSinceRestart) else {
             if !cursor.awaitsHandshake, let step = cursor.stoodFor(key) {

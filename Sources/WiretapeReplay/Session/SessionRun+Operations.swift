@@ -6,7 +6,7 @@ internal import WiretapeWire
 extension SessionRun {
     /// The client has left its operation before the end. Where the recorded one did so, too, that was its cancel.
     func cancelOperation(at now: WireInstant) {
-        guard session.isOperation else { return }
+        guard recorded.isOperation else { return }
         let cancel = script.steps.indices.first { i in
             script.steps[i].role == .cancel && (cursor.state[i] == .waiting || cursor.state[i] == .deferred)
         }
@@ -37,7 +37,7 @@ extension SessionRun {
     /// The client says that it has the message of that id: what follows it is due, and nothing before it, whatever was sent.
     /// An id that the tape does not have changes nothing.
     func goOn(behind id: String, at now: WireInstant) {
-        guard let last = script.step(ofID: id, session) else { return }
+        guard let last = script.step(ofID: id, recorded) else { return }
         cursor.goOn(behind: last, at: now)
     }
 }

@@ -4,15 +4,15 @@ internal import WiretapeWire
 extension SessionRun {
     /// The same client and connection in another recorded session, which nobody has begun: nil when something was said
     /// that is not the same there. Allowed are the handshake, and pushes that the other session begins with as well.
-    func reassign(as session: RecordedSession, _ script: Script, _ options: ReplayOptions) -> SessionRun? {
+    func reassigned(as recorded: RecordedSession, _ script: Script, _ options: ReplayOptions) -> SessionRun? {
         let hasHandshake = self.script.clientHandshake.map { cursor.state[$0] == .done } ?? false
         guard !standing.isOver, generation <= 1, parked == nil,
-            tally.matched == (hasHandshake ? 1 : 0), session.refusal == nil, !(link?.isCut ?? false),
-            link.map({ session.writer.transports.contains($0.transport) }) ?? true, let places = places(in: script)
+            tally.matched == (hasHandshake ? 1 : 0), recorded.refusal == nil, !(link?.isCut ?? false),
+            link.map({ recorded.writer.transports.contains($0.transport) }) ?? true, let places = places(in: script)
         else { return nil }
-        var recorded = session
+        var recorded = recorded
         recorded.writer.configure(options.codecSettings)
-        let other = SessionRun(recorded, script: script, run: run, at: claimedAt)
+        let other = SessionRun(recorded, script: script, id: id, run: run, at: claimedAt)
         other.client = client
         other.log = log
         other.negotiation = negotiation

@@ -15,12 +15,12 @@ extension SessionRun {
     /// the server that was not answered is asked again.
     func attach(_ link: Link, at now: WireInstant, _ options: ReplayOptions) {
         connect(link)
-        self.link?.writer = session.writer.serving(link.opening)
+        self.link?.writer = recorded.writer.serving(link.opening)
         let isScripted = cursor.connected()
         standing.departure = .lost
         negotiation.awaitsUpgrade = false
         tally.extendTime(to: now)
-        let hasHandshake = session.codec.type.hasHandshake(on: link.transport)
+        let hasHandshake = recorded.codec.type.hasHandshake(on: link.transport)
         if !hasHandshake {
             self.link?.readyAt = now
         } else if script.clientHandshake == nil {
@@ -31,7 +31,7 @@ extension SessionRun {
         speech.returned()
         loseTrailing()
         if options.onReconnect == .restart, !isScripted { return restart(at: now) }
-        if session.isOperation { cursor.endAgain() }
+        if recorded.isOperation { cursor.endAgain() }
         cursor.interrupt()
         if !isScripted || cursor.isPlayed { greetAgain(at: now) }
         if !isScripted { applyPolicy(options, remembered: false, at: now) }

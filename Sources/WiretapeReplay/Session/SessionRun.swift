@@ -7,7 +7,8 @@ internal import WiretapeWire
 /// A recorded session that a client has claimed, and the client's connection when there is one. It outlives its connections. It joins
 /// its parts: where it stands on its script (``ScriptCursor``), the attachment of its client (``Link``), and what is told of both.
 final class SessionRun: CountsAttempts {
-    let session: RecordedSession
+    /// What it plays. A client may turn out to want another one before it has said anything else (``become(_:)``).
+    private(set) var recorded: RecordedSession
     /// 1, 2, …: which run of the recorded session this is.
     let run: Int
     let claimedAt: WireInstant
@@ -33,17 +34,18 @@ final class SessionRun: CountsAttempts {
     /// What the client said, and what of it again.
     var speech = ClientSpeech()
     /// What the recorded server took that its protocol's servers do not.
-    private(set) lazy var leniency = RecordedLeniency(script, session.writer.rules)
+    private(set) lazy var leniency = RecordedLeniency(script, recorded.writer.rules)
     /// What each new connection hears first; nil: not asked yet.
     var greeting: SessionGreeting?
     /// Server messages that may leave; nil: nobody has said, so it is as `--speed` has it.
     var allowance: Allowance?
     var wakeAt: WireInstant? { didSet { noteChange() } }
-    /// The table that finds the next wake-up.
-    var note: RunNote?
+    /// What the table that finds the next wake-up knows of it.
+    private var note: RunNote
 
-    init(_ session: RecordedSession, script: Script, run: Int = 1, at now: WireInstant) {
-        self.session = session
+    init(_ recorded: RecordedSession, script: Script, id: SessionID, run: Int, at now: WireInstant) {
+        note = RunNote(id)
+        self.recorded = recorded
         self.run = run
         claimedAt = now
         cursor = ScriptCursor(script, at: now)
@@ -51,11 +53,58 @@ final class SessionRun: CountsAttempts {
         faults = SessionFaults(steps: script.steps.count)
     }
 
+    /// Goes on as another run of itself, which plays another recorded session (``reassigned(as:_:_:)``).
+    func become(_ other: SessionRun) {
+        recorded = other.recorded
+        cursor = other.cursor
+        tally = other.tally
+        connect(other.link)
+        parked = other.parked
+        trailing = other.trailing
+        client = other.client
+        negotiation = other.negotiation
+        standing = other.standing
+        faults = other.faults
+        log = other.log
+        speech = other.speech
+        leniency = other.leniency
+        greeting = other.greeting
+        allowance = other.allowance
+        wakeAt = other.wakeAt
+    }
+
+    // MARK: Wake-ups
+
+    /// From now on the table hears when it was changed.
+    func report(to changes: RunChanges) {
+        note.changes = changes
+        noteChange()
+    }
+
+    /// Tells the table, once until it looks.
+    func noteChange() {
+        guard !note.isTold, let changes = note.changes else { return }
+        note.isTold = true
+        changes.note(id)
+    }
+
+    /// The table looks: when anything of the session or of its connection is due.
+    func takeNextWake() -> WireInstant? {
+        note.isTold = false
+        let own = isConnected ? wakeAt : nil
+        guard let carrier = carrierWake else { return own }
+        return own.map { min($0, carrier) } ?? carrier
+    }
+
+    // MARK: Where it stands
+
     /// The client has a connection, or has none any more.
     func connect(_ link: Link?) {
         self.link = link
         isConnected = link != nil
     }
+
+    var id: SessionID { note.id }
 
     var script: Script { cursor.script }
 
