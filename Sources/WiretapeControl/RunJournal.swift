@@ -86,7 +86,9 @@ package final class RunJournal {
         switch event.kind {
         case .open: tally.opened += 1
         case .mark(let text): if let mark = PlayedMark(text) { carried[mark.connection] = mark }
-        default: break
+        case .request, .response, .chunk, .end, .message, .part, .ping, .pong, .close, .frame, .gone, .fault, .take,
+            .gap, .missing, .stop, .unknown:
+            break
         }
         var shown: [TapeEvent] = []
         redaction.take(event, into: &shown)

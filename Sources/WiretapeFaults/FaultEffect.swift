@@ -131,6 +131,33 @@ package enum FaultEffect: Hashable, Sendable {
         }
     }
 
+    /// Whether only a server would see it, done to a message of the client.
+    package var needsServer: Bool {
+        switch change {
+        case .duplicate, .reorder, .replace, .inject, .corrupt: true
+        case .delay, .drop, .truncate, nil: false
+        }
+    }
+
+    /// Whether there are more or fewer messages where it was done.
+    package var changesCounts: Bool {
+        switch change {
+        case .drop, .duplicate, .inject: true
+        case .delay, .reorder, .replace, .corrupt, .truncate, nil: false
+        }
+    }
+
+    /// Whether nothing of a message reaches the other side once it was done there, and no end did it.
+    package func losesMessage(at place: Place) -> Bool {
+        switch kind {
+        case .message(.drop): true
+        case .message(.inject), .connection, .session: place == .instead
+        case .message(.delay), .message(.duplicate), .message(.reorder), .message(.replace), .message(.corrupt),
+            .message(.truncate), .end, .outage, .answer, .upgrade, .handshake:
+            false
+        }
+    }
+
     /// Whether it changes how the connection goes on.
     package var isOfConnection: Bool { kind == .connection }
 

@@ -51,7 +51,7 @@ extension LiveFaults {
         case .end where status < 300: end(carrier, by: "client", how: "close 1000", at: now)
         case .poll where status == 204: end(carrier, by: "server", how: "close 1000", at: now)
         case .poll where status >= 300: end(carrier, by: "server", how: "\(status)", at: now)
-        default: break
+        case .negotiate, .upgrade, .poll, .send, .stream, .end, .preflight, .other: break
         }
     }
 

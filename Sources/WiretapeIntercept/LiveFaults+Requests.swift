@@ -124,7 +124,7 @@ extension LiveFaults {
         switch exchange.kind {
         case .upgrade, .stream: true
         case .poll: exchange.carrier.map { $0.isOver || $0.transport != .lp } ?? true
-        default: false
+        case .negotiate, .send, .operation, .end, .preflight, .other: false
         }
     }
 
@@ -146,7 +146,7 @@ extension LiveFaults {
         case .stream:
             exchange.framing = entry.type.framing(exchange.opening)
             if exchange.framing != nil { carry(exchange, entry, exchange.transport, at: now) }
-        default: break
+        case .negotiate, .upgrade, .send, .end, .preflight, .other: break
         }
     }
 
@@ -174,7 +174,7 @@ extension LiveFaults {
         let transport: Transport? =
             switch exchange.kind {
             case .upgrade, .poll, .stream: exchange.transport
-            default: nil
+            case .negotiate, .send, .operation, .end, .preflight, .other: nil
             }
         let answer = HTTPAnswer(status: status ?? 0, headers: exchange.opening.response?.headers ?? [])
         var step = Attempt.Step(

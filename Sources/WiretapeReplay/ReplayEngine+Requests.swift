@@ -73,7 +73,8 @@ extension ReplayEngine {
             case .poll: poll(c, head, key, of: token.run, into: &out)
             case .stream: stream(c, head, key, of: token.run, into: &out)
             case .send: send(c, head, body, key, of: token.run, into: &out)
-            default: endSession(c, head, key, of: token.run, into: &out)
+            case .negotiate, .upgrade, .operation, .end, .preflight, .other:
+                endSession(c, head, key, of: token.run, into: &out)
             }
         case .preflight, .other: plain(c, head, body, into: &out)
         }

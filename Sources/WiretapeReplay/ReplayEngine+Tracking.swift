@@ -25,7 +25,7 @@ extension ReplayEngine {
         case .end:
             guard let key, let r = known else { return plain(c, head, body, into: &out) }
             endSession(c, head, key, of: r, into: &out)
-        default: plain(c, head, body, into: &out)
+        case .negotiate, .operation, .preflight, .other: plain(c, head, body, into: &out)
         }
     }
 
@@ -106,7 +106,8 @@ extension ReplayEngine {
         case .ws:
             let headers = upgradeHeaders(head, of: r, after)
             out.append(acceptance(of: head, on: c, for: r, headers: headers, after))
-        default: out.append(.beginStream(c, answer(.stream, head, of: r).readable(by: head)))
+        case .sse, .stream, .multipart, .http:
+            out.append(.beginStream(c, answer(.stream, head, of: r).readable(by: head)))
         }
         greet(greeting, fate, on: c, of: r, into: &out)
         if link.transport == .lp {

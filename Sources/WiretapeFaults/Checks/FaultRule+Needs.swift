@@ -6,25 +6,8 @@ extension FaultRule {
     }
 
     /// It is about the answer to an upgrade.
-    var needsUpgrade: Bool {
-        actions.contains { action in
-            switch action.verdict {
-            case .wrongAccept, .wrongSubprotocol: true
-            default: false
-            }
-        }
-    }
+    var needsUpgrade: Bool { actions.contains { $0.verdict.kind == .upgrade } }
 
     /// What it does to messages of the client, a server would see.
-    package var needsServer: Bool { actions.contains(where: \.needsServer) }
-}
-
-extension FaultAction {
-    /// Done to a message of the client, only a server would see it.
-    package var needsServer: Bool {
-        switch verdict {
-        case .duplicate, .reorder, .replace, .inject, .corrupt: true
-        default: false
-        }
-    }
+    package var needsServer: Bool { actions.contains(where: \.verdict.needsServer) }
 }

@@ -56,7 +56,10 @@ extension FaultRule {
             }
             return place == .after && !isAboutAccept
                 ? "refuse stands in the place of the answer; write 'on \(subject)', or 'reset after \(subject)'" : nil
-        default: return nil
+        case .reset, .disconnect, .respond, .malformed, .redirectLoop, .outage, .wrongAccept, .wrongSubprotocol,
+            .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate, .stall, .mute, .throttle,
+            .slice, .downgrade, .expire, .tls:
+            return nil
         }
     }
 

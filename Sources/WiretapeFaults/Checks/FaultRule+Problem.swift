@@ -54,12 +54,7 @@ extension FaultRule {
 
     /// A wrong word in an answer that does not come.
     private var answerProblem: String? {
-        let wrong = actions.first { action in
-            switch action.verdict {
-            case .wrongAccept, .wrongSubprotocol: true
-            default: false
-            }
-        }
+        let wrong = actions.first { $0.verdict.kind == .upgrade }
         guard let wrong, let end = actions.first(where: \.verdict.isTerminal) else { return nil }
         return "'\(end.text)' takes the place of the answer that '\(wrong.text)' is about"
     }

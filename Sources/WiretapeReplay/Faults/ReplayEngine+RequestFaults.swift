@@ -86,7 +86,7 @@ extension ReplayEngine {
         case .upgrade: .ws
         case .stream, .poll, .operation: runs[r].session.codec.type.transport(head)
         case .send, .end: runs[r].link?.transport
-        default: nil
+        case .negotiate, .preflight, .other: nil
         }
     }
 

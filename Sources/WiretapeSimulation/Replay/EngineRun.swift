@@ -41,7 +41,8 @@ package struct EngineRun: Sendable {
             stage.referees[0][0].expectsRefusals = true
             switch mischief.what {
             case .double: break
-            default: stage.referees[0][0].forgiven = Set(stage.referees[0][0].talk.lines.indices)
+            case .drop, .late, .swap, .afterNextPush, .alter, .extra:
+                stage.referees[0][0].forgiven = Set(stage.referees[0][0].talk.lines.indices)
             }
         }
         for k in stage.referees.indices {

@@ -110,7 +110,7 @@ extension ModelClient {
         case .close:
             if let error = message.meaning["error"]?.string { play.error = error }
             play.heardClose(message)
-        default:
+        case .request, .send, .reply, .push, .part, .cancel:
             guard phase == .ready || phase == .leaving else {
                 return violations.append("\(message.title) before the handshake")
             }

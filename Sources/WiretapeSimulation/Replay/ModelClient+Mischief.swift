@@ -48,7 +48,7 @@ extension ModelClient {
         switch what {
         case .drop, .afterNextPush: return 0
         case .double: return 2
-        default: return 1
+        case .late, .swap, .alter, .extra: return 1
         }
     }
 
@@ -61,7 +61,7 @@ extension ModelClient {
         case .swap:
             if heldLine == nil { heldLine = (answer, play.at) }
             return play.at <= heldLine?.pushes ?? 0 && play.at < play.order.count
-        default: return false
+        case .drop, .late, .double, .alter, .extra, nil: return false
         }
     }
 

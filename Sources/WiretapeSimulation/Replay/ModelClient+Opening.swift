@@ -69,7 +69,7 @@ extension ModelClient {
         switch transport {
         case .sse: "ServerSentEvents"
         case .lp: "LongPolling"
-        default: "WebSockets"
+        case .ws, .stream, .multipart, .http: "WebSockets"
         }
     }
 
@@ -85,7 +85,7 @@ extension ModelClient {
             out.append(
                 .request(slot: slot, head("GET", target, [HeaderField("Accept", "text/event-stream")]), body: [], []))
         case .lp: poll(into: &out)
-        default:
+        case .ws, .stream, .multipart, .http:
             let headers = [
                 HeaderField("Connection", "Upgrade"), HeaderField("Upgrade", "websocket"),
                 HeaderField("Sec-WebSocket-Version", "13"),

@@ -54,7 +54,8 @@ extension Referee {
         case .reply where step.opener.map({ asked[$0] > effective(line) }) ?? false: return
         case .request where sentIn[line] < generation && !hasAnswer(line): return
         case .push where greeting.contains(line) && sentIn[line] < epoch: return
-        default: complain("\(name(line)) was sent twice")
+        case .handshake, .request, .send, .reply, .push, .part, .cancel, .keepalive, .ack, .close, .opaque, nil:
+            complain("\(name(line)) was sent twice")
         }
     }
 
