@@ -4,25 +4,23 @@ internal import WiretapeWire
 
 extension ClientPlay {
     /// A message of the server, with the ids of this connection.
-    /// - Returns: 1 when it is the replay's own refusal, else 0.
-    mutating func hear(_ message: Message, _ ids: inout LiveIDs, at now: WireInstant, think: UInt64) -> Int {
+    mutating func hear(_ message: Message, _ ids: inout LiveIDs, at now: WireInstant, think: UInt64) {
         let key = message.matchKey
         guard let chain = message.chain else {
             guard let line = find(key, { $0.opener == nil }) else { return stranger(message) }
             note(line)
             pushes += 1
-            return 0
+            return
         }
         if chain.origin == .toServer {
             guard let opener = ids.openers[chain.id] else {
-                if message.meaning["error"]?.string?.hasPrefix("wiretape:") == true { return 1 }
-                strange.append("\(message.title): nobody asked under that id")
-                return 0
+                if !isRefusal(message) { strange.append("\(message.title): nobody asked under that id") }
+                return
             }
             guard let line = find(key, { $0.opener == opener }) else { return stranger(message) }
             note(line)
             pushes += message.role == .push ? 1 : 0
-            return 0
+            return
         }
         guard let line = find(key, { $0.role == message.role && $0.opener != nil }) else { return stranger(message) }
         note(line)
@@ -31,13 +29,15 @@ extension ClientPlay {
         if let answer = answer(to: line), !said[answer], !questions.contains(where: { $0.answer == answer }) {
             questions.append((answer, now.advanced(by: think)))
         }
-        return 0
     }
 
-    private mutating func stranger(_ message: Message) -> Int {
-        if message.meaning["error"]?.string?.hasPrefix("wiretape:") == true { return 1 }
-        strange.append(message.title)
-        return 0
+    /// What the replay says by itself because a request is not on the tape.
+    private func isRefusal(_ message: Message) -> Bool {
+        message.meaning["error"]?.string?.hasPrefix("wiretape:") == true
+    }
+
+    private mutating func stranger(_ message: Message) {
+        if !isRefusal(message) { strange.append(message.title) }
     }
 
     mutating func note(_ line: Int) {
