@@ -175,8 +175,8 @@ package final class RunJournal {
                 "disconnected",
                 [
                     .init("attempt", .number(attempt)),
-                    .init("outcome", outcome.map { .string($0.rawValue) } ?? .null), .init("by", .string(end.by)),
-                    .init("how", .string(end.how)), .init("reason", end.reason.map(JSONValue.string) ?? .null),
+                    .init("outcome", outcome.map { .string($0.rawValue) } ?? .null), .init("by", .string(end.by.text)),
+                    .init("how", .string(end.how.text)), .init("reason", end.reason.map(JSONValue.string) ?? .null),
                 ])
         case .fault(let attempt, let rule, let action, let counted):
             tally.faults += 1

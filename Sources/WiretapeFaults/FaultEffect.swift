@@ -178,30 +178,13 @@ package enum FaultEffect: Hashable, Sendable {
     }
 }
 
-/// How a connection ends.
-package enum ConnectionEnd: Hashable, Sendable {
-    /// RST.
-    case reset
-    /// FIN without a close frame.
-    case fin
-    /// A close frame, then FIN. Any code, also those that must not be on the wire.
-    case close(code: UInt16?, reason: String)
-
+extension ConnectionEnd {
     /// The effect of a rule that wants it.
     package var effect: FaultEffect {
         switch self {
         case .reset: .reset
         case .fin: .disconnect
         case .close(let code, let reason): .close(code: code, reason: reason)
-        }
-    }
-
-    /// As reports name it: `reset`, `fin`, `close`, `close 1011`.
-    package var text: String {
-        switch self {
-        case .reset: "reset"
-        case .fin: "fin"
-        case .close(let code, _): code.map { "close \($0)" } ?? "close"
         }
     }
 }

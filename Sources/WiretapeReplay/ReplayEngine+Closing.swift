@@ -1,3 +1,4 @@
+internal import WiretapeAttempts
 package import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeProtocol
@@ -25,11 +26,11 @@ extension ReplayEngine {
         }
         recordCut(of: r)
         let fate = judgeClose(how, of: r, into: &out)
-        let text: String
+        let manner: Attempt.End.Manner
         var stay = Stay.resumable
         switch how {
         case .closeFrame(let code, let reason):
-            text = code.map { "close \($0)" } ?? "close"
+            manner = .close(code)
             answerClose(ClosingHandshake.Frame(code: code, reason: reason), fate, of: r, on: c, into: &out)
             peers[c]?.isOver = true
             runs[r].cursor.giveUpRepeats()
@@ -37,15 +38,15 @@ extension ReplayEngine {
             // Ended in order: nothing is kept for the client.
             if code == 1000, !runs[r].session.codec.type.hasTrackingIDs { stay = .gone }
         case .fin:
-            text = "fin"
+            manner = .fin
             out.append(.disconnect(c))
-        case .rst: text = "reset"
+        case .rst: manner = .reset
         }
         if runs[r].link?.transport == .lp { stay = .unsettled }
         // The tape's last end was on its way: there is nothing to go on with.
         if runs[r].link?.memory != nil, runs[r].isEnding { stay = .gone }
         runs[r].cancelOperation(at: now)
-        leave(r, by: "client", how: text, stay)
+        leave(r, by: .client, how: manner, stay)
         if let end = fate?.end, case .outage(let outage) = end.verdict { begin(outage, by: end.hit, into: &out) }
     }
 

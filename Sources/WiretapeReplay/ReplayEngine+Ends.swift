@@ -126,7 +126,7 @@ extension ReplayEngine {
         let hasTrackingIDs = runs[r].session.codec.type.hasTrackingIDs
         if case .close = end, runs[r].link?.transport == .lp, !hasTrackingIDs { stay = .gone }
         leave(
-            r, by: ending.hit.map { "fault:\($0.name)" } ?? "server", how: end.text,
+            r, by: ending.hit.map { Attempt.End.Party.fault($0.name) } ?? .server, how: .init(end),
             isLast && !hasTrackingIDs ? .gone : stay)
     }
 
@@ -149,13 +149,13 @@ extension ReplayEngine {
     }
 
     /// How a poll ends that a rule has ended, for its session.
-    func how(_ verdict: FaultEffect) -> String {
+    func how(_ verdict: FaultEffect) -> Attempt.End.Manner {
         switch verdict.kind {
-        case .end(let end): return end.text
+        case .end(let end): return .init(end)
         case .answer:
-            if case .respond(let answer) = verdict { return "\(answer.status)" }
-            return "reset"
-        case .outage, .upgrade, .message, .connection, .session, .handshake: return "reset"
+            if case .respond(let answer) = verdict { return .status(answer.status) }
+            return .reset
+        case .outage, .upgrade, .message, .connection, .session, .handshake: return .reset
         }
     }
 
@@ -205,7 +205,9 @@ extension ReplayEngine {
 
     /// The session has no connection any more.
     /// - Parameter reason: for people, beyond what `how` says.
-    mutating func leave(_ r: Int, by: String, how: String, reason: String? = nil, _ stay: Stay = .gone) {
+    mutating func leave(
+        _ r: Int, by: Attempt.End.Party, how: Attempt.End.Manner, reason: String? = nil, _ stay: Stay = .gone
+    ) {
         guard var link = runs[r].link else { return }
         if let c = link.connection { peers[c]?.run = nil }
         let isUnsettled = stay == .unsettled
@@ -218,7 +220,7 @@ extension ReplayEngine {
         link.polls.afterAnswer = nil
         link.polls.isBegun = false
         link.polls.acknowledgement = nil
-        let mayGoOn = keepsSession(r) || link.transport == .lp && by == "client"
+        let mayGoOn = keepsSession(r) || link.transport == .lp && by == .client
         let type = runs[r].session.codec.type
         let remembers =
             mayGoOn && (link.transport == .lp || link.memory != nil || type.hasTrackingIDs && link.token != nil)
@@ -247,7 +249,7 @@ extension ReplayEngine {
     mutating func settleParked(of r: Int) {
         guard let end = runs[r].parked?.end else { return }
         runs[r].parked?.end = nil
-        runs[r].ended(by: "client", how: end.how, at: end.at, origin: start)
+        runs[r].ended(by: .client, how: end.how, at: end.at, origin: start)
     }
 
     /// An end that was on its way comes too late: what it followed may have been lost.

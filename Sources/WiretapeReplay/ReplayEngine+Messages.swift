@@ -48,7 +48,7 @@ extension ReplayEngine {
     private mutating func breakOff(_ r: Int, _ why: String, into out: inout [ReplayAction]) {
         out.append(.log("wiretape: session \(runs[r].session.number): \(why)"))
         shut(r, .close(code: 1011, reason: ReplayEngine.closeReason(why)), into: &out)
-        leave(r, by: "replay", how: "close 1011", .gone)
+        leave(r, by: .replay, how: .close(1011), .gone)
     }
 
     /// A message that nothing holds back any more.
@@ -100,7 +100,7 @@ extension ReplayEngine {
             }
         }
         let isTold = shut(r, end, into: &out)
-        leave(r, by: "client", how: "close", isTold ? .gone : .over)
+        leave(r, by: .client, how: .close(nil), isTold ? .gone : .over)
     }
 
     /// How the connection ends behind the client's farewell where the script does not say: as the recorded server ended it
@@ -121,6 +121,6 @@ extension ReplayEngine {
         runs[r].standing.failure = reason
         guard runs[r].isConnected else { return }
         let isTold = shut(r, .close(code: 1011, reason: ReplayEngine.closeReason(reason)), into: &out)
-        leave(r, by: "replay", how: "close 1011", isTold ? .gone : .over)
+        leave(r, by: .replay, how: .close(1011), isTold ? .gone : .over)
     }
 }

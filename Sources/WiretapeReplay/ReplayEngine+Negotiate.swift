@@ -32,8 +32,8 @@ extension ReplayEngine {
     /// - Returns: the answer, who makes the attempt fail with it, and why when that is the replay itself.
     private mutating func negotiation(
         _ head: RequestHead, _ codec: CodecEntry, of r: Int, into out: inout [ReplayAction]
-    ) -> (HTTPAnswer, failed: String?, Attempt.OwnRefusal?) {
-        if let failure = runs[r].standing.failure { return (plain(409, failure), "replay", .diverged) }
+    ) -> (HTTPAnswer, failed: Attempt.End.Party?, Attempt.OwnRefusal?) {
+        if let failure = runs[r].standing.failure { return (plain(409, failure), .replay, .diverged) }
         let session = runs[r].session
         if runs[r].negotiation.redirects < session.redirects.count {
             let recorded = session.redirects[runs[r].negotiation.redirects]
@@ -43,22 +43,22 @@ extension ReplayEngine {
                 return (withCookies(of: recorded.response, answer), nil, nil)
             }
         }
-        if let answer = recordedRefusal(of: r, at: .negotiate) { return (answer, "server", nil) }
+        if let answer = recordedRefusal(of: r, at: .negotiate) { return (answer, .server, nil) }
         let served = transports(of: session)
         if let obstacle = session.obstacle ?? (served.isEmpty ? notServed(session) : nil) {
             let reason = obstructed(session, obstacle, into: &out)
-            return (codec.type.refuseNegotiate(head, reason: reason) ?? plain(404, reason), "replay", .unplayable)
+            return (codec.type.refuseNegotiate(head, reason: reason) ?? plain(404, reason), .replay, .unplayable)
         }
         let offered = served.filter { !runs[r].faults.blocked.contains($0) }
         let minted = ids.mint(for: session, codec, isFresh: options.ids.areFresh)
         guard
             let answer = codec.type.negotiate(head, recorded: session.negotiate, ids: minted, transports: offered)
-        else { return (plain(404, "\(codec.id) has no negotiation"), "replay", nil) }
+        else { return (plain(404, "\(codec.id) has no negotiation"), .replay, nil) }
         remember(minted, head, answer, codec, for: r)
         runs[r].negotiation.redirects = 0
         let isGiven = (200..<300).contains(answer.status)
         runs[r].negotiation.awaitsUpgrade = isGiven
-        return (withCookies(of: session.negotiate?.response, answer), isGiven ? nil : "replay", nil)
+        return (withCookies(of: session.negotiate?.response, answer), isGiven ? nil : .replay, nil)
     }
 
     /// A session that cannot be played was asked for: that is told once.

@@ -25,7 +25,7 @@ extension ReplayEngine {
             carryOut(hit, on: c, head, .poll, of: r, into: &out)
             // The client takes it for the end of its connection, or polls again.
             if runs[r].link?.polls.waiting == nil, let end = hit.end {
-                leave(r, by: "fault:\(end.hit.name)", how: how(end.verdict), .resumable)
+                leave(r, by: .fault(end.hit.name), how: how(end.verdict), .resumable)
             }
             return
         }
@@ -159,9 +159,9 @@ extension ReplayEngine {
                 out.append(.endStream(stream))
             }
             // A WebSocket has an end of its own.
-            if link.transport != .ws { leave(r, by: "client", how: "end", .gone) }
+            if link.transport != .ws { leave(r, by: .client, how: .farewell, .gone) }
         } else {
-            if runs[r].parked?.end != nil { runs[r].parked?.end = ParkedLink.End(how: "end", at: now) }
+            if runs[r].parked?.end != nil { runs[r].parked?.end = ParkedLink.End(how: .farewell, at: now) }
             forgetParked(of: r)
             ids.retire(key)
         }
@@ -176,7 +176,7 @@ extension ReplayEngine {
             finishPoll(of: r, with: answer(.pollEmpty, head, of: r), into: &out)
         } else {
             recordCut(of: r)
-            leave(r, by: "client", how: "timeout", .gone)
+            leave(r, by: .client, how: .timeout, .gone)
         }
     }
 }

@@ -90,7 +90,7 @@ extension ReplayEngine {
             peers[c]?.isOver = true
             peers[c]?.isAbandoned = true
         }
-        leave(r, by: "client", how: "given up", .resumable)
+        leave(r, by: .client, how: .givenUp, .resumable)
     }
 
     /// The interrupted session of a client with another credential from the same address and agent: tokens are renewed.
@@ -122,7 +122,7 @@ extension ReplayEngine {
         if let hit = judge(head, kind, opensAttempt: opensAttempt, of: r), hit.place != .after {
             return carryOut(hit, on: c, head, kind, of: r, into: &out)
         }
-        runs[r].addStep(.init(request: kind.rawValue, status: 404, time: elapsed), failed: "replay", at: now)
+        runs[r].addStep(.init(request: kind.rawValue, status: 404, time: elapsed), failed: .replay, at: now)
         let policy = options.onReconnect == .refuse ? "refuse" : "next"
         let text = "session \(runs[r].session.number) of \(tapeName) is not resumed (--on-reconnect \(policy))"
         refuse(c, head, 404, text, into: &out)

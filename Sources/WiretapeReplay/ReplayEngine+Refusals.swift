@@ -8,7 +8,7 @@ extension ReplayEngine {
         guard [.upgrade, .stream, .poll].contains(kind), let r = token(key, on: c)?.run, runs[r].session.refusal != nil
         else { return }
         let session = runs[r].session
-        let wasRefused = runs[r].attempts.contains { $0.ended?.by == "server" }
+        let wasRefused = runs[r].attempts.contains { $0.ended?.by == .server }
         guard wasRefused || session.codec.type.kind(session.opening.request) != kind else { return }
         let claim = claims.all[r]
         let same = library.table.routes[claim.route].sessions.first { s in

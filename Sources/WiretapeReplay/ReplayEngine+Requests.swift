@@ -83,7 +83,7 @@ extension ReplayEngine {
     /// Whether the client goes on with a connection that was taken from it: an attempt, though not one that succeeds.
     private func tries(_ kind: ExchangeKind, of r: Int) -> Bool {
         guard kind == .poll || kind == .stream, !runs[r].isConnected, !runs[r].isOver else { return false }
-        return runs[r].attempts.last?.ended.map { $0.by.hasPrefix("fault:") } ?? false
+        return runs[r].attempts.last?.ended.map { $0.by.isRule } ?? false
     }
 
     private mutating func tryAgain(
@@ -97,7 +97,7 @@ extension ReplayEngine {
         let answer = codec.type.answer(.unknownID, to: head)
         let transport = codec.type.transport(head)
         runs[r].addStep(
-            .init(request: kind.rawValue, answer, transport: transport, time: elapsed), failed: "replay", at: now)
+            .init(request: kind.rawValue, answer, transport: transport, time: elapsed), failed: .replay, at: now)
         out.append(.respond(c, answer.readable(by: head), thenClose: false))
     }
 
@@ -138,14 +138,14 @@ extension ReplayEngine {
         }
         let codec = runs[r].session.codec
         let answer: HTTPAnswer
-        var by = "replay"
+        var by = Attempt.End.Party.replay
         var refusal: Attempt.OwnRefusal?
         if let failure = runs[r].standing.failure {
             answer = plain(409, failure)
             refusal = .diverged
         } else if let refusal = recordedRefusal(of: r, at: kind) {
             answer = refusal
-            by = "server"
+            by = .server
         } else if let obstacle = runs[r].session.obstacle {
             answer = plain(404, obstructed(runs[r].session, obstacle, into: &out))
             refusal = .unplayable

@@ -134,7 +134,7 @@ extension ReplayEngine {
             case .sse, .stream, .multipart, .http: out.append(.endStream(old))
             }
         }
-        leave(r, by: "client", how: "replaced", .resumable)
+        leave(r, by: .client, how: .replaced, .resumable)
     }
 
     /// The recorded refusal of a transport is no answer to a client that asks for another one, nor to one that has had it:

@@ -71,7 +71,7 @@ extension ReplayEngine {
     ) {
         if let old = runs[r].link?.connection {
             out.append(.disconnect(old))
-            leave(r, by: "client", how: "replaced", .resumable)
+            leave(r, by: .client, how: .replaced, .resumable)
             peers[old]?.isOver = true
         }
         let opensAttempt = runs[r].beginAttempt(at: now, origin: start)

@@ -51,7 +51,7 @@ extension ReplayEngine {
         guard let link = runs[r].link, link.transport == .lp else { return }
         let type = runs[r].session.codec.type
         if let head = link.polls.waiting { finishPoll(of: r, with: type.answer(.unknownID, to: head), into: &out) }
-        leave(r, by: "fault:expire", how: "expired", .gone)
+        leave(r, by: .fault("expire"), how: .expired, .gone)
     }
 
     /// What names the session names nothing any more, and nothing of it can be resumed.

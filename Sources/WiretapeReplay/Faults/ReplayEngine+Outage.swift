@@ -18,7 +18,7 @@ extension ReplayEngine {
         for r in linked {
             if runs[r].link?.connection == nil {
                 // Between two polls: there is nothing to cut, and the next one finds nobody.
-                leave(r, by: "fault:\(hit.name)", how: end.text, .gone)
+                leave(r, by: .fault(hit.name), how: .init(end), .gone)
                 continue
             }
             let ending = Link.Ending(verdict: end.effect, hit: hit, isToldAlready: true)
@@ -83,7 +83,7 @@ extension ReplayEngine {
     private mutating func note(_ step: Attempt.Step, failed name: String, of r: Int) {
         settleParked(of: r)
         _ = runs[r].beginAttempt(at: now, origin: start)
-        runs[r].addStep(step, failed: "fault:\(name)", at: now)
+        runs[r].addStep(step, failed: .fault(name), at: now)
     }
 
     // MARK: Connecting

@@ -56,16 +56,16 @@ extension ReplayEngine {
         // A redirect is a step of an attempt that goes on.
         let failed = end.verdict != .redirectLoop && (step.status.map { $0 < 200 || $0 >= 300 } ?? true)
         runs[r].addStep(
-            step, failed: failed ? "fault:\(end.hit.name)" : nil, how: ReplayEngine.how(end.verdict),
+            step, failed: failed ? .fault(end.hit.name) : nil, how: ReplayEngine.how(end.verdict),
             at: now.advanced(by: wait))
     }
 
     /// How a request ends that gets no status; nil: by a reset, or it gets one.
-    private static func how(_ verdict: FaultEffect) -> String? {
+    private static func how(_ verdict: FaultEffect) -> Attempt.End.Manner? {
         switch verdict.kind {
-        case .end(.fin), .end(.close): return "fin"
+        case .end(.fin), .end(.close): return .fin
         case .answer:
-            if case .malformed = verdict { return "malformed" }
+            if case .malformed = verdict { return .malformed }
             return nil
         case .end(.reset), .outage, .upgrade, .message, .connection, .session, .handshake: return nil
         }
@@ -143,12 +143,12 @@ extension ReplayEngine {
     mutating func end(_ due: RunFaults.RequestCut, _ end: ConnectionEnd, into out: inout [ReplayAction]) {
         let c = due.connection
         noteFault(due.ending.hit, step: due.ending.step, of: due.run, .end, on: c, into: &out)
-        let by = due.ending.hit.map { "fault:\($0.name)" } ?? "server"
+        let by = due.ending.hit.map { Attempt.End.Party.fault($0.name) } ?? .server
         if let r = peers[c]?.run, runs[r].link?.connection == c {
             // By now it carries a session.
-            leave(r, by: by, how: end.text, .resumable)
+            leave(r, by: by, how: .init(end), .resumable)
         } else if due.isPoll, let r = due.run, runs[r].link?.transport == .lp, runs[r].link?.polls.waiting == nil {
-            leave(r, by: by, how: end.text, .resumable)
+            leave(r, by: by, how: .init(end), .resumable)
         }
         shut(c, end, into: &out)
     }

@@ -1,3 +1,4 @@
+internal import WiretapeAttempts
 internal import WiretapeFaults
 internal import WiretapeProtocol
 internal import WiretapeWire
@@ -95,6 +96,6 @@ extension ReplayEngine {
         let isTold = shut(r, how, into: &out)
         runs[r].trail()
         if runs[r].trailing != nil, let c = link.connection { peers[c]?.trails = r }
-        leave(r, by: "server", how: how.text, reason: words, isTold ? .gone : .over)
+        leave(r, by: .server, how: .init(how), reason: words, isTold ? .gone : .over)
     }
 }

@@ -213,14 +213,14 @@ extension ReplayEngine {
         let hit = judge(head, .operation, opensAttempt: opensAttempt, of: r)
         if let hit, hit.place != .after { return carryOut(hit, on: c, head, .operation, of: r, into: &out) }
         if let failure = runs[r].standing.failure {
-            return answer(plain(409, failure), by: "replay", refusal: .diverged, head, of: r, on: c, into: &out)
+            return answer(plain(409, failure), by: .replay, refusal: .diverged, head, of: r, on: c, into: &out)
         }
         if let refusal = recordedRefusal(of: r, at: .operation) {
-            return answer(refusal, by: "server", head, of: r, on: c, into: &out)
+            return answer(refusal, by: .server, head, of: r, on: c, into: &out)
         }
         let carriers = type.carriers(of: message, for: head, recorded: session.transport)
         guard let transport = carriers.first(where: options.transports.contains) else {
-            return answer(type.answer(.notOffered, to: head), by: "replay", head, of: r, on: c, into: &out)
+            return answer(type.answer(.notOffered, to: head), by: .replay, head, of: r, on: c, into: &out)
         }
         let recorded = session.transport == transport ? session.opening.response : nil
         var given = type.answer(.operation(transport, recorded: recorded), to: head)
@@ -250,7 +250,7 @@ extension ReplayEngine {
 
     /// An answer that ends the attempt.
     private mutating func answer(
-        _ answer: HTTPAnswer, by: String, refusal: Attempt.OwnRefusal? = nil, _ head: RequestHead, of r: Int,
+        _ answer: HTTPAnswer, by: Attempt.End.Party, refusal: Attempt.OwnRefusal? = nil, _ head: RequestHead, of r: Int,
         on c: ConnectionID, into out: inout [ReplayAction]
     ) {
         runs[r].addStep(
