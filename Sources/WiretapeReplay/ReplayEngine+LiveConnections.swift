@@ -97,7 +97,7 @@ extension ReplayEngine {
             if let r, runs[r].link?.faults.isSilent == true { isHeardAgain(r) }
         case .inject(let edit):
             guard let r, runs[r].isConnected else { return .needsSession }
-            let hit = hit(.inject(edit), "inject")
+            let hit = hit(.message(.inject(edit)), "inject")
             record(hit, moment(of: r), cut: false)
             inject(edit, by: [hit], to: r, into: &out)
         }

@@ -2,7 +2,7 @@
 extension FaultRule {
     /// It damages what only WebSockets have.
     var needsFrames: Bool {
-        actions.contains { $0.verdict == .corrupt(.mask) || $0.verdict == .corrupt(.rsv) }
+        actions.contains { $0.verdict == .message(.corrupt(.mask)) || $0.verdict == .message(.corrupt(.rsv)) }
     }
 
     /// It is about the answer to an upgrade.

@@ -301,7 +301,7 @@ extension InterceptedConnection {
         let now = now
         guard !isOver else { return }
         guard let live = socket?.live ?? http.live else { return carryOut(hit, behind: lastPoll) }
-        for case .inject(let edit) in hit.actions.map(\.verdict) { inject(edit, live, at: now) }
+        for case .message(.inject(let edit)) in hit.actions.map(\.verdict) { inject(edit, live, at: now) }
         _ = carryEnd([hit], live, .toClient, at: now)
         pump()
     }
