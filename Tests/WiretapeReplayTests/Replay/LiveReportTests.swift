@@ -1,4 +1,5 @@
 import Testing
+import WiretapeAttempts
 import WiretapeBytes
 import WiretapeCodecs
 import WiretapeFaults
