@@ -83,25 +83,4 @@ package struct Attempt: Hashable, Sendable {
             return overflow ? nil : time
         }
     }
-
-    /// The end of the attempt's connection, or of the attempt that got none.
-    package struct End: Hashable, Sendable {
-        package var time: UInt64
-        /// `client`, `server` (the tape), `replay` (a divergence), or `fault:NAME`.
-        package var by: String
-        /// `reset`, `fin`, `close 1011`, `503`.
-        package var how: String
-        /// Why, where that is more than who and how: `client timeout 30s`.
-        package var reason: String?
-
-        package init(time: UInt64, by: String, how: String, reason: String? = nil) {
-            self.time = time
-            self.by = by
-            self.how = how
-            self.reason = reason
-        }
-
-        /// For people: `server: close 1000 (client timeout 30s)`.
-        package var text: String { "\(by): \(how)" + (reason.map { " (\($0))" } ?? "") }
-    }
 }

@@ -33,7 +33,7 @@ package struct AttemptLog: Sendable {
             attempts[at].steps.allSatisfy({ $0.request == ExchangeKind.negotiate.rawValue })
         else { return }
         attempts[at].outcome = .abandoned
-        attempts[at].ended = Attempt.End(time: last.time, by: "client", how: "no connection")
+        attempts[at].ended = Attempt.End(time: last.time, by: .client, how: .noConnection)
         lastEnd = origin.advanced(by: last.time)
     }
 
@@ -91,7 +91,8 @@ extension CountsAttempts {
     ///   - refusal: why the replay has nothing to answer it with, which says nothing of the client.
     ///   - reason: why it failed, where that is more than how.
     package func addStep(
-        _ step: Attempt.Step, failed by: String?, how: String? = nil, refusal: Attempt.OwnRefusal? = nil,
+        _ step: Attempt.Step, failed by: Attempt.End.Party?, how: Attempt.End.Manner? = nil,
+        refusal: Attempt.OwnRefusal? = nil,
         reason: String? = nil, at now: WireInstant
     ) {
         guard let at = log.open else { return }
@@ -100,7 +101,7 @@ extension CountsAttempts {
         guard let by else { return }
         log.attempts[at].outcome = step.status == nil ? .refused : .status
         log.attempts[at].ended = Attempt.End(
-            time: now.since(log.origin), by: by, how: how ?? step.status.map { "\($0)" } ?? "reset",
+            time: now.since(log.origin), by: by, how: how ?? step.status.map { .status($0) } ?? .reset,
             reason: refusal?.rawValue ?? reason)
         log.lastEnd = now
     }
@@ -131,12 +132,14 @@ extension CountsAttempts {
     package func signs(at now: WireInstant) -> LifeSigns { log.signs.settled(at: now.since(log.origin)) }
 
     /// The connection ended.
-    package func ended(by: String, how: String, reason: String? = nil, at now: WireInstant, origin: WireInstant) {
+    package func ended(
+        by: Attempt.End.Party, how: Attempt.End.Manner, reason: String? = nil, at now: WireInstant, origin: WireInstant
+    ) {
         guard let last = log.attempts.indices.last, log.attempts[last].ended == nil else { return }
-        if log.attempts[last].outcome == nil { log.attempts[last].outcome = by == "client" ? .abandoned : .handshake }
+        if log.attempts[last].outcome == nil { log.attempts[last].outcome = by == .client ? .abandoned : .handshake }
         let time = now.since(origin)
         log.attempts[last].ended = Attempt.End(time: time, by: by, how: how, reason: reason)
-        if by == "client" { log.overlaps.removeAll { time - min(time, $0.time) < AttemptLog.crossing } }
+        if by == .client { log.overlaps.removeAll { time - min(time, $0.time) < AttemptLog.crossing } }
         log.lastEnd = now
         log.signs.ends(at: now.since(origin))
     }

@@ -52,6 +52,6 @@ package struct AttemptTimeline {
             text += at < waited ? " " : at < start ? "·" : at < ready ? "─" : "━"
         }
         guard let ended = attempt.ended else { return text + (attempt.outcome == .connected ? "▶" : "?") }
-        return text + (ended.by == "client" ? "┤" : "╳")
+        return text + (ended.by == .client ? "┤" : "╳")
     }
 }

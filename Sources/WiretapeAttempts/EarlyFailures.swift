@@ -40,7 +40,7 @@ extension CountsAttempts {
     package func failedHandshake(_ failure: EarlyFailures.Failure, origin: WireInstant) {
         guard beginAttempt(at: failure.time, origin: origin) else { return }
         addStep(
-            Attempt.Step(request: "tls", time: failure.time.since(origin)), failed: "fault:\(failure.rule)", how: "tls",
+            Attempt.Step(request: "tls", time: failure.time.since(origin)), failed: .fault(failure.rule), how: .tls,
             reason: failure.why, at: failure.time)
     }
 }

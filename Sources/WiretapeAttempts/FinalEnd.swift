@@ -10,9 +10,8 @@ extension Expectation {
 
         /// Whether the end of a connection, or of an attempt that got none, is one of them.
         func includes(_ end: Attempt.End) -> Bool {
-            guard case .close(let codes) = self, end.how.hasPrefix("close") else { return false }
-            guard let code = Int(end.how.dropFirst("close ".count)) else { return codes.ranges.isEmpty }
-            return codes.ranges.isEmpty || codes.contains(code)
+            guard case .close(let codes) = self, case .close(let code) = end.how else { return false }
+            return codes.ranges.isEmpty || (code.map { codes.contains(Int($0)) } ?? false)
         }
 
         func includes(_ step: Attempt.Step) -> Bool {

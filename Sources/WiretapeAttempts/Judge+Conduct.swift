@@ -122,10 +122,10 @@ extension Judge {
             }
             let ended = attempt?.ended
             // What ends it in the client's place tells the client, which may never have noticed.
-            let told = ended.flatMap { $0.by == "client" ? nil : $0.time } ?? .max
+            let told = ended.flatMap { $0.by == .client ? nil : $0.time } ?? .max
             // A client that opens the next connection before it closes the silent one has noticed, too.
             let next = session.attempts.first { $0.start > silence.time && $0.start < told }?.start
-            let left = ended.flatMap { $0.by == "client" ? $0.time : nil }
+            let left = ended.flatMap { $0.by == .client ? $0.time : nil }
             let noticed = [next, left].compactMap { $0 }.min().map { $0 - min($0, silence.time) }
             if let noticed {
                 actual.append(milliseconds(noticed))

@@ -35,15 +35,15 @@ extension Judge {
             let next = i + 1 < attempt.steps.count ? attempt.steps[i + 1].time : nil
             return (step.time, "status \(step.status ?? 0)", next)
         }
-        guard let end = attempt.ended, end.by != "client", ends.contains(where: { $0.includes(end) }) else {
+        guard let end = attempt.ended, end.by != .client, ends.contains(where: { $0.includes(end) }) else {
             return nil
         }
-        return (end.time, end.how, nil)
+        return (end.time, end.how.text, nil)
     }
 
     /// Whether a policy has it that a client stays away for good after what happened last.
     package static func mayStayAway(_ session: JudgedSession, by expectations: [Expectation]) -> Bool {
-        guard let last = session.attempts.last, let end = last.ended, end.by != "client",
+        guard let last = session.attempts.last, let end = last.ended, end.by != .client,
             let state = session.ends.last?.state
         else { return false }
         return expectations.contains { expectation in

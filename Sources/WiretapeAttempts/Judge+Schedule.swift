@@ -20,7 +20,7 @@ extension Judge {
                 }
                 continue
             }
-            guard let end = state.last.ended, end.by != "client", session.finished != true, !state.last.isOwnRefusal
+            guard let end = state.last.ended, end.by != .client, session.finished != true, !state.last.isOwnRefusal
             else {
                 continue
             }

@@ -77,7 +77,7 @@ package struct JudgedSession: Hashable, Sendable {
     func hadTime(_ tolerance: Expectation.Tolerance) -> Bool {
         guard let last = attempts.last(where: { $0.outcome == .connected }) else { return false }
         let opened = last.steps.last?.time ?? last.start
-        if isGone || last.ended?.by == "client" { return true }
+        if isGone || last.ended?.by == .client { return true }
         return watched(since: opened, for: tolerance.latest(0))
     }
 

@@ -45,8 +45,8 @@ package struct RetryState: Hashable, Sendable {
 
     /// The code of the close frame that ended the connection; nil when it ended otherwise or the frame was empty.
     package var closeCode: Int? {
-        guard let how = last.ended?.how, how.hasPrefix("close ") else { return nil }
-        return Int(how.dropFirst(6))
+        guard case .close(let code) = last.ended?.how else { return nil }
+        return code.map { Int($0) }
     }
 
     /// Whether the client had a connection and lost it.

@@ -88,7 +88,9 @@ package final class RunJournal {
         switch event.kind {
         case .open: tally.opened += 1
         case .mark(let text): if let mark = PlayedMark(text) { carried[mark.connection] = mark }
-        default: break
+        case .request, .response, .chunk, .end, .message, .part, .ping, .pong, .close, .frame, .gone, .fault, .take,
+            .gap, .missing, .stop, .unknown:
+            break
         }
         var shown: [TapeEvent] = []
         redaction.take(event, into: &shown)
@@ -175,8 +177,8 @@ package final class RunJournal {
                 "disconnected",
                 [
                     .init("attempt", .number(attempt)),
-                    .init("outcome", outcome.map { .string($0.rawValue) } ?? .null), .init("by", .string(end.by)),
-                    .init("how", .string(end.how)), .init("reason", end.reason.map(JSONValue.string) ?? .null),
+                    .init("outcome", outcome.map { .string($0.rawValue) } ?? .null), .init("by", .string(end.by.text)),
+                    .init("how", .string(end.how.text)), .init("reason", end.reason.map(JSONValue.string) ?? .null),
                 ])
         case .fault(let attempt, let rule, let action, let counted):
             tally.faults += 1

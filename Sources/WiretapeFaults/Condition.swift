@@ -60,7 +60,8 @@ package enum Condition: Hashable, Sendable {
             message.content.value(at: pointer).map { $0.canonicalText == value.canonicalText } ?? false
         case .regex(let pattern): pattern.isFound(in: message.bytes)
         case .size(let range): range.contains(message.bytes.count)
-        default: holds(in: context)
+        case .protocol, .transport, .method, .path, .header, .staleToken, .listener, .endedBy, .code:
+            holds(in: context)
         }
     }
 
@@ -73,7 +74,9 @@ package enum Condition: Hashable, Sendable {
             request.headers.contains {
                 equalIgnoringCase($0.name, name) && (value == nil || $0.value == value)
             }
-        default: holds(in: context)
+        case .direction, .protocol, .transport, .type, .named, .invocation, .pointer, .regex, .size, .staleToken,
+            .listener, .endedBy, .code:
+            holds(in: context)
         }
     }
 
@@ -86,7 +89,7 @@ package enum Condition: Hashable, Sendable {
         case .listener(let name): context.listener == name
         case .endedBy(let side): context.endedBy == side
         case .code(let code): context.code == code
-        default: false
+        case .direction, .type, .named, .invocation, .pointer, .regex, .size, .method, .path, .header: false
         }
     }
 }

@@ -29,17 +29,8 @@ package enum FaultEffect: Hashable, Sendable {
 
     // MARK: One message
 
-    case delay(Delay)
-    case drop
-    /// So many further copies.
-    case duplicate(Int)
-    /// It lets so many messages pass, but waits no longer than `patience` nanoseconds.
-    case reorder(window: Int, patience: UInt64)
-    case replace(MessageEdit)
-    case inject(MessageEdit)
-    case corrupt(Corruption)
-    /// Only so many bytes of what carries it, then the end.
-    case truncate(Int)
+    /// Something is done to it, or beside it.
+    case message(MessageChange)
 
     // MARK: The connection
 
@@ -71,14 +62,7 @@ package enum FaultEffect: Hashable, Sendable {
         case .outage(let outage): .outage(outage)
         case .respond, .malformed, .redirectLoop: .answer
         case .wrongAccept, .wrongSubprotocol: .upgrade
-        case .delay(let delay): .message(.delay(delay))
-        case .drop: .message(.drop)
-        case .duplicate(let count): .message(.duplicate(count))
-        case .reorder(let window, let patience): .message(.reorder(window: window, patience: patience))
-        case .replace(let edit): .message(.replace(edit))
-        case .inject(let edit): .message(.inject(edit))
-        case .corrupt(let corruption): .message(.corrupt(corruption))
-        case .truncate(let count): .message(.truncate(count))
+        case .message(let change): .message(change)
         case .stall, .mute, .throttle, .slice: .connection
         case .downgrade, .expire: .session
         case .tls(let fault): .handshake(fault)
@@ -112,22 +96,27 @@ package enum FaultEffect: Hashable, Sendable {
         }
     }
 
-    /// What is done to a message or beside it; nil for everything else.
-    private var change: MessageChange? { if case .message(let change) = kind { change } else { nil } }
+    /// What is true of what it does to a message or beside it; nil for everything else.
+    private var traits: MessageChange.Traits? { if case .message(let change) = self { change.traits } else { nil } }
 
     /// Whether it is done to a message itself, and not to what is around it.
-    package var changesMessage: Bool {
-        switch change {
-        case .delay, .drop, .duplicate, .reorder, .replace, .corrupt, .truncate: true
-        case .inject, nil: false
-        }
-    }
+    package var changesMessage: Bool { traits?.isOfMessage ?? false }
 
     /// Whether it says what the other side gets of a message.
-    var isContent: Bool {
-        switch change {
-        case .duplicate, .replace, .corrupt: true
-        case .delay, .drop, .reorder, .inject, .truncate, nil: false
+    var isContent: Bool { traits?.isContent ?? false }
+
+    /// Whether only a server would see it, done to a message of the client.
+    package var needsServer: Bool { traits?.needsServer ?? false }
+
+    /// Whether there are more or fewer messages where it was done.
+    package var changesCounts: Bool { traits?.changesCounts ?? false }
+
+    /// Whether nothing of a message reaches the other side once it was done there, and no end did it.
+    package func losesMessage(at place: Place) -> Bool {
+        switch kind {
+        case .message(let change): change.traits.losesMessage || change.traits.takesItsPlace && place == .instead
+        case .connection, .session: place == .instead
+        case .end, .outage, .answer, .upgrade, .handshake: false
         }
     }
 
@@ -140,8 +129,7 @@ package enum FaultEffect: Hashable, Sendable {
         case .stall(let stall): stall.duration
         case .mute(_, let duration), .throttle(_, let duration), .slice(_, _, let duration): duration
         case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage, .wrongAccept,
-            .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate, .downgrade,
-            .expire, .tls:
+            .wrongSubprotocol, .message, .downgrade, .expire, .tls:
             nil
         }
     }
@@ -151,15 +139,7 @@ package enum FaultEffect: Hashable, Sendable {
     }
 }
 
-/// How a connection ends.
-package enum ConnectionEnd: Hashable, Sendable {
-    /// RST.
-    case reset
-    /// FIN without a close frame.
-    case fin
-    /// A close frame, then FIN. Any code, also those that must not be on the wire.
-    case close(code: UInt16?, reason: String)
-
+extension ConnectionEnd {
     /// The effect of a rule that wants it.
     package var effect: FaultEffect {
         switch self {
@@ -168,27 +148,6 @@ package enum ConnectionEnd: Hashable, Sendable {
         case .close(let code, let reason): .close(code: code, reason: reason)
         }
     }
-
-    /// As reports name it: `reset`, `fin`, `close`, `close 1011`.
-    package var text: String {
-        switch self {
-        case .reset: "reset"
-        case .fin: "fin"
-        case .close(let code, _): code.map { "close \($0)" } ?? "close"
-        }
-    }
-}
-
-/// What is done to one message, or beside it. Each is the ``FaultEffect`` of its name.
-package enum MessageChange: Hashable, Sendable {
-    case delay(Delay)
-    case drop
-    case duplicate(Int)
-    case reorder(window: Int, patience: UInt64)
-    case replace(MessageEdit)
-    case inject(MessageEdit)
-    case corrupt(Corruption)
-    case truncate(Int)
 }
 
 /// What of an answer is broken.

@@ -22,7 +22,7 @@ package enum FaultPoint: String, Hashable, Sendable, CaseIterable {
     package var isRequest: Bool {
         switch self {
         case .connect, .request, .negotiate, .upgrade, .poll, .send, .stream, .operation: true
-        default: false
+        case .accept, .tls, .handshake, .subscribe, .message, .close, .time: false
         }
     }
 

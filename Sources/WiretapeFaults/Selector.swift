@@ -62,7 +62,9 @@ package struct Selector: Hashable, Sendable {
         switch point {
         case .connect: guard context.opensAttempt else { return false }
         case .request: break
-        default: guard point.exchange == kind else { return false }
+        case .accept, .tls, .negotiate, .upgrade, .poll, .send, .stream, .operation, .handshake, .subscribe, .message,
+            .close, .time:
+            guard point.exchange == kind else { return false }
         }
         return conditions.allSatisfy { $0.holds(for: request, context) }
     }

@@ -64,7 +64,9 @@ package struct FaultReach: Sendable {
             case .transport(let transports):
                 if !told.isEmpty, transports.contains(.sse) || transports.contains(.stream) { continue }
                 if ofSession.allSatisfy({ $0.kind == .upgrade }), !transports.contains(.ws) { return false }
-            default: break
+            case .direction, .type, .named, .invocation, .pointer, .regex, .size, .method, .header, .staleToken,
+                .listener, .endedBy, .code:
+                break
             }
         }
         guard case .point(let point) = selector.subject else {
@@ -77,7 +79,7 @@ package struct FaultReach: Sendable {
         case .negotiate, .poll, .send, .stream:
             // A session that is negotiated: what follows is of its route, and known by that.
             return ofSession.contains { $0.kind != .upgrade && $0.kind != .end }
-        default: return !ofSession.isEmpty
+        case .connect, .upgrade, .operation, .handshake, .subscribe, .time: return !ofSession.isEmpty
         }
     }
 

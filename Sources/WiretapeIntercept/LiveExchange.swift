@@ -54,7 +54,7 @@ package final class LiveExchange {
         switch kind {
         case .upgrade: .ws
         case .poll, .stream, .operation: entry?.type.transport(head) ?? .http
-        default: carrier?.transport ?? .http
+        case .negotiate, .send, .end, .preflight, .other: carrier?.transport ?? .http
         }
     }
 }

@@ -1,4 +1,4 @@
-internal import WiretapeAttempts
+package import WiretapeAttempts
 package import WiretapeBytes
 package import WiretapeFaults
 internal import WiretapeProtocol
@@ -17,17 +17,16 @@ extension LiveFaults {
     }
 
     /// The session's connection is over.
-    /// - Parameters:
-    ///   - by: `client`, `server` or `fault:NAME`.
-    ///   - how: `reset`, `fin`, `close 1011`.
-    package func ended(_ exchange: LiveExchange, by: String, how: String, at now: WireInstant) {
+    package func ended(
+        _ exchange: LiveExchange, by: Attempt.End.Party, how: Attempt.End.Manner, at now: WireInstant
+    ) {
         guard let carrier = exchange.carrier else {
             return failed(exchange, by: by, how: how, at: now)
         }
         end(carrier, by: by, how: how, at: now)
     }
 
-    func end(_ carrier: LiveCarrier, by: String, how: String, at now: WireInstant) {
+    func end(_ carrier: LiveCarrier, by: Attempt.End.Party, how: Attempt.End.Manner, at now: WireInstant) {
         guard !carrier.isOver else { return }
         carrier.isOver = true
         let session = carrier.session
@@ -47,11 +46,11 @@ extension LiveFaults {
         guard let carrier = exchange.carrier, let status = exchange.opening.response?.status else { return }
         guard carrier.transport == .lp || exchange.kind == .operation else { return }
         switch exchange.kind {
-        case .operation: end(carrier, by: "server", how: "close 1000", at: now)
-        case .end where status < 300: end(carrier, by: "client", how: "close 1000", at: now)
-        case .poll where status == 204: end(carrier, by: "server", how: "close 1000", at: now)
-        case .poll where status >= 300: end(carrier, by: "server", how: "\(status)", at: now)
-        default: break
+        case .operation: end(carrier, by: .server, how: .close(1000), at: now)
+        case .end where status < 300: end(carrier, by: .client, how: .close(1000), at: now)
+        case .poll where status == 204: end(carrier, by: .server, how: .close(1000), at: now)
+        case .poll where status >= 300: end(carrier, by: .server, how: .status(status), at: now)
+        case .negotiate, .upgrade, .poll, .send, .stream, .end, .preflight, .other: break
         }
     }
 
@@ -65,7 +64,7 @@ extension LiveFaults {
     package func refused(_ c: UInt32, by rule: String, at now: WireInstant) {
         guard let host = directory.host(of: c), !host.isEmpty else { return }
         guard let lost = lostSession(from: host), lost.beginAttempt(at: now, origin: origin) else { return }
-        lost.addStep(Attempt.Step(request: "connect", time: elapsed(now)), failed: "fault:\(rule)", at: now)
+        lost.addStep(Attempt.Step(request: "connect", time: elapsed(now)), failed: .fault(rule), at: now)
     }
 
     /// The first session of a client at that address which has lost its connection.

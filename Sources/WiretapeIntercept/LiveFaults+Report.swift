@@ -43,7 +43,8 @@ extension LiveFaults {
     /// Whether the server has ended the session in order: its client owes no retry.
     private static func wasEnded(_ attempts: [Attempt]) -> Bool {
         guard let last = attempts.last, last.outcome == .connected, let end = last.ended else { return false }
-        return end.by == "server" && end.how.hasPrefix("close")
+        guard end.by == .server, case .close = end.how else { return false }
+        return true
     }
 
     /// When rules made the session's connection go silent.

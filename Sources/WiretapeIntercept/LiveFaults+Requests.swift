@@ -1,4 +1,4 @@
-internal import WiretapeAttempts
+package import WiretapeAttempts
 package import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapePlayback
@@ -86,7 +86,7 @@ extension LiveFaults {
         guard let silent = mine.first(where: { $0.carrier?.silentUntil.map { $0 > now } ?? false }),
             let carrier = silent.carrier
         else { return nil }
-        end(carrier, by: "client", how: "given up", at: now)
+        end(carrier, by: .client, how: .givenUp, at: now)
         return silent
     }
 
@@ -124,16 +124,18 @@ extension LiveFaults {
         switch exchange.kind {
         case .upgrade, .stream: true
         case .poll: exchange.carrier.map { $0.isOver || $0.transport != .lp } ?? true
-        default: false
+        case .negotiate, .send, .operation, .end, .preflight, .other: false
         }
     }
 
     /// The head of the answer. For what carries messages the session has a connection from here on.
-    package func answered(_ exchange: LiveExchange, _ head: ResponseHead, by: String? = nil, at now: WireInstant) {
+    package func answered(
+        _ exchange: LiveExchange, _ head: ResponseHead, by: Attempt.End.Party? = nil, at now: WireInstant
+    ) {
         exchange.opening.response = head
         let isGood = head.status < 300 && head.status != 204
         if isGood, by == nil { tell(exchange) }
-        step(exchange, status: head.status, failed: head.status >= 400 ? by ?? "server" : nil, at: now)
+        step(exchange, status: head.status, failed: head.status >= 400 ? by ?? .server : nil, at: now)
         guard let entry = exchange.entry, by == nil, head.status == 101 || isGood else { return }
         switch exchange.kind {
         case .upgrade where head.status == 101: carry(exchange, entry, .ws, at: now)
@@ -146,7 +148,7 @@ extension LiveFaults {
         case .stream:
             exchange.framing = entry.type.framing(exchange.opening)
             if exchange.framing != nil { carry(exchange, entry, exchange.transport, at: now) }
-        default: break
+        case .negotiate, .upgrade, .send, .end, .preflight, .other: break
         }
     }
 
@@ -162,25 +164,28 @@ extension LiveFaults {
     }
 
     /// The request came to nothing that has a status.
-    package func failed(_ exchange: LiveExchange, by: String, how: String, at now: WireInstant) {
+    package func failed(
+        _ exchange: LiveExchange, by: Attempt.End.Party, how: Attempt.End.Manner, at now: WireInstant
+    ) {
         step(exchange, status: nil, failed: by, how: how, at: now)
     }
 
     private func step(
-        _ exchange: LiveExchange, status: Int?, failed: String?, how: String? = nil, at now: WireInstant
+        _ exchange: LiveExchange, status: Int?, failed: Attempt.End.Party?, how: Attempt.End.Manner? = nil,
+        at now: WireInstant
     ) {
         guard let session = exchange.session, !exchange.hasStep else { return }
         exchange.hasStep = true
         let transport: Transport? =
             switch exchange.kind {
             case .upgrade, .poll, .stream: exchange.transport
-            default: nil
+            case .negotiate, .send, .operation, .end, .preflight, .other: nil
             }
         let answer = HTTPAnswer(status: status ?? 0, headers: exchange.opening.response?.headers ?? [])
         var step = Attempt.Step(
             request: exchange.kind.rawValue, answer, transport: transport, time: elapsed(exchange.began))
         if status == nil { step.status = nil }
-        session.addStep(step, failed: failed, how: how ?? (status == nil ? "cut" : nil), at: now)
+        session.addStep(step, failed: failed, how: how ?? (status == nil ? .cut : nil), at: now)
     }
 
     /// The session has a connection.

@@ -44,7 +44,7 @@ extension Corruption {
         switch self {
         case .rsv: out[0] |= 0x20
         case .length: Corruption.lengthen(&out)
-        default: break
+        case .bits, .bytes, .utf8, .json, .mask: break
         }
         return out
     }

@@ -32,9 +32,7 @@ package enum FaultExecutor {
         case .slice(let size, let every, let time): port.pace(.slices(size, every: every), for: time, &site)
         case .downgrade(let transports): port.withdraw(transports, &site)
         case .expire: port.expire(&site)
-        case .wrongAccept, .wrongSubprotocol, .delay, .drop, .duplicate, .reorder, .replace, .inject, .corrupt,
-            .truncate, .tls:
-            return
+        case .wrongAccept, .wrongSubprotocol, .message, .tls: return
         }
     }
 

@@ -83,7 +83,7 @@ extension SessionReader {
         case .send: sent(x, name, at: place, into: &out)
         case .end:
             if let index = session(named: name.key) { building[index].clientEnded = true }
-        default: break
+        case .negotiate, .upgrade, .poll, .stream, .operation, .preflight, .other: break
         }
     }
 
@@ -109,7 +109,7 @@ extension SessionReader {
             } else if status >= 300 || name.kind == .upgrade {
                 refused(exchange, by: name, at: place)
             }
-        default: break
+        case .negotiate, .send, .end, .preflight, .other: break
         }
     }
 

@@ -120,7 +120,7 @@ extension SessionReader {
         case .send where direction == .toServer, .poll where direction == .toClient,
             .operation where direction == .toClient:
             limit = SessionReader.messageLimit
-        default: break
+        case .negotiate, .upgrade, .poll, .send, .stream, .operation, .end, .preflight, .other, nil: break
         }
         let free = max(0, SessionReader.heldLimit - held)
         let grown =
@@ -194,7 +194,7 @@ extension SessionReader {
             switch entry.type.kind(opening.request) {
             case .preflight: return
             case .upgrade: isUpgrade = true
-            default: break
+            case .negotiate, .poll, .send, .stream, .operation, .end, .other: break
             }
             // What is told by its answer would be a session by now.
             if !entry.type.isToldByAnswer, entry.type.claim(opening) >= .likely { return }

@@ -107,7 +107,7 @@ extension SessionReader {
             let transport: Transport =
                 switch name.kind {
                 case .stream, .poll: name.codec.type.transport(exchange.opening.request)
-                default: .ws
+                case .negotiate, .upgrade, .send, .operation, .end, .preflight, .other: .ws
                 }
             return refuse(name.codec, transport, exchange.opening, prospect, at: place)
         }

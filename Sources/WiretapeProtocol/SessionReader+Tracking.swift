@@ -25,7 +25,7 @@ extension SessionReader {
                 let transport = entry.type.transport(exchange.opening.request)
                 refuse(entry, transport, exchange.opening, Prospect(), at: place)
                 return true
-            default: continue
+            case .negotiate, .send, .operation, .end, .preflight, .other: continue
             }
         }
         return false

@@ -68,7 +68,7 @@ extension TLSStream: StreamHandler {
         case (.handshake, .reset), (.handshake, .closed):
             fail("the connection was reset in the middle of the TLS handshake")
         case (.open, _): deliver()
-        default: over(how)
+        case (.connecting, _), (.handshake, .aborted), (.handshake, .failed): over(how)
         }
     }
 

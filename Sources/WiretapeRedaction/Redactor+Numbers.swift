@@ -29,7 +29,8 @@ extension Redactor {
         case .text: self.text(text)
         case .bytes(let name):
             if let name, rules.redacts(member: Array(name.utf8)[...]) { self.text(text) } else { sameLength(text) }
-        case .number: renumbered(text, new)
+        case .number, .pointed(isNumber: true): renumbered(text, new)
+        case .pointed(isNumber: false): self.text(text)
         }
     }
 }

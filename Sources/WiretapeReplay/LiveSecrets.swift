@@ -206,7 +206,7 @@ package struct LiveSecrets: Sendable {
             case (.number(let recorded), .number(let text)?):
                 guard let number = Pseudonym.number(of: recorded) else { return nil }
                 all.append(Capture(number: number, spelling: recorded, value: text))
-            default: return nil
+            case (.string, _), (.number, _), (.null, _), (.bool, _), (.array, _), (.object, _): return nil
             }
         }
         return all

@@ -1,3 +1,4 @@
+internal import WiretapeAttempts
 package import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeProtocol
@@ -25,11 +26,11 @@ extension ReplayEngine {
         }
         recordCut(of: session)
         let fate = judgeClose(how, of: session, into: &out)
-        let text: String
+        let manner: Attempt.End.Manner
         var stay = Stay.resumable
         switch how {
         case .closeFrame(let code, let reason):
-            text = code.map { "close \($0)" } ?? "close"
+            manner = .close(code)
             answerClose(
                 ClosingHandshake.Frame(code: code, reason: reason), fate, of: session, on: connection, into: &out)
             peers[connection]?.isOver = true
@@ -38,15 +39,15 @@ extension ReplayEngine {
             // Ended in order: nothing is kept for the client.
             if code == 1000, !session.recorded.codec.type.hasTrackingIDs { stay = .gone }
         case .fin:
-            text = "fin"
+            manner = .fin
             out.append(.disconnect(connection))
-        case .rst: text = "reset"
+        case .rst: manner = .reset
         }
         if session.link?.transport == .lp { stay = .unsettled }
         // The tape's last end was on its way: there is nothing to go on with.
         if session.link?.memory != nil, session.isEnding { stay = .gone }
         session.cancelOperation(at: now)
-        leave(session, by: "client", how: text, stay)
+        leave(session, by: .client, how: manner, stay)
         if let end = fate?.end, case .outage(let outage) = end.verdict { begin(outage, by: end.hit, into: &out) }
     }
 

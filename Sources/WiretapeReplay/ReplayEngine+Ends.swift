@@ -127,7 +127,7 @@ extension ReplayEngine {
         let hasTrackingIDs = session.recorded.codec.type.hasTrackingIDs
         if case .close = end, session.link?.transport == .lp, !hasTrackingIDs { stay = .gone }
         leave(
-            session, by: ending.hit.map { "fault:\($0.name)" } ?? "server", how: end.text,
+            session, by: ending.hit.map { Attempt.End.Party.fault($0.name) } ?? .server, how: .init(end),
             isLast && !hasTrackingIDs ? .gone : stay)
     }
 
@@ -150,13 +150,13 @@ extension ReplayEngine {
     }
 
     /// How a poll ends that a rule has ended, for its session.
-    func how(_ verdict: FaultEffect) -> String {
+    func how(_ verdict: FaultEffect) -> Attempt.End.Manner {
         switch verdict.kind {
-        case .end(let end): return end.text
+        case .end(let end): return .init(end)
         case .answer:
-            if case .respond(let answer) = verdict { return "\(answer.status)" }
-            return "reset"
-        case .outage, .upgrade, .message, .connection, .session, .handshake: return "reset"
+            if case .respond(let answer) = verdict { return .status(answer.status) }
+            return .reset
+        case .outage, .upgrade, .message, .connection, .session, .handshake: return .reset
         }
     }
 
@@ -206,7 +206,7 @@ extension ReplayEngine {
 
     /// The session has no connection any more.
     /// - Parameter reason: for people, beyond what `how` says.
-    mutating func leave(_ session: SessionRun, by: String, how: String, reason: String? = nil, _ stay: Stay = .gone) {
+    mutating func leave(_ session: SessionRun, by: Attempt.End.Party, how: Attempt.End.Manner, reason: String? = nil, _ stay: Stay = .gone) {
         guard var link = session.link else { return }
         if let connection = link.connection { peers[connection]?.session = nil }
         let isUnsettled = stay == .unsettled
@@ -219,7 +219,7 @@ extension ReplayEngine {
         link.polls.afterAnswer = nil
         link.polls.isBegun = false
         link.polls.acknowledgement = nil
-        let mayGoOn = keepsSession(session) || link.transport == .lp && by == "client"
+        let mayGoOn = keepsSession(session) || link.transport == .lp && by == .client
         let type = session.recorded.codec.type
         let remembers =
             mayGoOn && (link.transport == .lp || link.memory != nil || type.hasTrackingIDs && link.token != nil)
@@ -248,7 +248,7 @@ extension ReplayEngine {
     mutating func settleParked(of session: SessionRun) {
         guard let end = session.parked?.end else { return }
         session.parked?.end = nil
-        session.ended(by: "client", how: end.how, at: end.at, origin: start)
+        session.ended(by: .client, how: end.how, at: end.at, origin: start)
     }
 
     /// An end that was on its way comes too late: what it followed may have been lost.

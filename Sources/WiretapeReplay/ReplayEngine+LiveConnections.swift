@@ -97,7 +97,7 @@ extension ReplayEngine {
             if let session, session.link?.faults.isSilent == true { isHeardAgain(session) }
         case .inject(let edit):
             guard let session, session.isConnected else { return .needsSession }
-            let hit = hit(.inject(edit), "inject")
+            let hit = hit(.message(.inject(edit)), "inject")
             record(hit, moment(of: session), cut: false)
             inject(edit, by: [hit], to: session, into: &out)
         }

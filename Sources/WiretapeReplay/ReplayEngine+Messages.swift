@@ -51,7 +51,7 @@ extension ReplayEngine {
     private mutating func breakOff(_ session: SessionRun, _ why: String, into out: inout [ReplayAction]) {
         out.append(.log("wiretape: session \(session.recorded.number): \(why)"))
         shut(session, .close(code: 1011, reason: ReplayEngine.closeReason(why)), into: &out)
-        leave(session, by: "replay", how: "close 1011", .gone)
+        leave(session, by: .replay, how: .close(1011), .gone)
     }
 
     /// A message that nothing holds back any more.
@@ -105,7 +105,7 @@ extension ReplayEngine {
             }
         }
         let isTold = shut(session, end, into: &out)
-        leave(session, by: "client", how: "close", isTold ? .gone : .over)
+        leave(session, by: .client, how: .close(nil), isTold ? .gone : .over)
     }
 
     /// How the connection ends behind the client's farewell where the script does not say: as the recorded server ended it
@@ -126,6 +126,6 @@ extension ReplayEngine {
         session.standing.failure = reason
         guard session.isConnected else { return }
         let isTold = shut(session, .close(code: 1011, reason: ReplayEngine.closeReason(reason)), into: &out)
-        leave(session, by: "replay", how: "close 1011", isTold ? .gone : .over)
+        leave(session, by: .replay, how: .close(1011), isTold ? .gone : .over)
     }
 }

@@ -83,7 +83,7 @@ extension ReplayEngine {
             }
             isOwn = !wasTaken(session)
             session.addStep(
-                .init(request: kind.rawValue, status: 404, time: elapsed), failed: "replay",
+                .init(request: kind.rawValue, status: 404, time: elapsed), failed: .replay,
                 refusal: isOwn ? .noneLeft : nil, at: now)
         } else if kind == .negotiate, answerUnfollowed(connection, head, into: &out) != nil {
             return

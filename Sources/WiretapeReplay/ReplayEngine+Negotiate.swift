@@ -34,8 +34,8 @@ extension ReplayEngine {
     /// - Returns: the answer, who makes the attempt fail with it, and why when that is the replay itself.
     private mutating func negotiation(
         _ head: RequestHead, _ codec: CodecEntry, of session: SessionRun, into out: inout [ReplayAction]
-    ) -> (HTTPAnswer, failed: String?, Attempt.OwnRefusal?) {
-        if let failure = session.standing.failure { return (plain(409, failure), "replay", .diverged) }
+    ) -> (HTTPAnswer, failed: Attempt.End.Party?, Attempt.OwnRefusal?) {
+        if let failure = session.standing.failure { return (plain(409, failure), .replay, .diverged) }
         let recorded = session.recorded
         if session.negotiation.redirects < recorded.redirects.count {
             let hop = recorded.redirects[session.negotiation.redirects]
@@ -45,22 +45,22 @@ extension ReplayEngine {
                 return (withCookies(of: hop.response, answer), nil, nil)
             }
         }
-        if let answer = recordedRefusal(of: session, at: .negotiate) { return (answer, "server", nil) }
+        if let answer = recordedRefusal(of: session, at: .negotiate) { return (answer, .server, nil) }
         let served = transports(of: recorded)
         if let obstacle = recorded.obstacle ?? (served.isEmpty ? notServed(recorded) : nil) {
             let reason = obstructed(recorded, obstacle, into: &out)
-            return (codec.type.refuseNegotiate(head, reason: reason) ?? plain(404, reason), "replay", .unplayable)
+            return (codec.type.refuseNegotiate(head, reason: reason) ?? plain(404, reason), .replay, .unplayable)
         }
         let offered = served.filter { !session.faults.blocked.contains($0) }
         let minted = ids.mint(for: recorded, codec, isFresh: options.ids.areFresh)
         guard
             let answer = codec.type.negotiate(head, recorded: recorded.negotiate, ids: minted, transports: offered)
-        else { return (plain(404, "\(codec.id) has no negotiation"), "replay", nil) }
+        else { return (plain(404, "\(codec.id) has no negotiation"), .replay, nil) }
         remember(minted, head, answer, codec, for: session)
         session.negotiation.redirects = 0
         let isGiven = (200..<300).contains(answer.status)
         session.negotiation.awaitsUpgrade = isGiven
-        return (withCookies(of: recorded.negotiate?.response, answer), isGiven ? nil : "replay", nil)
+        return (withCookies(of: recorded.negotiate?.response, answer), isGiven ? nil : .replay, nil)
     }
 
     /// A session that cannot be played was asked for: that is told once.

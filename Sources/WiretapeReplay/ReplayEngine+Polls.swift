@@ -27,7 +27,7 @@ extension ReplayEngine {
             carryOut(hit, on: connection, head, .poll, of: session, into: &out)
             // The client takes it for the end of its connection, or polls again.
             if session.link?.polls.waiting == nil, let end = hit.end {
-                leave(session, by: "fault:\(end.hit.name)", how: how(end.verdict), .resumable)
+                leave(session, by: .fault(end.hit.name), how: how(end.verdict), .resumable)
             }
             return
         }
@@ -165,9 +165,9 @@ extension ReplayEngine {
                 out.append(.endStream(stream))
             }
             // A WebSocket has an end of its own.
-            if link.transport != .ws { leave(session, by: "client", how: "end", .gone) }
+            if link.transport != .ws { leave(session, by: .client, how: .farewell, .gone) }
         } else {
-            if session.parked?.end != nil { session.parked?.end = ParkedLink.End(how: "end", at: now) }
+            if session.parked?.end != nil { session.parked?.end = ParkedLink.End(how: .farewell, at: now) }
             forgetParked(of: session)
             ids.retire(key)
         }
@@ -182,7 +182,7 @@ extension ReplayEngine {
             finishPoll(of: session, with: answer(.pollEmpty, head, of: session), into: &out)
         } else {
             recordCut(of: session)
-            leave(session, by: "client", how: "timeout", .gone)
+            leave(session, by: .client, how: .timeout, .gone)
         }
     }
 }

@@ -10,7 +10,7 @@ extension ReplayEngine {
         switch message.role {
         case .keepalive, .ack, .close: return
         case .handshake: break
-        default: claims.decide(session)
+        case .request, .send, .reply, .push, .part, .cancel, .opaque: claims.decide(session)
         }
         let key = OpeningFingerprint.key(message, options.ignore)
         let own = library.openingFingerprint(of: claims[session].recorded)

@@ -90,7 +90,7 @@ extension ReplayEngine {
             peers[connection]?.isOver = true
             peers[connection]?.isAbandoned = true
         }
-        leave(session, by: "client", how: "given up", .resumable)
+        leave(session, by: .client, how: .givenUp, .resumable)
     }
 
     /// The interrupted session of a client with another credential from the same address and agent: tokens are renewed.
@@ -123,7 +123,7 @@ extension ReplayEngine {
         if let hit = judge(head, kind, opensAttempt: opensAttempt, of: session), hit.place != .after {
             return carryOut(hit, on: connection, head, kind, of: session, into: &out)
         }
-        session.addStep(.init(request: kind.rawValue, status: 404, time: elapsed), failed: "replay", at: now)
+        session.addStep(.init(request: kind.rawValue, status: 404, time: elapsed), failed: .replay, at: now)
         let policy = options.onReconnect == .refuse ? "refuse" : "next"
         let text = "session \(session.recorded.number) of \(tapeName) is not resumed (--on-reconnect \(policy))"
         refuse(connection, head, 404, text, into: &out)

@@ -8,7 +8,7 @@ extension ReplayEngine {
         guard [.upgrade, .stream, .poll].contains(kind), let session = token(key, on: connection)?.session,
             session.recorded.refusal != nil
         else { return }
-        let wasRefused = session.attempts.contains { $0.ended?.by == "server" }
+        let wasRefused = session.attempts.contains { $0.ended?.by == .server }
         guard wasRefused || session.recorded.codec.type.kind(session.recorded.opening.request) != kind else { return }
         let claim = claims[session]
         let same = library.table.routes[claim.route].sessions.first { s in

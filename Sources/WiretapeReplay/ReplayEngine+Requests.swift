@@ -74,7 +74,8 @@ extension ReplayEngine {
             case .poll: poll(connection, head, key, of: token.session, into: &out)
             case .stream: stream(connection, head, key, of: token.session, into: &out)
             case .send: send(connection, head, body, key, of: token.session, into: &out)
-            default: endSession(connection, head, key, of: token.session, into: &out)
+            case .negotiate, .upgrade, .operation, .end, .preflight, .other:
+                endSession(connection, head, key, of: token.session, into: &out)
             }
         case .preflight, .other: plain(connection, head, body, into: &out)
         }
@@ -83,7 +84,7 @@ extension ReplayEngine {
     /// Whether the client goes on with a connection that was taken from it: an attempt, though not one that succeeds.
     private func tries(_ kind: ExchangeKind, of session: SessionRun) -> Bool {
         guard kind == .poll || kind == .stream, !session.isConnected, !session.isOver else { return false }
-        return session.attempts.last?.ended.map { $0.by.hasPrefix("fault:") } ?? false
+        return session.attempts.last?.ended.map { $0.by.isRule } ?? false
     }
 
     private mutating func tryAgain(
@@ -98,7 +99,7 @@ extension ReplayEngine {
         let answer = codec.type.answer(.unknownID, to: head)
         let transport = codec.type.transport(head)
         session.addStep(
-            .init(request: kind.rawValue, answer, transport: transport, time: elapsed), failed: "replay", at: now)
+            .init(request: kind.rawValue, answer, transport: transport, time: elapsed), failed: .replay, at: now)
         out.append(.respond(connection, answer.readable(by: head), thenClose: false))
     }
 
@@ -140,14 +141,14 @@ extension ReplayEngine {
         }
         let codec = session.recorded.codec
         let answer: HTTPAnswer
-        var by = "replay"
+        var by = Attempt.End.Party.replay
         var refusal: Attempt.OwnRefusal?
         if let failure = session.standing.failure {
             answer = plain(409, failure)
             refusal = .diverged
         } else if let refusal = recordedRefusal(of: session, at: kind) {
             answer = refusal
-            by = "server"
+            by = .server
         } else if let obstacle = session.recorded.obstacle {
             answer = plain(404, obstructed(session.recorded, obstacle, into: &out))
             refusal = .unplayable

@@ -1,6 +1,8 @@
+internal import WiretapeAttempts
 internal import WiretapeFaults
 internal import WiretapeProtocol
 internal import WiretapeReport
+internal import WiretapeWire
 
 // The rules of the protocol's server. Where the recorded server itself ended the session so, the tape tells when and how;
 // where it took what breaks them, they are not played.
@@ -30,6 +32,6 @@ extension ReplayEngine {
         case .stall: return diverge(session, text, reason: breach.reason, into: &out)
         }
         shut(session, .close(code: breach.code, reason: ReplayEngine.closeReason(breach.reason)), into: &out)
-        leave(session, by: "replay", how: "close \(breach.code)", .gone)
+        leave(session, by: .replay, how: .close(breach.code), .gone)
     }
 }

@@ -26,7 +26,7 @@ extension ReplayEngine {
         case .end:
             guard let key, let session = known else { return plain(connection, head, body, into: &out) }
             endSession(connection, head, key, of: session, into: &out)
-        default: plain(connection, head, body, into: &out)
+        case .negotiate, .operation, .preflight, .other: plain(connection, head, body, into: &out)
         }
     }
 
@@ -111,7 +111,8 @@ extension ReplayEngine {
         case .ws:
             let headers = upgradeHeaders(head, of: session, after)
             out.append(acceptance(of: head, on: connection, for: session, headers: headers, after))
-        default: out.append(.beginStream(connection, answer(.stream, head, of: session).readable(by: head)))
+        case .sse, .stream, .multipart, .http:
+            out.append(.beginStream(connection, answer(.stream, head, of: session).readable(by: head)))
         }
         greet(greeting, fate, on: connection, of: session, into: &out)
         if link.transport == .lp {
@@ -138,7 +139,7 @@ extension ReplayEngine {
             case .sse, .stream, .multipart, .http: out.append(.endStream(old))
             }
         }
-        leave(session, by: "client", how: "replaced", .resumable)
+        leave(session, by: .client, how: .replaced, .resumable)
     }
 
     /// The recorded refusal of a transport is no answer to a client that asks for another one, nor to one that has had it:

@@ -71,7 +71,7 @@ extension ReplayEngine {
     ) {
         if let old = session.link?.connection {
             out.append(.disconnect(old))
-            leave(session, by: "client", how: "replaced", .resumable)
+            leave(session, by: .client, how: .replaced, .resumable)
             peers[old]?.isOver = true
         }
         let opensAttempt = session.beginAttempt(at: now, origin: start)

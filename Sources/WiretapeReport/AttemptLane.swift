@@ -59,8 +59,8 @@ struct AttemptLane {
         text += bar(isConnected ? "try" : "try failed", attempt.start, ready, y: 9, height: 4)
         if isConnected { text += bar("on", ready, end, y: 6, height: 10) }
         if let ended = attempt.ended {
-            let isClient = ended.by == "client"
-            let kind = isClient || ended.by == "server" ? "left" : "cut"
+            let isClient = ended.by == .client
+            let kind = isClient || ended.by == .server ? "left" : "cut"
             text +=
                 "<text class=\"stop \(kind)\" x=\"\(place(ended.time))\" y=\"16\" text-anchor=\"middle\">"
             text += "\(isClient ? "┤" : "✕")</text>"

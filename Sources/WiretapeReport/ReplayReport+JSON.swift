@@ -114,7 +114,7 @@ extension Attempt.Step {
 extension Attempt.End {
     fileprivate var json: JSONValue {
         .object(
-            [.init("t_ms", .milliseconds(time)), .init("by", .string(by)), .init("how", .string(how))]
+            [.init("t_ms", .milliseconds(time)), .init("by", .string(by.text)), .init("how", .string(how.text))]
                 + (reason.map { [.init("reason", .string($0))] } ?? []))
     }
 }

@@ -35,7 +35,8 @@ package struct YAMLReader {
             case .documentStart:
                 guard root == nil else { throw error("only one document a file", event) }
                 root = try node(try parser.next(), depth: 0)
-            default: throw error("unexpected part", event)
+            case .scalar, .sequenceStart, .sequenceEnd, .mappingStart, .mappingEnd, .alias:
+                throw error("unexpected part", event)
             }
         }
     }
@@ -61,7 +62,8 @@ package struct YAMLReader {
             guard !hasAnchor else { throw error("anchors and aliases are not read", event) }
             return PlanNode(kind: .map(try pairs(depth: depth)), source: source)
         case .alias: throw error("anchors and aliases are not read", event)
-        default: throw error("unexpected part", event)
+        case .streamStart, .streamEnd, .documentStart, .documentEnd, .sequenceEnd, .mappingEnd:
+            throw error("unexpected part", event)
         }
     }
 

@@ -10,7 +10,9 @@ struct Course {
     static let ms: UInt64 = 1_000_000
 
     /// An attempt that connects at once and is cut a second later.
-    mutating func connects(after delay: Double? = nil, lost how: String = "reset", by: String = "fault:cut") {
+    mutating func connects(
+        after delay: Double? = nil, lost how: Attempt.End.Manner = .reset, by: Attempt.End.Party = .fault("cut")
+    ) {
         begin(after: delay)
         attempts[attempts.count - 1].steps = [
             .init(request: "negotiate", status: 200, time: now),
@@ -25,7 +27,7 @@ struct Course {
     /// An attempt that fails with that status, or without any answer.
     mutating func fails(
         after delay: Double? = nil, _ request: String = "negotiate", status: Int? = 503, retryAfter: UInt64? = nil,
-        transport: Transport? = nil, how: String = "reset"
+        transport: Transport? = nil, how: Attempt.End.Manner = .reset
     ) {
         begin(after: delay)
         now += 5 * Self.ms
@@ -34,15 +36,15 @@ struct Course {
         ]
         attempts[attempts.count - 1].outcome = status == nil ? .refused : .status
         attempts[attempts.count - 1].ended = .init(
-            time: now, by: "fault:down", how: status.map { "\($0)" } ?? how)
+            time: now, by: .fault("down"), how: status.map { .status($0) } ?? how)
     }
 
     /// An attempt whose connection opens and ends before the protocol is ready.
-    mutating func drops(after delay: Double? = nil, how: String) {
+    mutating func drops(after delay: Double? = nil, how: Attempt.End.Manner) {
         begin(after: delay)
         attempts[attempts.count - 1].steps = [.init(request: "upgrade", status: 101, transport: .ws, time: now)]
         attempts[attempts.count - 1].outcome = .handshake
-        attempts[attempts.count - 1].ended = .init(time: now, by: "fault:down", how: how)
+        attempts[attempts.count - 1].ended = .init(time: now, by: .fault("down"), how: how)
     }
 
     private mutating func begin(after delay: Double?) {

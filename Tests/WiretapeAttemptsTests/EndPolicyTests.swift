@@ -4,7 +4,7 @@ import WiretapeWire
 
 /// Final ends, second connections, growth by a power.
 struct EndPolicyTests {
-    private func lost(_ how: String) -> Course {
+    private func lost(_ how: Attempt.End.Manner) -> Course {
         var course = Course()
         course.connects(lost: how)
         return course
@@ -12,17 +12,18 @@ struct EndPolicyTests {
 
     @Test func someEndsAreFinal() throws {
         let policy = "stays-away(after=close(4001|4400..4499)|status(401))"
-        for how in ["close 4001", "close 4403"] {
+        for how: Attempt.End.Manner in [.close(4001), .close(4403)] {
             #expect(try lost(how).judged(by: policy, running: 2).map(\.word) == ["met"], "\(how)")
             var back = lost(how)
             back.connects(after: 1)
             let judged = try back.judged(by: policy, running: 2)
             #expect(judged.map(\.word) == ["not met"])
             #expect(
-                judged[0].reason.contains("session 1 came back (attempt 2) 1000 ms after \(how)"), "\(judged[0].reason)"
+                judged[0].reason.contains("session 1 came back (attempt 2) 1000 ms after \(how.text)"),
+                "\(judged[0].reason)"
             )
         }
-        var refused = lost("reset")
+        var refused = lost(.reset)
         refused.fails(after: 0, status: 401)
         #expect(try refused.judged(by: policy, running: 2).map(\.word) == ["met"])
         // At once with another credential: a step of the same attempt, and no staying away.
@@ -31,31 +32,31 @@ struct EndPolicyTests {
     }
 
     @Test func otherEndsAreNotJudged() throws {
-        for how in ["close 4000", "close 4500", "reset", "close"] {
+        for how: Attempt.End.Manner in [.close(4000), .close(4500), .reset, .close(nil)] {
             var back = lost(how)
             back.connects(after: 1)
             let judged = try back.judged(by: "stays-away(after=close(4001|4400..4499))", running: 2)
             #expect(judged.map(\.word) == ["not judged"], "\(how)")
             #expect(judged[0].reason.hasSuffix("--fault 'close(4001) after message[3]'"))
         }
-        #expect(try lost("close").judged(by: "stays-away(after=close)", running: 2).map(\.word) == ["met"])
+        #expect(try lost(.close(nil)).judged(by: "stays-away(after=close)", running: 2).map(\.word) == ["met"])
     }
 
     /// A run that ends with the close has not seen the client stay away, unless the client is gone.
     @Test func stayingAwayTakesTime() throws {
         let policy = "stays-away(after=close(4001))"
-        #expect(try lost("close 4001").judged(by: policy).map(\.word) == ["not judged"])
-        #expect(try lost("close 4001").judged(by: policy, isGone: true).map(\.word) == ["met"])
-        #expect(try lost("close 4400").judged(by: "client(graphql-ws)").map(\.word) == ["not judged"])
-        #expect(try lost("close 4400").judged(by: "client(graphql-ws)", running: 1).map(\.word) == ["met"])
+        #expect(try lost(.close(4001)).judged(by: policy).map(\.word) == ["not judged"])
+        #expect(try lost(.close(4001)).judged(by: policy, isGone: true).map(\.word) == ["met"])
+        #expect(try lost(.close(4400)).judged(by: "client(graphql-ws)").map(\.word) == ["not judged"])
+        #expect(try lost(.close(4400)).judged(by: "client(graphql-ws)", running: 1).map(\.word) == ["met"])
     }
 
     @Test func oneConnectionAtATime() throws {
-        #expect(try lost("reset").judged(by: "single").map(\.word) == ["met"])
+        #expect(try lost(.reset).judged(by: "single").map(\.word) == ["met"])
         // It is made of live traffic.
-        #expect(try lost("reset").judged(by: "finished").map(\.word) == ["not judged"])
+        #expect(try lost(.reset).judged(by: "finished").map(\.word) == ["not judged"])
         let second = JudgedSession.Overlap(time: 300 * Course.ms, attempt: 1, request: "upgrade")
-        let judged = try lost("reset").judged(by: "single", overlaps: [second])
+        let judged = try lost(.reset).judged(by: "single", overlaps: [second])
         #expect(
             judged[0].reason
                 == "wiretape: single is not met: session 1 asked for a second connection (upgrade) after 300 ms, while attempt 1 had one"
@@ -96,16 +97,16 @@ struct EndPolicyTests {
         #expect(try course.judged(by: "detects(within=2s)", silences: stall).map(\.word) == ["not judged"])
         #expect(try course.judged(by: "detects(within=100ms, late=10ms)", silences: stall).map(\.word) == ["not met"])
         var waiting = Course()
-        waiting.connects(by: "client")
+        waiting.connects(by: .client)
         let late = [JudgedSession.Silence(time: 2_000 * Course.ms, attempt: 1)]
         #expect(try waiting.judged(by: "detects(within=30s)", running: 2, silences: late).map(\.word) == ["not judged"])
     }
 
     /// An order of several transports is judged where at least two of them were tried.
     @Test func anOrderIsSeenInAFallback() throws {
-        #expect(try lost("reset").judged(by: "transports(ws, sse)").map(\.word) == ["not judged"])
-        #expect(try lost("reset").judged(by: "transports(ws)").map(\.word) == ["met"])
-        #expect(try lost("reset").judged(by: "transports(sse, ws)").map(\.word) == ["not met"])
+        #expect(try lost(.reset).judged(by: "transports(ws, sse)").map(\.word) == ["not judged"])
+        #expect(try lost(.reset).judged(by: "transports(ws)").map(\.word) == ["met"])
+        #expect(try lost(.reset).judged(by: "transports(sse, ws)").map(\.word) == ["not met"])
     }
 
     @Test func retryAfterThatNobodyCameBackTo() throws {

@@ -27,7 +27,7 @@ struct JudgeTests {
         #expect(try course.judged(by: "delays(1s)", running: 60)[0].reason.hasSuffix("retry 1 of session 1 never came"))
         #expect(try course.judged(by: "delays(1s)", running: 60, finished: true)[0].session == 0)
         var left = Course()
-        left.connects(by: "client")
+        left.connects(by: .client)
         #expect(try left.judged(by: "delays(1s)", running: 60)[0].actual == "no session lost its connection")
     }
 
@@ -111,7 +111,7 @@ struct JudgeTests {
 
     @Test func silenceIsDetected() throws {
         var course = Course()
-        course.connects(by: "client")
+        course.connects(by: .client)
         let stall = [JudgedSession.Silence(time: 200 * Course.ms, attempt: 1)]
         #expect(try course.judged(by: "detects(within=1s)", silences: stall)[0].met)
         #expect(try course.judged(by: "detects(within=100ms, late=10ms)", silences: stall)[0].met == false)
@@ -133,7 +133,7 @@ struct JudgeTests {
         var attempt = Attempt(number: 1, retry: 0, start: 0, delay: nil)
         attempt.outcome = .status
         attempt.steps = [.init(request: "negotiate", status: 503, time: 0, retryAfter: 2_000 * Course.ms)]
-        attempt.ended = .init(time: 1_500 * Course.ms, by: "server", how: "503")
+        attempt.ended = .init(time: 1_500 * Course.ms, by: .server, how: .status(503))
         let next = Attempt(number: 2, retry: 1, start: 2_100 * Course.ms, delay: 600 * Course.ms)
         let session = JudgedSession(session: 1, run: 1, attempts: [attempt, next], elapsed: 3_000 * Course.ms)
         let found = Judge.judge([session], by: [try Expectation.parse("honours(retry-after)")])
@@ -144,7 +144,7 @@ struct JudgeTests {
         var course = Course()
         course.connects()
         course.fails(after: 1)
-        course.connects(after: 1, lost: "fin", by: "client")
+        course.connects(after: 1, lost: .fin, by: .client)
         let lines = AttemptTimeline(course.attempts).lines
         #expect(lines.count == 3)
         #expect(lines[0].hasPrefix("  1 ━━━━━") && lines[0].hasSuffix("━╳"))

@@ -45,7 +45,7 @@ struct PresetTests {
     }
 
     /// Graphql page 1.4: 2ⁿ s and 0.3 to 3 s more, five times; the count begins anew with each acknowledgement.
-    private func graphqlWS(_ delays: [Double], how: String = "close 1012") -> Course {
+    private func graphqlWS(_ delays: [Double], how: Attempt.End.Manner = .close(1012)) -> Course {
         var course = Course()
         course.connects()
         for delay in delays { course.drops(after: delay, how: how) }
@@ -67,29 +67,29 @@ struct PresetTests {
             }
         }
         var again = Course()
-        for delay in [nil, 1.5, 1.5, 1.5] { again.connects(after: delay, lost: "close 1012") }
+        for delay in [nil, 1.5, 1.5, 1.5] { again.connects(after: delay, lost: .close(1012)) }
         #expect(try again.judged(by: "client(graphql-ws)")[0].met)
         #expect(try graphqlWS([]).judged(by: "client(graphql-ws)", running: 60)[0].met == false)
     }
 
     /// The table of the graphql page 1.3.
     @Test func graphqlWSAndItsCloseCodes() throws {
-        for code in [4400, 4401, 4406, 4409, 4429, 4500, 4004, 4005, 1002, 1003, 1007, 1008, 1009, 1011, 1015] {
+        for code: UInt16 in [4400, 4401, 4406, 4409, 4429, 4500, 4004, 4005, 1002, 1003, 1007, 1008, 1009, 1011, 1015] {
             var course = Course()
-            course.connects(lost: "close \(code)")
+            course.connects(lost: .close(code))
             #expect(try course.judged(by: "client(graphql-ws)", running: 60).allSatisfy { $0.session == 0 || $0.met })
             course.connects(after: 1.5)
             #expect(try course.judged(by: "client(graphql-ws)")[0].reason.contains("code \(code) ends it"))
         }
-        for code in [4403, 4408, 4504, 4499, 1001, 1005, 1006, 1012, 1013, 1014, 4000, 3000] {
+        for code: UInt16 in [4403, 4408, 4504, 4499, 1001, 1005, 1006, 1012, 1013, 1014, 4000, 3000] {
             var course = Course()
-            course.connects(lost: "close \(code)")
+            course.connects(lost: .close(code))
             #expect(try course.judged(by: "client(graphql-ws)", running: 60)[0].reason.contains("never came"))
             course.connects(after: 1.5)
             #expect(try course.judged(by: "client(graphql-ws)")[0].met)
         }
         var normal = Course()
-        for delay in [nil, 0.01] { normal.connects(after: delay, lost: "close 1000") }
+        for delay in [nil, 0.01] { normal.connects(after: delay, lost: .close(1000)) }
         #expect(try normal.judged(by: "client(graphql-ws)")[0].met)
         // A refused upgrade is no close event.
         #expect(try lost([1.5, 3], "upgrade").judged(by: "client(graphql-ws)")[0].met == false)
@@ -108,7 +108,7 @@ struct PresetTests {
     @Test func pysignalrTriesNineTimesInItsLife() throws {
         var course = Course()
         var delay = 1.0
-        course.fails(status: nil, how: "fin")
+        course.fails(status: nil, how: .fin)
         for n in 1...9 {
             delay *= 1.1
             // Successes between them do not count anew.
@@ -116,11 +116,11 @@ struct PresetTests {
                 course.connects(after: delay)
                 course.fails(after: 0, "upgrade", status: nil)
             } else {
-                course.fails(after: delay, status: nil, how: "fin")
+                course.fails(after: delay, status: nil, how: .fin)
             }
         }
         #expect(try course.judged(by: "client(pysignalr)")[0].met)
-        course.fails(after: delay * 1.1, status: nil, how: "fin")
+        course.fails(after: delay * 1.1, status: nil, how: .fin)
         #expect(try course.judged(by: "client(pysignalr)")[0].reason.contains("nine times in its life"))
         var reset = Course()
         reset.fails(status: nil)
@@ -137,23 +137,25 @@ struct PresetTests {
     /// Eventflit page 4: once it was connected the code does not matter, before that it decides.
     @Test func eventflitJSAndItsCloseCodes() throws {
         var course = Course()
-        course.connects(lost: "close 4001")
-        course.connects(after: 1, lost: "close 4200")
+        course.connects(lost: .close(4001))
+        course.connects(after: 1, lost: .close(4200))
         course.connects(after: 1)
         #expect(try course.judged(by: "client(eventflit-js)")[0].met)
-        for (code, delay) in [(4100, 1.0), (4199, 1), (4200, 0), (4299, 0), (1002, 1), (1006, 1), (4000, 0)] {
+        for (code, delay): (UInt16, Double) in [
+            (4100, 1.0), (4199, 1), (4200, 0), (4299, 0), (1002, 1), (1006, 1), (4000, 0),
+        ] {
             var before = Course()
-            before.drops(how: "close \(code)")
+            before.drops(how: .close(code))
             before.connects(after: delay)
             #expect(try before.judged(by: "client(eventflit-js)")[0].met, "\(code)")
             var bent = Course()
-            bent.drops(how: "close \(code)")
+            bent.drops(how: .close(code))
             bent.connects(after: delay + 2)
             #expect(try bent.judged(by: "client(eventflit-js)")[0].met == false, "\(code)")
         }
-        for code in [4001, 4009, 4099, 4300, 4301] {
+        for code: UInt16 in [4001, 4009, 4099, 4300, 4301] {
             var ended = Course()
-            ended.drops(how: "close \(code)")
+            ended.drops(how: .close(code))
             ended.connects(after: 1)
             #expect(try ended.judged(by: "client(eventflit-js)")[0].reason.contains("code \(code) ends it"))
         }
@@ -230,14 +232,14 @@ struct PresetTests {
         let more = try lost(times + [2.662], "upgrade").judged(by: "client(pysignalr, sleep=2s, count=3)")[0]
         #expect(more.reason.contains("it tries again 2 times in its life"))
         let jittered = [1.5, 2.5]
-        #expect(try graphqlWS(jittered, how: "close 1012").judged(by: "client(graphql-ws, max=2)", running: 60)[0].met)
+        #expect(try graphqlWS(jittered, how: .close(1012)).judged(by: "client(graphql-ws, max=2)", running: 60)[0].met)
         #expect(
             try graphqlWS(jittered + [5]).judged(by: "client(graphql-ws, max=2)")[0].reason.contains(
                 "it makes 2 retries"))
         // Apollo iOS 1 comes back whatever the code, and however often its connection fails.
         var fatal = Course()
-        fatal.connects(lost: "close 4400")
-        fatal.drops(after: 0.5, how: "close 4400")
+        fatal.connects(lost: .close(4400))
+        fatal.drops(after: 0.5, how: .close(4400))
         fatal.fails(after: 0.5, "upgrade", status: 401)
         fatal.connects(after: 0.5)
         #expect(try fatal.judged(by: "client(apollo-ios-1)")[0].met)

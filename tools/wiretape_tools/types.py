@@ -1,5 +1,6 @@
 """How much state each type has, and who may write it: no type of Sources has more than 20 stored properties, and no function is
-longer than 70 lines.
+longer than 70 lines. No switch over an enum of ours has a `default:` or a `case _:` that a new case would fall into: a switch all of
+whose other cases are written `.name` (or pairs of such) lists them.
 
 It reads declarations by their braces, as the formatter leaves them, and is no compiler: strings, comments and what follows `=` on a
 line are left out. `tools/check-types --largest N` shows the largest types, with how many of their properties other files may write.
@@ -14,8 +15,6 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOST_PROPERTIES = 20
 MOST_LINES = 70
-# Larger than that for now, and no larger: the simulation's client and referee (docs/STATUS.md).
-KNOWN = {"ModelClient": 36, "Referee": 31}
 
 MODIFIERS = r"(?:(?:@\w+(?:\([^)]*\))?|package|public|private|fileprivate|internal|final|lazy|weak|unowned|nonisolated|static|class"
 MODIFIERS += r"|mutating|nonmutating|override|required|convenience|indirect|borrowing|consuming|unsafe)(?:\([^)]*\))?\s+)*"
@@ -44,6 +43,13 @@ class Long:
     path: pathlib.Path
     line: int
     lines: int
+    text: str
+
+
+@dataclasses.dataclass
+class Default:
+    path: pathlib.Path
+    line: int
     text: str
 
 
@@ -117,12 +123,72 @@ def read(path: pathlib.Path) -> tuple[list[Type], list[Long]]:
     return found, longs
 
 
+def pieces(text: str) -> list[str]:
+    """The parts between the commas that no bracket holds."""
+    found = [""]
+    depth = 0
+    for character in text:
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += character
+    return [one.strip() for one in found]
+
+
+def label(lines: list[str], at: int) -> str:
+    """What stands between `case` on that line and its colon."""
+    text = ""
+    depth = 0
+    for line in [re.sub(r"^\s*case\b", "", lines[at]), *lines[at + 1 :]]:
+        for character in line:
+            depth += (character in "([{") - (character in ")]}")
+            if character == ":" and depth == 0:
+                return text
+            text += character
+        text += " "
+    return text
+
+
+def is_of_enum(pattern: str) -> bool:
+    """Whether the pattern can only be one of an enum's cases, `.name`, or pairs of such."""
+    pattern = re.sub(r"^(let|var)\s+", "", pattern.strip())
+    if pattern.startswith("(") and pattern.endswith(")"):
+        parts = pieces(pattern[1:-1])
+        return any(map(is_of_enum, parts)) and all(part == "_" or part == "nil" or is_of_enum(part) for part in parts)
+    return re.match(r"\.[A-Za-z_]", pattern) is not None
+
+
+def defaults(path: pathlib.Path) -> list[Default]:
+    lines = code_lines(path.read_text(encoding="utf-8"))
+    found = []
+    for i, line in enumerate(lines):
+        other = re.match(r"(\s*)(default|case\s+_)\s*:", line)
+        if not other:
+            continue
+        cases: list[int] = []
+        for j in range(i - 1, -1, -1):
+            depth = len(lines[j]) - len(lines[j].lstrip())
+            if not lines[j].strip() or depth > len(other[1]):
+                continue
+            if depth == len(other[1]) and re.match(r"\s*case\b", lines[j]):
+                cases.append(j)
+            elif re.search(r"\bswitch\b", lines[j]):
+                break
+        patterns = [one for j in cases for one in pieces(re.split(r"\bwhere\b", label(lines, j))[0])]
+        known = [one for one in patterns if one not in ("nil", "_")]
+        if known and all(map(is_of_enum, known)):
+            found.append(Default(path, i + 1, line.strip()))
+    return found
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tools/check-types", description=__doc__)
     parser.add_argument("--largest", type=int, metavar="N", help="shows the N largest types instead of judging")
     given = parser.parse_args()
     types: list[Type] = []
     longs: list[Long] = []
+    open_switches: list[Default] = []
     files = sorted((ROOT / "Sources").rglob("*.swift"))
     if not files:
         print("check-types: there is no source file to look at", file=sys.stderr)
@@ -131,6 +197,9 @@ def main() -> int:
         more, long = read(path)
         types += more
         longs += long
+        # Scripts of the web page, as literals, are no Swift.
+        if path.name != "PageResources.swift":
+            open_switches += defaults(path)
     types.sort(key=lambda t: -len(t.properties))
     if given.largest:
         for one in types[: given.largest]:
@@ -140,12 +209,11 @@ def main() -> int:
         return 0
     bad = 0
     for one in types:
-        most = KNOWN.get(one.name, MOST_PROPERTIES)
-        if len(one.properties) > most:
+        if len(one.properties) > MOST_PROPERTIES:
             bad += 1
             print(
                 f"check-types: {one.path.relative_to(ROOT)}:{one.line}: {one.name} has {len(one.properties)} stored properties; "
-                f"{most} at most: give part of them a type of its own",
+                f"{MOST_PROPERTIES} at most: give part of them a type of its own",
                 file=sys.stderr,
             )
     for function in longs:
@@ -154,9 +222,18 @@ def main() -> int:
             f"check-types: {function.path.relative_to(ROOT)}:{function.line}: {function.lines} lines; {MOST_LINES} at most",
             file=sys.stderr,
         )
+    for switch in open_switches:
+        bad += 1
+        print(
+            f"check-types: {switch.path.relative_to(ROOT)}:{switch.line}: '{switch.text}' of a switch over an enum of ours; "
+            "list the cases, so that the compiler leads here when there is a new one",
+            file=sys.stderr,
+        )
     if not bad:
-        larger = ", ".join(f"{name} ({most})" for name, most in KNOWN.items())
-        print(f"check-types: {len(types)} types, none with more than {MOST_PROPERTIES} stored properties but {larger}")
+        print(
+            f"check-types: {len(types)} types, none with more than {MOST_PROPERTIES} stored properties; no function longer than "
+            f"{MOST_LINES} lines, no `default:` over an enum of ours"
+        )
     return 1 if bad else 0
 
 

@@ -14,7 +14,7 @@ extension ClientPreset {
         guard let step = state.last.steps.last else { return .free }
         // Behind a loss a connection is for an upgrade, else for a negotiation.
         let isUpgrade = step.request == "upgrade" || step.request == "connect" && state.before?.outcome == .connected
-        guard isUpgrade || step.status == nil && state.last.ended?.how == "fin" else {
+        guard isUpgrade || step.status == nil && state.last.ended?.how == .fin else {
             return .none("a negotiation that is refused or reset ends it")
         }
         let most = max(1, values.count("count") ?? 10) - 1

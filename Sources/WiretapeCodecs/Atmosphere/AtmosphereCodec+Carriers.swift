@@ -37,7 +37,9 @@ extension AtmosphereCodec {
             HTTPAnswer(
                 status: 501, headers: [HeaderField("X-Atmosphere-error", "Transport not supported.")] + uncached)
         case .notAllowed: HTTPAnswer(status: 405, headers: uncached)
-        default: HTTPAnswer(status: 200, headers: ids(request, nil) + uncached)
+        case .pollOpened, .pollBegun, .poll, .pollEmpty, .pollEnd, .pollSuperseded, .stream, .operation, .sent,
+            .ended, .missingID, .unknownID, .wrongTransport, .conflict:
+            HTTPAnswer(status: 200, headers: ids(request, nil) + uncached)
         }
     }
 
@@ -60,7 +62,9 @@ extension AtmosphereCodec {
             let type = carrier == .events ? "text/event-stream;charset=utf-8" : Self.plain
             headers.append(HeaderField("Content-Type", contentTypes[carrier] ?? type))
             body = carrier == .events ? AtmosphereCodec.blanks(2000) : start
-        default: return AtmosphereCodec.answer(what, to: request)
+        case .pollOpened, .pollEmpty, .pollEnd, .pollSuperseded, .operation, .sent, .ended, .missingID, .unknownID,
+            .wrongTransport, .conflict, .notOffered, .notAllowed:
+            return AtmosphereCodec.answer(what, to: request)
         }
         return HTTPAnswer(status: 200, headers: headers, body: body)
     }

@@ -60,7 +60,7 @@ extension AtmosphereCodec {
         switch kind(request) {
         case .upgrade: .ws
         case .stream: AtmosphereRequest(request).transport == .sse ? .sse : .stream
-        default: .lp
+        case .negotiate, .poll, .send, .operation, .end, .preflight, .other: .lp
         }
     }
 
@@ -68,7 +68,7 @@ extension AtmosphereCodec {
         switch transport(opening.request) {
         case .sse: .events
         case .stream: .bytes
-        default: nil
+        case .ws, .lp, .multipart, .http: nil
         }
     }
 

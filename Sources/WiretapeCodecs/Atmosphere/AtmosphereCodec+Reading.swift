@@ -26,7 +26,7 @@ extension AtmosphereCodec {
             partial = []
             read(all, isWhole: false, opcode, into: &out)
         case .script: read(AtmosphereScript.unwrap(bytes) ?? bytes, isWhole: true, opcode, into: &out)
-        default: read(bytes, isWhole: true, opcode, into: &out)
+        case .socket, .events, .poll: read(bytes, isWhole: true, opcode, into: &out)
         }
     }
 

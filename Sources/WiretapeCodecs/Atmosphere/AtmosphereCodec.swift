@@ -60,7 +60,7 @@ package struct AtmosphereCodec: FrameCodec {
         case .upgrade: carrier = .socket
         case .stream: carrier = asked.transport == .sse ? .events : .stream
         case .poll: carrier = asked.transport == .jsonp ? .script : .poll
-        default: return
+        case .negotiate, .send, .operation, .end, .preflight, .other: return
         }
         wantsLengths = asked.wantsLengths
         awaitsHandshake = asked.wantsHandshake

@@ -77,7 +77,7 @@ extension EventflitCodec {
         switch kind(request) {
         case .upgrade: .ws
         case .stream: .stream
-        default: .lp
+        case .negotiate, .poll, .send, .operation, .end, .preflight, .other: .lp
         }
     }
 

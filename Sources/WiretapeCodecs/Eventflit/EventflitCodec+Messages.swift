@@ -146,7 +146,7 @@ extension EventflitCodec {
         case .string(let text): text.utf8.count >= id.utf8.count && text.contains(id)
         case .array(let items): items.contains { mentions($0, id) }
         case .object(let members): members.contains { $0.name.contains(id) || mentions($0.value, id) }
-        default: false
+        case .null, .bool, .number: false
         }
     }
 
@@ -155,7 +155,7 @@ extension EventflitCodec {
         case .string(let text): .string(change(text))
         case .array(let items): .array(items.map { renamed($0, change) })
         case .object(let members): .object(members.map { .init(change($0.name), renamed($0.value, change)) })
-        default: value
+        case .null, .bool, .number: value
         }
     }
 

@@ -169,7 +169,7 @@ extension EventflitCodec {
         case .send:
             let data = JSONValue.object([.init("code", .number(4301)), .init("message", .string(reason))])
             return (control("error", data.text), .text)
-        default: return nil
+        case .handshake, .request, .reply, .push, .part, .cancel, .keepalive, .ack, .close, .opaque: return nil
         }
     }
 }

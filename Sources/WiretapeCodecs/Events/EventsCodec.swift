@@ -216,7 +216,9 @@ package struct EventsCodec: FrameCodec {
             }
             let type = recorded.headers.first("Content-Type").map { HeaderField("Content-Type", $0) }
             return HTTPAnswer(status: recorded.status, reason: recorded.reason, headers: type.map { [$0] } ?? [])
-        default: return HTTPAnswer(status: 404)
+        case .pollOpened, .pollBegun, .poll, .pollEmpty, .pollEnd, .pollSuperseded, .stream, .sent, .ended,
+            .missingID, .unknownID, .wrongTransport, .conflict, .notOffered, .notAllowed:
+            return HTTPAnswer(status: 404)
         }
     }
 

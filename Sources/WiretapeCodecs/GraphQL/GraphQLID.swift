@@ -9,7 +9,7 @@ enum GraphQLID {
         switch id {
         case .string(let text): text.hasPrefix(mark) ? mark + text : text
         case .number(let text): mark + text
-        default: nil
+        case .null, .bool, .array, .object: nil
         }
     }
 

@@ -22,7 +22,7 @@ struct GraphQLRules: ConnectionRules {
             }
         case .cancel:
             if let chain = message.chain { active.remove(chain) }
-        default: break
+        case .send, .reply, .push, .part, .keepalive, .ack: break
         }
         return nil
     }

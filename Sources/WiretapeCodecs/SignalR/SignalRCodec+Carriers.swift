@@ -80,7 +80,7 @@ extension SignalRCodec {
         switch transport(request) {
         case .ws: "WebSockets"
         case .sse: "ServerSentEvents"
-        default: "LongPolling"
+        case .lp, .stream, .multipart, .http: "LongPolling"
         }
     }
 }

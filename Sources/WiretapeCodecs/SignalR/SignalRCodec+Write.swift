@@ -96,7 +96,7 @@ extension SignalRCodec {
                     .init("type", .number(3)), .init("invocationId", .string(id)), .init("error", .string(reason)),
                 ]), .text
             )
-        default: return nil
+        case .send, .reply, .push, .part, .cancel, .keepalive, .ack, .close, .opaque: return nil
         }
     }
 

@@ -13,7 +13,7 @@ enum CorruptFault {
             "corrupt(length) + reset on StreamItem[1]", "corrupt(rsv) on message[every 10]",
         ]
     ) { arguments, text throws(PlanError) in
-        guard let first = arguments.arguments.first else { return (.corrupt(.bits(1)), "") }
+        guard let first = arguments.arguments.first else { return (.message(.corrupt(.bits(1))), "") }
         guard arguments.arguments.count == 1 else {
             throw text.error("corrupt takes one kind of damage", at: arguments.arguments[1].at)
         }
@@ -24,7 +24,7 @@ enum CorruptFault {
         }
         guard word == "bits" || word == "bytes" else {
             guard first.key == nil else { throw text.error("corrupt(\(word)) takes no number", at: first.at) }
-            return (.corrupt(plain(word)), word)
+            return (.message(.corrupt(plain(word))), word)
         }
         var count = 1
         if first.key != nil {
@@ -33,7 +33,7 @@ enum CorruptFault {
             }
             count = value
         }
-        return (.corrupt(word == "bits" ? .bits(count) : .bytes(count)), "\(word)=\(count)")
+        return (.message(.corrupt(word == "bits" ? .bits(count) : .bytes(count))), "\(word)=\(count)")
     }
 
     private static func plain(_ word: String) -> Corruption {

@@ -21,7 +21,7 @@ enum DelayFault {
             }
             try reader.finish("a mean and a deviation")
             let spelled = [mean, deviation].map(DurationText.describe).joined(separator: ", ")
-            return (.delay(.normal(mean: mean, deviation: deviation)), "normal, \(spelled)")
+            return (.message(.delay(.normal(mean: mean, deviation: deviation))), "normal, \(spelled)")
         case "pareto":
             _ = reader.next("distribution")
             guard let least = try reader.duration("min"), let shape = reader.next("shape") else {
@@ -32,7 +32,8 @@ enum DelayFault {
             }
             try reader.finish("a minimum and a shape")
             return (
-                .delay(.pareto(minimum: least, shape: value)), "pareto, \(DurationText.describe(least)), \(value)"
+                .message(.delay(.pareto(minimum: least, shape: value))),
+                "pareto, \(DurationText.describe(least)), \(value)"
             )
         default:
             return try plain(&reader, first, text)
@@ -48,7 +49,7 @@ enum DelayFault {
             }
             guard time <= Delay.longest else { throw reader.error("no delay is longer than 10m") }
             try reader.finish("a duration")
-            return (.delay(.fixed(time)), DurationText.describe(time))
+            return (.message(.delay(.fixed(time))), DurationText.describe(time))
         }
         _ = reader.next("time")
         guard let low = DurationText.parse(first.value[..<dots.lowerBound]),
@@ -58,7 +59,7 @@ enum DelayFault {
         guard high <= Delay.longest else { throw text.error("no delay is longer than 10m", at: first.at) }
         try reader.finish("a duration")
         return (
-            .delay(.uniform(low, high)), "\(DurationText.describe(low))..\(DurationText.describe(high))"
+            .message(.delay(.uniform(low, high))), "\(DurationText.describe(low))..\(DurationText.describe(high))"
         )
     }
 }

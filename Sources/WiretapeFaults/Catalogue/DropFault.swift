@@ -5,6 +5,6 @@ enum DropFault {
         examples: ["drop on client-typing[every 2]", "drop on close[by=server]"]
     ) { arguments, text throws(PlanError) in
         try arguments.requireNone(text)
-        return (.drop, "")
+        return (.message(.drop), "")
     }
 }

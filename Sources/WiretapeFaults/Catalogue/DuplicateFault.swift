@@ -7,6 +7,6 @@ enum DuplicateFault {
         var reader = ArgumentReader(arguments, text)
         let count = try reader.count("n", in: 1...1_000) ?? 1
         try reader.finish("a number of copies")
-        return (.duplicate(count), count == 1 ? "" : "\(count)")
+        return (.message(.duplicate(count)), count == 1 ? "" : "\(count)")
     }
 }

@@ -7,6 +7,6 @@ enum InjectFault {
         examples: ["inject(\"{\\\"type\\\":6}\") after ReceiveMessage[1]", "inject(hex=ff) before next[2]"]
     ) { arguments, text throws(PlanError) in
         let (edit, spelled) = try MessageEdit.read(arguments, text, mayPoint: false)
-        return (.inject(edit), spelled)
+        return (.message(.inject(edit)), spelled)
     }
 }

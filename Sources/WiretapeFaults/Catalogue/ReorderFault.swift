@@ -16,7 +16,7 @@ enum ReorderFault {
         try reader.finish("a number of messages and a duration")
         let shown = wait == patience ? "" : ", \(DurationText.describe(wait))"
         return (
-            .reorder(window: window, patience: wait), window == 1 && shown.isEmpty ? "" : "\(window)\(shown)"
+            .message(.reorder(window: window, patience: wait)), window == 1 && shown.isEmpty ? "" : "\(window)\(shown)"
         )
     }
 }

@@ -12,7 +12,7 @@ enum ReplaceFault {
         ]
     ) { arguments, text throws(PlanError) in
         let (edit, spelled) = try MessageEdit.read(arguments, text, mayPoint: true)
-        return (.replace(edit), spelled)
+        return (.message(.replace(edit)), spelled)
     }
 }
 

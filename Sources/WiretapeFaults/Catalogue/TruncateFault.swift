@@ -11,6 +11,6 @@ enum TruncateFault {
             throw reader.error("truncate needs a number of bytes: truncate(2)")
         }
         try reader.finish("a number of bytes")
-        return (.truncate(count), "\(count)")
+        return (.message(.truncate(count)), "\(count)")
     }
 }

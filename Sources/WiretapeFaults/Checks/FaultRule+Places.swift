@@ -19,10 +19,10 @@ extension FaultRule {
     /// In a TLS handshake, in which there is no message and no answer.
     private func handshaking(_ verdict: FaultEffect, _ word: Substring) -> String? {
         switch verdict {
-        case .tls, .delay, .stall, .reset, .disconnect, .refuse:
+        case .tls, .message(.delay), .stall, .reset, .disconnect, .refuse:
             return place == .instead ? nil : "rules about a handshake stand in it; write 'on tls'"
         case .mute, .throttle, .slice, .outage, .close, .respond, .malformed, .redirectLoop, .wrongAccept,
-            .wrongSubprotocol, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate, .downgrade, .expire:
+            .wrongSubprotocol, .message, .downgrade, .expire:
             return "\(word) is not for a TLS handshake: alert, certificate, delay, stall, reset and disconnect are"
         }
     }
@@ -56,7 +56,9 @@ extension FaultRule {
             }
             return place == .after && !isAboutAccept
                 ? "refuse stands in the place of the answer; write 'on \(subject)', or 'reset after \(subject)'" : nil
-        default: return nil
+        case .reset, .disconnect, .respond, .malformed, .redirectLoop, .outage, .wrongAccept, .wrongSubprotocol,
+            .message, .stall, .mute, .throttle, .slice, .downgrade, .expire, .tls:
+            return nil
         }
     }
 
@@ -64,19 +66,19 @@ extension FaultRule {
         let subject = selector.subjectText
         let isMessage = selector.isAboutMessages
         let isRequest = selector.isAboutRequests
-        switch change {
-        case .delay:
+        switch change.traits.target {
+        case .anything:
             let isThere = isMessage || isRequest || isAboutAccept || selector.isPoint(.close)
-            return isThere ? nil : "there is nothing to delay at '\(subject)'"
-        case .drop:
+            return isThere ? nil : "there is nothing to \(word) at '\(subject)'"
+        case .messageOrEnd:
             return isMessage || selector.isPoint(.close)
-                ? nil : "drop is for messages, and '\(subject)' is none; use stall or disconnect"
-        case .truncate:
+                ? nil : "\(word) is for messages, and '\(subject)' is none; use stall or disconnect"
+        case .messageOrAnswer:
             return isMessage || isRequest
-                ? nil : "truncate is for messages and answers, and '\(subject)' is neither"
-        case .inject:
-            return isMessage || selector.isPoint(.time) ? nil : "inject needs a message or a moment beside it"
-        case .duplicate, .reorder, .replace, .corrupt:
+                ? nil : "\(word) is for messages and answers, and '\(subject)' is neither"
+        case .messageOrMoment:
+            return isMessage || selector.isPoint(.time) ? nil : "\(word) needs a message or a moment beside it"
+        case .message:
             return isMessage ? nil : "\(word) is for messages, and '\(subject)' is none"
         }
     }
@@ -98,7 +100,7 @@ extension FaultRule {
     /// What is done to the thing itself has no other place than the thing.
     private func placing(_ verdict: FaultEffect, _ word: Substring) -> String? {
         guard verdict.changesMessage, place != .instead else { return nil }
-        if case .delay = verdict, place == .before || selector.isAboutMessages { return nil }
+        if case .message(.delay) = verdict, place == .before || selector.isAboutMessages { return nil }
         return "\(word) is done to the thing itself; write 'on \(selector.subjectText)'"
     }
 }

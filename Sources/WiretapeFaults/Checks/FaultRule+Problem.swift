@@ -16,7 +16,7 @@ extension FaultRule {
         for (i, action) in actions.enumerated().dropLast() {
             let next = actions[i + 1].verdict
             if action.verdict.isTerminal { return "nothing can follow '\(action.text)': it ends the connection" }
-            if case .truncate = action.verdict, next != .reset, next != .disconnect {
+            if case .message(.truncate) = action.verdict, next != .reset, next != .disconnect {
                 return "only reset or disconnect can follow '\(action.text)', which ends the connection"
             }
         }
@@ -26,14 +26,15 @@ extension FaultRule {
     /// What is done to a message of which nothing, or not enough, is left.
     private var lossProblem: String? {
         let texts = { (isMeant: (FaultEffect) -> Bool) in actions.first { isMeant($0.verdict) }?.text }
-        if actions.contains(where: { $0.verdict == .drop }),
-            let other = texts({ $0.changesMessage && $0 != .drop })
+        if actions.contains(where: { $0.verdict == .message(.drop) }),
+            let other = texts({ $0.changesMessage && $0 != .message(.drop) })
         {
             return "a message that is dropped cannot have '\(other)' too"
         }
-        let repeated = texts { if case .duplicate = $0 { true } else { false } }
-        let reordered = texts { if case .reorder = $0 { true } else { false } }
-        if texts({ if case .truncate = $0 { true } else { false } }) != nil, let other = repeated ?? reordered {
+        let repeated = texts { if case .message(.duplicate) = $0 { true } else { false } }
+        let reordered = texts { if case .message(.reorder) = $0 { true } else { false } }
+        if texts({ if case .message(.truncate) = $0 { true } else { false } }) != nil, let other = repeated ?? reordered
+        {
             return "a message that is cut short cannot have '\(other)' too"
         }
         if let reordered, let end = texts(\.isTerminal) {
@@ -54,12 +55,7 @@ extension FaultRule {
 
     /// A wrong word in an answer that does not come.
     private var answerProblem: String? {
-        let wrong = actions.first { action in
-            switch action.verdict {
-            case .wrongAccept, .wrongSubprotocol: true
-            default: false
-            }
-        }
+        let wrong = actions.first { $0.verdict.kind == .upgrade }
         guard let wrong, let end = actions.first(where: \.verdict.isTerminal) else { return nil }
         return "'\(end.text)' takes the place of the answer that '\(wrong.text)' is about"
     }

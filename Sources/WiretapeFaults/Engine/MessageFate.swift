@@ -1,5 +1,70 @@
 internal import WiretapeBytes
 
+/// What is done to one message, or beside it. A new one needs its row in ``traits`` and its line in ``MessageFate``, which folds
+/// it; who checks, tells and places rules asks for the traits.
+package enum MessageChange: Hashable, Sendable {
+    case delay(Delay)
+    case drop
+    /// So many further copies.
+    case duplicate(Int)
+    /// It lets so many messages pass, but waits no longer than `patience` nanoseconds.
+    case reorder(window: Int, patience: UInt64)
+    case replace(MessageEdit)
+    case inject(MessageEdit)
+    case corrupt(Corruption)
+    /// Only so many bytes of what carries it, then the end.
+    case truncate(Int)
+
+    var traits: Traits {
+        switch self {
+        case .delay: Traits(target: .anything)
+        case .drop: Traits(target: .messageOrEnd, changesCounts: true, losesMessage: true)
+        case .duplicate: Traits(isContent: true, needsServer: true, changesCounts: true)
+        case .reorder: Traits(needsServer: true)
+        case .replace, .corrupt: Traits(isContent: true, needsServer: true)
+        case .inject:
+            Traits(
+                target: .messageOrMoment, isOfMessage: false, needsServer: true, changesCounts: true,
+                takesItsPlace: true)
+        case .truncate: Traits(target: .messageOrAnswer)
+        }
+    }
+
+    /// What is true of a change, whatever its arguments are.
+    struct Traits: Sendable {
+        /// What it can be done to.
+        var target = Target.message
+        /// Whether it is done to a message itself, and not to what is around it.
+        var isOfMessage = true
+        /// Whether it says what the other side gets of the message.
+        var isContent = false
+        /// Whether only a server would see it, done to a message of the client.
+        var needsServer = false
+        /// Whether there are more or fewer messages where it was done.
+        var changesCounts = false
+        /// Whether nothing of the message reaches the other side.
+        var losesMessage = false
+        /// Whether it takes the message's place when the rule says `instead of`.
+        var takesItsPlace = false
+    }
+
+    enum Target: Hashable, Sendable { case message, messageOrAnswer, messageOrEnd, messageOrMoment, anything }
+
+    /// What it does to the answer to a request; nil: nothing.
+    var ofAnswer: AnswerChange? {
+        switch self {
+        case .delay(let delay): .delay(delay)
+        case .truncate(let count): .truncate(count)
+        case .drop, .duplicate, .reorder, .replace, .inject, .corrupt: nil
+        }
+    }
+
+    enum AnswerChange {
+        case delay(Delay)
+        case truncate(Int)
+    }
+}
+
 /// What becomes of one message: the rules that fired for it, folded in their order. Carried out like this: wait ``delay``;
 /// what is to go before it; the message with its ``edits`` (unless it is dropped), or so many bytes of it; its copies; what
 /// goes behind it; the end.

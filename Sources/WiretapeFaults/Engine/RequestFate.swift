@@ -59,12 +59,12 @@ package struct RequestFate: Hashable, Sendable {
 
     /// What is done to messages can be done to an answer as far as it is one.
     private mutating func take(_ change: MessageChange, _ hit: FaultHit, _ random: inout SplitMix64) {
-        switch change {
+        switch change.ofAnswer {
         case .delay(let delay): self.delay += delay.draw(&random)
         case .truncate(let count):
             truncated = count
             end = MessageFate.End(verdict: .disconnect, place: .instead, hit: hit)
-        case .drop, .duplicate, .reorder, .replace, .inject, .corrupt: break
+        case nil: break
         }
     }
 

@@ -84,7 +84,7 @@ extension FaultRule {
     /// Whether its last action ends the connection.
     var isTerminal: Bool {
         actions.contains { action in
-            if case .truncate = action.verdict { true } else { action.verdict.isTerminal }
+            if case .message(.truncate) = action.verdict { true } else { action.verdict.isTerminal }
         }
     }
 }

@@ -67,7 +67,7 @@ package struct PlanNode: Sendable {
         switch kind {
         case .list(let items): return items
         case .scalar where isNothing: return []
-        default: throw error("'\(what)' is a list, found \(description)")
+        case .scalar, .map: throw error("'\(what)' is a list, found \(description)")
         }
     }
 }

@@ -242,7 +242,7 @@ package enum PlanSchema {
         case .array(let items) where items.contains { $0.members != nil } || items.count > 8:
             let lines = items.map { inner + pretty($0, depth + 1) }
             return "[\n\(lines.joined(separator: ",\n"))\n\(outer)]"
-        default: return value.text
+        case .null, .bool, .number, .string, .array, .object: return value.text
         }
     }
 }

@@ -27,7 +27,7 @@ package struct OpeningFingerprint: Hashable, Sendable {
         case .keepalive, .ack: break
         case .handshake: handshake = OpeningFingerprint.key(message, ignore)
         case .close: isOver = true
-        default:
+        case .request, .send, .reply, .push, .part, .cancel, .opaque:
             first = OpeningFingerprint.key(message, ignore)
             isOver = true
         }

@@ -204,7 +204,7 @@ package struct Script: Sendable {
                 hash.combine(UInt64(bitPattern: Int64(place.slot)))
             }
         case .request, .send: hash.combine(UInt64(message.opens.count))
-        default: break
+        case .handshake, .push, .keepalive, .ack, .close, .opaque: break
         }
         return hash.value
     }
@@ -312,7 +312,7 @@ extension Script {
             case .reply: answers.append(Int32(clamping: index))
             case .cancel: cancels.append(Int32(clamping: index))
             case .handshake: clientHandshake = clientHandshake ?? index
-            default: break
+            case .request, .send, .push, .part, .keepalive, .ack, .opaque, nil: break
             }
         } else {
             if farewell != nil, step.role == nil || step.role == .close {

@@ -31,12 +31,12 @@ struct HandshakeFate {
         switch verdict {
         case .tls(.alert(let alert)): end = end ?? .alert(alert)
         case .tls(.certificate(let flaw)): self.flaw = self.flaw ?? flaw
-        case .delay(let delay): add(delay.draw(&random))
+        case .message(.delay(let delay)): add(delay.draw(&random))
         case .stall(let stall): add(stall.duration)
         case .reset, .refuse: end = end ?? .reset
         case .disconnect: end = end ?? .disconnect
         case .mute, .throttle, .slice, .outage, .close, .respond, .malformed, .redirectLoop, .wrongAccept,
-            .wrongSubprotocol, .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .truncate, .downgrade, .expire:
+            .wrongSubprotocol, .message, .downgrade, .expire:
             // No rule about a handshake is loaded with them.
             break
         }

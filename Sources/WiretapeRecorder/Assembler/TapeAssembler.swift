@@ -119,7 +119,7 @@ package struct TapeAssembler: RecordConsumer {
             // What the fault is about stands before it.
             connections[record.connection]?.flushExchanges(at: time, &packer)
             fault(kind, record, payload, at: time, &packer)
-        default:
+        case .request, .response, .body, .bodyEnd, .malformed, .gone, .raw, .lost:
             guard let connection = connections[record.connection] else { return }
             if connection.take(kind, record, payload, at: time, &packer) { waiting.append(record.connection) }
             if connection.isGone { connections[record.connection] = nil }

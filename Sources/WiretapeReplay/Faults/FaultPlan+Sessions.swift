@@ -43,16 +43,6 @@ extension FaultPlan {
     }
 }
 
-extension FaultEffect {
-    /// There are more or fewer messages where it was done.
-    fileprivate var changesCounts: Bool {
-        switch self {
-        case .drop, .duplicate, .inject: true
-        default: false
-        }
-    }
-}
-
 extension FaultRule {
     /// Its point is none of any protocol of those sessions.
     fileprivate func pointNever(in sessions: [RecordedSession]) -> String? {
@@ -98,7 +88,9 @@ extension FaultRule {
             case .type(let name), .named(_, let name):
                 guard names.isUnknown(name), names.lacks(condition) == true else { continue }
                 return "no message of \(tape) has \(condition.key)=\(name)\(names.hint(name))"
-            default: continue
+            case .direction, .protocol, .transport, .invocation, .pointer, .regex, .size, .method, .path, .header,
+                .staleToken, .listener, .endedBy, .code:
+                continue
             }
         }
         return nil

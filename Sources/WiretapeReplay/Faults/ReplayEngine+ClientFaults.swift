@@ -82,7 +82,7 @@ extension FaultPlan {
     package var problemsInReplay: [PlanError] {
         rules.compactMap { rule in
             guard rule.selector.direction == .toServer else { return nil }
-            guard let action = rule.actions.first(where: \.needsServer) else { return nil }
+            guard let action = rule.actions.first(where: \.verdict.needsServer) else { return nil }
             return PlanError(
                 "'\(action.text)' on messages to the server needs a server, and a replay has none",
                 at: rule.subjectSource)

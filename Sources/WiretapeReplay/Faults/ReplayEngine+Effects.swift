@@ -57,7 +57,7 @@ extension ReplayEngine {
         if let head = link.polls.waiting {
             finishPoll(of: session, with: type.answer(.unknownID, to: head), into: &out)
         }
-        leave(session, by: "fault:expire", how: "expired", .gone)
+        leave(session, by: .fault("expire"), how: .expired, .gone)
     }
 
     /// What names the session names nothing any more, and nothing of it can be resumed.

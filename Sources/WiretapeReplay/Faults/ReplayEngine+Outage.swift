@@ -18,7 +18,7 @@ extension ReplayEngine {
         for session in linked {
             if session.link?.connection == nil {
                 // Between two polls: there is nothing to cut, and the next one finds nobody.
-                leave(session, by: "fault:\(hit.name)", how: end.text, .gone)
+                leave(session, by: .fault(hit.name), how: .init(end), .gone)
                 continue
             }
             let ending = Link.Ending(verdict: end.effect, hit: hit, isToldAlready: true)
@@ -83,7 +83,7 @@ extension ReplayEngine {
     private mutating func note(_ step: Attempt.Step, failed name: String, of session: SessionRun) {
         settleParked(of: session)
         _ = session.beginAttempt(at: now, origin: start)
-        session.addStep(step, failed: "fault:\(name)", at: now)
+        session.addStep(step, failed: .fault(name), at: now)
     }
 
     // MARK: Connecting

@@ -60,16 +60,16 @@ extension ReplayEngine {
         // A redirect is a step of an attempt that goes on.
         let failed = end.verdict != .redirectLoop && (step.status.map { $0 < 200 || $0 >= 300 } ?? true)
         session.addStep(
-            step, failed: failed ? "fault:\(end.hit.name)" : nil, how: ReplayEngine.how(end.verdict),
+            step, failed: failed ? .fault(end.hit.name) : nil, how: ReplayEngine.how(end.verdict),
             at: now.advanced(by: wait))
     }
 
     /// How a request ends that gets no status; nil: by a reset, or it gets one.
-    private static func how(_ verdict: FaultEffect) -> String? {
+    private static func how(_ verdict: FaultEffect) -> Attempt.End.Manner? {
         switch verdict.kind {
-        case .end(.fin), .end(.close): return "fin"
+        case .end(.fin), .end(.close): return .fin
         case .answer:
-            if case .malformed = verdict { return "malformed" }
+            if case .malformed = verdict { return .malformed }
             return nil
         case .end(.reset), .outage, .upgrade, .message, .connection, .session, .handshake: return nil
         }
@@ -92,7 +92,7 @@ extension ReplayEngine {
         case .upgrade: .ws
         case .stream, .poll, .operation: session.recorded.codec.type.transport(head)
         case .send, .end: session.link?.transport
-        default: nil
+        case .negotiate, .preflight, .other: nil
         }
     }
 
@@ -150,14 +150,14 @@ extension ReplayEngine {
     mutating func end(_ due: RunFaults.RequestCut, _ end: ConnectionEnd, into out: inout [ReplayAction]) {
         let connection = due.connection
         noteFault(due.ending.hit, step: due.ending.step, of: due.session, .end, on: connection, into: &out)
-        let by = due.ending.hit.map { "fault:\($0.name)" } ?? "server"
+        let by = due.ending.hit.map { Attempt.End.Party.fault($0.name) } ?? .server
         if let session = peers[connection]?.session, session.link?.connection == connection {
             // By now it carries a session.
-            leave(session, by: by, how: end.text, .resumable)
+            leave(session, by: by, how: .init(end), .resumable)
         } else if due.isPoll, let session = due.session, session.link?.transport == .lp,
             session.link?.polls.waiting == nil
         {
-            leave(session, by: by, how: end.text, .resumable)
+            leave(session, by: by, how: .init(end), .resumable)
         }
         shut(connection, end, into: &out)
     }

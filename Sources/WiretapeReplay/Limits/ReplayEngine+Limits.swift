@@ -1,3 +1,4 @@
+internal import WiretapeAttempts
 internal import WiretapeFaults
 internal import WiretapeProtocol
 internal import WiretapeWire
@@ -95,6 +96,6 @@ extension ReplayEngine {
         let isTold = shut(session, how, into: &out)
         session.trail()
         if session.trailing != nil, let connection = link.connection { peers[connection]?.trails = session }
-        leave(session, by: "server", how: how.text, reason: words, isTold ? .gone : .over)
+        leave(session, by: .server, how: .init(how), reason: words, isTold ? .gone : .over)
     }
 }

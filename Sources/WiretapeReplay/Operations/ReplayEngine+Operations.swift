@@ -219,15 +219,15 @@ extension ReplayEngine {
         }
         if let failure = session.standing.failure {
             return answer(
-                plain(409, failure), by: "replay", refusal: .diverged, head, of: session, on: connection, into: &out)
+                plain(409, failure), by: .replay, refusal: .diverged, head, of: session, on: connection, into: &out)
         }
         if let refusal = recordedRefusal(of: session, at: .operation) {
-            return answer(refusal, by: "server", head, of: session, on: connection, into: &out)
+            return answer(refusal, by: .server, head, of: session, on: connection, into: &out)
         }
         let carriers = type.carriers(of: message, for: head, recorded: session.recorded.transport)
         guard let transport = carriers.first(where: options.transports.contains) else {
             return answer(
-                type.answer(.notOffered, to: head), by: "replay", head, of: session, on: connection, into: &out)
+                type.answer(.notOffered, to: head), by: .replay, head, of: session, on: connection, into: &out)
         }
         let recorded = session.recorded.transport == transport ? session.recorded.opening.response : nil
         var given = type.answer(.operation(transport, recorded: recorded), to: head)
@@ -257,7 +257,7 @@ extension ReplayEngine {
 
     /// An answer that ends the attempt.
     private mutating func answer(
-        _ answer: HTTPAnswer, by: String, refusal: Attempt.OwnRefusal? = nil, _ head: RequestHead,
+        _ answer: HTTPAnswer, by: Attempt.End.Party, refusal: Attempt.OwnRefusal? = nil, _ head: RequestHead,
         of session: SessionRun,
         on connection: ConnectionID, into out: inout [ReplayAction]
     ) {

@@ -1,3 +1,4 @@
+internal import WiretapeAttempts
 internal import WiretapeBytes
 
 /// A client's attachment without a connection, which its next request may take up again: after a lost poll, or when the
@@ -12,7 +13,7 @@ struct ParkedLink: Sendable {
     var end: End?
 
     struct End: Sendable {
-        var how: String
+        var how: Attempt.End.Manner
         var at: WireInstant
     }
 }

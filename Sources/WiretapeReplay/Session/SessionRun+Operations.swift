@@ -24,7 +24,7 @@ extension SessionRun {
     /// no further use for the answer.
     var lostItsAnswer: Bool {
         guard let end = attempts.last?.ended else { return false }
-        return end.by.hasPrefix("fault:") || end.by == "client" && end.how == "reset"
+        return end.by.isRule || end.by == .client && end.how == .reset
     }
 
     /// Another client has taken the chain that this request opens.

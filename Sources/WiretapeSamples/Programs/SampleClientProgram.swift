@@ -67,7 +67,7 @@ package enum SampleClientProgram {
             case .lost where received == options.flaw:
                 isBroken = true
                 loop.stop()
-            default: break
+            case .connected, .lost, .retrying, .retryFailed, .reconnected, .closed: break
             }
         }
         switch options.script {

@@ -70,7 +70,7 @@ package struct Conversation: Sendable {
         case .close where message.direction == .toServer:
             farewell = farewell ?? index
             line.isOptional = true
-        default:
+        case .request, .send, .reply, .push, .part, .cancel, .keepalive, .ack, .close, .opaque:
             let opens = message.role == .request && message.chain?.origin == message.direction
             if opens, let chain = message.chain { open[chain] = index }
             for further in message.opens { open[further] = index }
@@ -93,7 +93,7 @@ package struct Conversation: Sendable {
             case .close: false
             case .cancel where line.isEnd: true
             case .cancel: line.opener != nil && lines[$0].opener == line.opener
-            default: true
+            case .handshake, .request, .send, .reply, .push, .part, .keepalive, .ack, .opaque, nil: true
             }
         }
     }

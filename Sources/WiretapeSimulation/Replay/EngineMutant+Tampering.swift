@@ -29,34 +29,56 @@ extension EngineMutant {
         _ action: ReplayAction, _ facts: (ConnectionID) -> Facts, _ delay: (ReplayAction) -> Void,
         _ out: inout [ReplayAction]
     ) {
-        switch (fault, action) {
-        case (.early, .send(let c, let opcode, _, let ticket, _)):
+        switch fault {
+        case .early:
+            guard case .send(let c, let opcode, _, let ticket, _) = action else { return out.append(action) }
             out.append(action)
             guard let message = facts(c).waiting else { return }
             out.append(.send(c, opcode, message.bytes, ticket: ticket))
-        case (.twice, .send) where isPayload(action): out += [action, action]
-        case (.lost, .send) where isPayload(action): break
-        case (.late, .send) where isPayload(action): delay(action)
-        case (.swapped, .send) where isPayload(action): held = action
-        case (.endsEarly, .send(let c, _, _, _, _)) where isPayload(action): out += [action, .disconnect(c)]
-        case (.neverEnds, _) where isTapesEnd(action, facts): break
-        case (.otherEnd, .closeFrame(let c, _, let reason)) where isTapesEnd(action, facts):
+        case .twice:
+            guard isPayload(action) else { return out.append(action) }
+            out += [action, action]
+        case .lost:
+            guard isPayload(action) else { return out.append(action) }
+        case .late:
+            guard isPayload(action) else { return out.append(action) }
+            delay(action)
+        case .swapped:
+            guard isPayload(action) else { return out.append(action) }
+            held = action
+        case .endsEarly:
+            guard isPayload(action), let c = connection(action) else { return out.append(action) }
+            out += [action, .disconnect(c)]
+        case .neverEnds:
+            guard isTapesEnd(action, facts) else { return out.append(action) }
+        case .otherEnd:
+            guard case .closeFrame(let c, _, let reason) = action, isTapesEnd(action, facts) else {
+                return out.append(action)
+            }
             out.append(.closeFrame(c, code: 4_711, reason: reason))
-        case (.silent, .respond): break
-        case (.answersTwice, .respond): out += [action, action]
-        case (.spins, .send), (.restless, .send): out.append(action)
-        case (.resends, .send(let c, _, let bytes, _, _)), (.forgets, .send(let c, _, let bytes, _, _)):
-            guard isPush(bytes) else { return out.append(action) }
+        case .silent:
+            guard case .respond = action else { return out.append(action) }
+        case .answersTwice:
+            guard case .respond = action else { return out.append(action) }
+            out += [action, action]
+        case .spins, .restless:
+            out.append(action)
+            guard case .send = action else { return }
+        case .resends, .forgets:
+            guard case .send(let c, _, let bytes, _, _) = action, isPush(bytes) else { return out.append(action) }
             guard comesBack(action, facts(c), &out) else { return }
-        case (.ungreeted, .send(let c, let opcode, let bytes, let ticket, _)):
-            guard isPush(bytes), String(decoding: bytes, as: UTF8.self).contains("Welcome"), facts(c).generation > 1
+        case .ungreeted:
+            guard case .send(let c, let opcode, let bytes, let ticket, _) = action, isPush(bytes),
+                String(decoding: bytes, as: UTF8.self).contains("Welcome"), facts(c).generation > 1
             else { return out.append(action) }
             forgotten = (c, ticket)
             return out.append(.send(c, opcode, EngineMutant.ping, ticket: ticket))
-        case (_, .send(let c, let opcode, let bytes, let ticket, _)):
-            guard let (to, other) = changed(bytes, to: c, facts) else { return out.append(action) }
+        case .wrongID, .astray, .greetsTwice, .refuses, .madeUp, .miscounts:
+            guard case .send(let c, let opcode, let bytes, let ticket, _) = action,
+                let (to, other) = changed(bytes, to: c, facts)
+            else { return out.append(action) }
             out.append(.send(to, opcode, other, ticket: ticket))
-        default: return out.append(action)
+        case .deaf: return out.append(action)
         }
         hasActed = true
     }
@@ -73,7 +95,9 @@ extension EngineMutant {
         case .greetsTwice where bytes == EngineMutant.greeting: (c, bytes + bytes)
         case .refuses: EngineMutant.refused(bytes).map { (c, $0) }
         case .miscounts: EngineMutant.miscounted(bytes).map { (c, $0) }
-        default: nil
+        case .early, .twice, .lost, .swapped, .late, .astray, .neverEnds, .otherEnd, .endsEarly, .silent,
+            .answersTwice, .greetsTwice, .spins, .restless, .madeUp, .deaf, .resends, .forgets, .ungreeted:
+            nil
         }
     }
 
@@ -121,7 +145,9 @@ extension EngineMutant {
     private func isTapesEnd(_ action: ReplayAction, _ facts: (ConnectionID) -> Facts) -> Bool {
         switch action {
         case .closeFrame(let c, _, _), .disconnect(let c), .reset(let c): facts(c).isTapesEnd
-        default: false
+        case .respond, .beginStream, .piece, .endStream, .upgrade, .send, .raw, .limit, .pace, .hold, .stall, .mute,
+            .awaitAcknowledged, .passThrough, .note, .log:
+            false
         }
     }
 

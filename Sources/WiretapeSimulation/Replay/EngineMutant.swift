@@ -72,7 +72,10 @@ package struct EngineMutant: Sendable {
         case .restless where needless > 0:
             needless -= 1
             wake = min(wake ?? now.advanced(by: 1_000), now.advanced(by: 1_000))
-        default: return
+        case .early, .wrongID, .twice, .lost, .swapped, .late, .astray, .neverEnds, .otherEnd, .endsEarly, .silent,
+            .answersTwice, .greetsTwice, .refuses, .restless, .madeUp, .deaf, .resends, .forgets, .ungreeted,
+            .miscounts:
+            return
         }
     }
 

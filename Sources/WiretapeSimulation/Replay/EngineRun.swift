@@ -38,15 +38,16 @@ package struct EngineRun: Sendable {
         stage.trace = trace
         stage.mutant = mutant
         if let mischief = scenario.habits.first?.mischief {
-            stage.referees[0][0].expectsRefusals = true
+            stage.referees[0][0].terms.expectsRefusals = true
             switch mischief.what {
             case .double: break
-            default: stage.referees[0][0].forgiven = Set(stage.referees[0][0].talk.lines.indices)
+            case .drop, .late, .swap, .afterNextPush, .alter, .extra:
+                stage.referees[0][0].terms.forgiven = Set(stage.referees[0][0].talk.lines.indices)
             }
         }
         for k in stage.referees.indices {
             for s in stage.referees[k].indices {
-                stage.referees[k][s].endsAreTheClients = scenario.faults.rules.isEmpty
+                stage.referees[k][s].terms.endsAreTheClients = scenario.faults.rules.isEmpty
             }
         }
         let bound = EngineRun.bound(scenario)
@@ -67,7 +68,7 @@ package struct EngineRun: Sendable {
             for (s, play) in client.plays.enumerated() {
                 let lost = takenAway(play.talk, scenario.faults)
                 // What was forgiven may be passed by anything.
-                let isForgiven = !stage.referees[k][s].forgiven.isEmpty
+                let isForgiven = !stage.referees[k][s].terms.forgiven.isEmpty
                 stage.referees[k][s].finish(takenAway: isForgiven ? Set(play.talk.lines.indices) : lost)
                 check(play, stage.referees[k][s], client, lost, "client \(k) session \(s)")
             }
@@ -145,12 +146,12 @@ package struct EngineRun: Sendable {
         if !isExpected { problems.append("verdict \(report.verdict): \(report.reasons)") }
     }
 
-    private static func timing(_ scenario: EngineScenario) -> Referee.Timing? {
+    private static func timing(_ scenario: EngineScenario) -> RefereeTerms.Timing? {
         guard scenario.kind == .calm, scenario.habits.allSatisfy({ $0.transport != .lp }) else { return nil }
         if case .factor(let speed) = scenario.options.speed {
-            return Referee.Timing(speed: speed, idleCap: scenario.options.clock.idleCap)
+            return RefereeTerms.Timing(speed: speed, idleCap: scenario.options.clock.idleCap)
         }
-        return Referee.Timing(speed: 0)
+        return RefereeTerms.Timing(speed: 0)
     }
 
     /// No run takes longer than the tape, all thinking and waiting one after the other, and patience once a session.

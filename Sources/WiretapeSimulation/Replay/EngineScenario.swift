@@ -114,7 +114,7 @@ package struct EngineScenario: Sendable {
             line: lines[random.below(lines.count)], what: what[random.below(what.count)])
         switch habits[0].mischief?.what {
         case .drop, .double, .alter: break
-        default: options.grace = 500_000_000
+        case .late, .swap, .afterNextPush, .extra, nil: options.grace = 500_000_000
         }
     }
 

@@ -52,7 +52,7 @@ package final class EngineStage {
     }
 
     package init(
-        _ engine: ReplayEngine, _ clients: [ModelClient], weather: Weather, timing: Referee.Timing?, seed: UInt64
+        _ engine: ReplayEngine, _ clients: [ModelClient], weather: Weather, timing: RefereeTerms.Timing?, seed: UInt64
     ) {
         self.engine = engine
         self.clients = clients
@@ -63,9 +63,9 @@ package final class EngineStage {
         referees = clients.map { client in
             client.plays.map { play in
                 var referee = Referee(play.talk.session)
-                referee.timing = timing
-                referee.seesTurns = client.habits.transport != .lp
-                referee.isStateful = client.habits.usesStatefulReconnect
+                referee.terms.timing = timing
+                referee.terms.seesTurns = client.habits.transport != .lp
+                referee.terms.isStateful = client.habits.usesStatefulReconnect
                 return referee
             }
         }
@@ -106,8 +106,8 @@ package final class EngineStage {
     /// A client does something wrong: the server may refuse what it says.
     /// - Parameter forgiven: lines of its session without which the server may go on.
     package func expectWrong(ofClient k: Int, session: Int, forgiven: Set<Int>) {
-        referees[k][session].expectsRefusals = true
-        referees[k][session].forgiven = forgiven
+        referees[k][session].terms.expectsRefusals = true
+        referees[k][session].terms.forgiven = forgiven
     }
 
     package func finish() -> ReplayReport { engine.finish(at: now) }
@@ -229,7 +229,7 @@ package final class EngineStage {
         guard !play.givenUp.isEmpty else { return }
         for line in play.talk.lines.indices where play.talk.lines[line].direction == .toServer {
             guard let opener = play.talk.lines[line].opener, play.givenUp.contains(opener) else { continue }
-            referees[k][session].givenUp.insert(line)
+            referees[k][session].terms.givenUp.insert(line)
         }
     }
 

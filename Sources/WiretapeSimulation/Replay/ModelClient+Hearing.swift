@@ -7,8 +7,8 @@ extension ModelClient {
     package func hear(_ event: ClientEvent, at now: WireInstant, into out: inout [ClientAction]) {
         self.now = max(self.now, now)
         guard phase != .over else { return }
-        if let postSlot, event.slot == postSlot { return posted(event, into: &out) }
-        guard event.slot == mainSlot else { return }
+        if event.slot == posts.slot { return posted(event, into: &out) }
+        guard event.slot == connection.slot else { return }
         switch event {
         case .answered(_, let status, _, let body): answered(status, body, into: &out)
         case .upgraded:
@@ -39,29 +39,27 @@ extension ModelClient {
         case .handshaking, .ready, .leaving:
             guard habits.transport == .lp else { return violations.append("an answer of status \(status) in \(phase)") }
             guard status == 200 else { return ended("\(status)", into: &out) }
-            let slot = mainSlot
-            lastHeard = now
+            let slot = connection.slot
+            connection.heard(at: now)
             if !body.isEmpty { hear(body, .text, into: &out) }
-            if mainSlot == slot, phase != .waiting, phase != .over { poll(into: &out) }
+            if connection.slot == slot, phase != .waiting, phase != .over { poll(into: &out) }
         case .waiting, .over: break
         }
     }
 
     private func posted(_ event: ClientEvent, into out: inout [ClientAction]) {
         guard case .answered(_, let status, _, _) = event else {
-            if case .ended = event { postSlot = nil }
-            isPosting = false
+            if case .ended = event { posts.ended() } else { posts.answered() }
             return flushPosts(into: &out)
         }
-        isPosting = false
+        posts.answered()
         if phase == .leaving, status == 202 { return finishLeaving(into: &out) }
         guard status == 200 else {
             refusals.append(status)
             if phase == .leaving { return }
-            guard habits.transport == .sse, mainSlot != nil else { return ended("\(status)", into: &out) }
+            guard habits.transport == .sse, connection.slot != nil else { return ended("\(status)", into: &out) }
             // Real clients do not leave for that: the stream's end is on its way, on a connection of its own.
-            isPosting = true
-            refusedUntil = now.advanced(by: 1_000_000_000)
+            posts.refused(until: now.advanced(by: 1_000_000_000))
             return
         }
         flushPosts(into: &out)
@@ -70,36 +68,28 @@ extension ModelClient {
 
     private func hearEvents(_ bytes: [UInt8], into out: inout [ClientAction]) {
         var at = 0
-        let slot = mainSlot
-        while mainSlot == slot {
-            switch events.feed(bytes.span, from: at) {
-            case .more: return
-            case .event(let event, let next):
-                at = next
-                hear(event.data, .text, into: &out)
-            case .comment(_, let next), .retry(_, let next), .tooLong(let next): at = next
-            }
+        let slot = connection.slot
+        while connection.slot == slot, let data = connection.nextEvent(of: bytes, from: &at) {
+            hear(data, .text, into: &out)
         }
     }
 
     /// Whole messages of the server.
     private func hear(_ bytes: [UInt8], _ opcode: Opcode, into out: inout [ClientAction]) {
-        lastHeard = now
-        guard ear != nil else { return }
-        var messages: [Message] = []
-        ear?.decode(bytes.span, opcode, .toClient, into: &messages)
-        let slot = mainSlot
+        connection.heard(at: now)
+        guard let messages = voice.read(bytes, opcode) else { return }
+        let slot = connection.slot
         for message in messages {
-            guard mainSlot == slot else { return }
+            guard connection.slot == slot else { return }
             take(message, into: &out)
         }
-        guard refusedUntil == nil else { return }
+        guard posts.refusedUntil == nil else { return }
         cutWhenDue(into: &out)
         if phase == .ready { proceed(into: &out) }
     }
 
     private func take(_ message: Message, into out: inout [ClientAction]) {
-        if let violation = memory?.receiving(message, at: now) {
+        if let violation = memory.receiving(message, at: now) {
             if !violation.isEmpty { violations.append(violation) }
             return
         }
@@ -110,13 +100,14 @@ extension ModelClient {
         case .close:
             if let error = message.meaning["error"]?.string { play.error = error }
             play.heardClose(message)
-        default:
+        case .request, .send, .reply, .push, .part, .cancel:
             guard phase == .ready || phase == .leaving else {
                 return violations.append("\(message.title) before the handshake")
             }
-            lastNews = now
-            refused += play.hear(message, &ids, at: now, think: random.draw(in: habits.think))
-            eventCount += 1
+            connection.isNews(at: now)
+            let think = random.draw(in: habits.think)
+            refused += voice.hand(message, to: &plays[current], at: now, think: think)
+            connection.count()
         }
     }
 

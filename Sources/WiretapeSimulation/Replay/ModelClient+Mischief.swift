@@ -1,34 +1,15 @@
 internal import WiretapeBytes
 internal import WiretapeWire
 
-/// What a client does wrong on purpose: one line of one session.
+/// What a client says where it does something wrong on purpose (``ClientMischief``).
 extension ModelClient {
-    func mischief(_ line: Int) -> ClientHabits.Mischief.What? {
-        guard let mischief = habits.mischief, mischief.session == current, mischief.line == line else { return nil }
-        return mischief.what
-    }
-
-    func isAltered(_ line: Int) -> Bool { mischief(line) == .alter }
-    func lateness(_ line: Int) -> UInt64 {
-        guard case .late(let by)? = mischief(line) else { return 0 }
-        return by
-    }
-
-    /// Whether the line may be said although something holds it back.
-    func mayMischievouslySay(_ line: Int) -> Bool {
-        guard mischief(line) == .afterNextPush else { return true }
-        if heldLine == nil { heldLine = (line, play.pushes) }
-        return play.pushes > heldLine?.pushes ?? 0
-    }
-
     /// How often the handshake is said now. What is held back until a push never comes: none is sent before it.
     func handshakes(_ line: Int, into out: inout [ClientAction]) -> Int {
-        guard !wasMischievous, let what = mischief(line) else { return 1 }
-        wasMischievous = true
+        guard let what = mischief.begin(line, of: current) else { return 1 }
         switch what {
         case .drop, .afterNextPush: return 0
         case .late(let by):
-            dueAt = now.advanced(by: by)
+            agenda.wait(until: now.advanced(by: by))
             return 0
         case .double: return 2
         case .swap:
@@ -41,34 +22,9 @@ extension ModelClient {
         }
     }
 
-    /// How often the farewell is said.
-    func farewells(_ line: Int) -> Int {
-        guard let what = mischief(line) else { return 1 }
-        wasMischievous = true
-        switch what {
-        case .drop, .afterNextPush: return 0
-        case .double: return 2
-        default: return 1
-        }
-    }
-
-    /// Whether an answer to the server's question is held back: until the next push, or until another line is said.
-    func holds(_ answer: Int) -> Bool {
-        switch mischief(answer) {
-        case .afterNextPush:
-            if heldLine == nil { heldLine = (answer, play.pushes) }
-            return play.pushes <= heldLine?.pushes ?? 0
-        case .swap:
-            if heldLine == nil { heldLine = (answer, play.at) }
-            return play.at <= heldLine?.pushes ?? 0 && play.at < play.order.count
-        default: return false
-        }
-    }
-
     /// What is said instead of a line that is due: nothing, the line, or it and another.
     func mischiefs(_ line: Int) -> [Int] {
-        guard !wasMischievous, let what = mischief(line) else { return [line] }
-        wasMischievous = true
+        guard let what = mischief.begin(line, of: current) else { return [line] }
         switch what {
         case .drop:
             skip(line)

@@ -5,17 +5,9 @@ internal import WiretapeWire
 extension ModelClient {
     /// Begins an attempt: negotiation, or the transport at once.
     func connect(into out: inout [ClientAction]) {
-        if let lostAt {
-            delays.append(now.since(lostAt))
-        }
-        tries += 1
-        eventCount = 0
-        outbox = []
-        isPosting = false
-        postSlot = nil
-        events = SSEReader()
-        if habits.usesStatefulReconnect, memory != nil, token != nil { return open(into: &out) }
-        memory = nil
+        retries.begin(at: now)
+        if habits.usesStatefulReconnect, memory.isKept, token != nil { return open(into: &out) }
+        memory.drop()
         let session = play.talk.session
         guard let version = habits.negotiateVersion else {
             token = nil
@@ -25,7 +17,7 @@ extension ModelClient {
         if habits.usesStatefulReconnect { target += "&useStatefulReconnect=true" }
         phase = .negotiating
         let slot = newSlot()
-        mainSlot = slot
+        connection.turn(to: slot)
         out.append(.request(slot: slot, head("POST", target), body: [], []))
     }
 
@@ -69,7 +61,7 @@ extension ModelClient {
         switch transport {
         case .sse: "ServerSentEvents"
         case .lp: "LongPolling"
-        default: "WebSockets"
+        case .ws, .stream, .multipart, .http: "WebSockets"
         }
     }
 
@@ -77,7 +69,7 @@ extension ModelClient {
     private func open(into out: inout [ClientAction]) {
         phase = .opening
         let slot = newSlot()
-        mainSlot = slot
+        connection.turn(to: slot)
         var target = play.talk.session.route
         if let token { target += "?id=\(token)" }
         switch habits.transport {
@@ -85,7 +77,7 @@ extension ModelClient {
             out.append(
                 .request(slot: slot, head("GET", target, [HeaderField("Accept", "text/event-stream")]), body: [], []))
         case .lp: poll(into: &out)
-        default:
+        case .ws, .stream, .multipart, .http:
             let headers = [
                 HeaderField("Connection", "Upgrade"), HeaderField("Upgrade", "websocket"),
                 HeaderField("Sec-WebSocket-Version", "13"),
@@ -96,7 +88,7 @@ extension ModelClient {
     }
 
     func poll(into out: inout [ClientAction]) {
-        guard let slot = mainSlot, let token else { return }
+        guard let slot = connection.slot, let token else { return }
         let target = "\(play.talk.session.route)?id=\(token)&_=\(now.nanoseconds / 1_000_000)"
         out.append(.request(slot: slot, head("GET", target), body: [], []))
     }
@@ -104,31 +96,27 @@ extension ModelClient {
     /// The transport is open: the handshake, or what a stateful reconnect goes on with.
     func opened(into out: inout [ClientAction]) {
         phase = .handshaking
-        lastHeard = now
-        lastSaid = now
+        connection.opened(at: now)
         generation += 1
         if habits.transport == .lp { poll(into: &out) }
-        if memory != nil {
+        if memory.isKept {
             keepWhatIsCounted()
-            for (payload, sayings) in memory?.reopened(generation, session: current) ?? [] {
+            for (payload, sayings) in memory.reopened(generation, session: current) {
                 transmit(payload, sayings, into: &out)
             }
             phase = .ready
-            tries = 0
+            retries.succeeded()
             return proceed(into: &out)
         }
-        ids.reconnect()
-        ear = play.talk.session.codec.type.init(StreamOpening(request: head("GET", "/")))
+        voice.reconnect(play.talk.session.codec.type, StreamOpening(request: head("GET", "/")))
         guard let line = play.talk.clientHandshake else { return becomeReady(into: &out) }
         for _ in 0..<handshakes(line, into: &out) { sayHandshake(into: &out) }
     }
 
     func sayHandshake(into out: inout [ClientAction]) {
         guard let line = play.talk.clientHandshake, let message = play.talk.lines[line].message else { return }
-        var seen: [Message] = []
         let bytes = handshake(message)
-        ear?.decode(bytes.span, .text, .toServer, into: &seen)
-        isBinary = message.content["protocol"]?.string == "messagepack"
+        voice.greets(bytes, hubProtocol: message.content["protocol"]?.string)
         transmit(bytes, [Saying(session: current, line: line, generation: generation)], opcode: .text, into: &out)
     }
 
@@ -140,22 +128,21 @@ extension ModelClient {
 
     func becomeReady(into out: inout [ClientAction]) {
         phase = .ready
-        tries = 0
-        lastNews = now
+        retries.succeeded()
+        connection.isNews(at: now)
         settle()
         if generation > 1 { play.reconnect(habits, &random) }
-        if habits.usesStatefulReconnect { memory = StatefulMemory(isBinary: isBinary) }
+        if habits.usesStatefulReconnect { memory.begin(isBinary: voice.isBinary) }
         proceed(into: &out)
     }
 
     /// No connection this time.
     func refused(_ status: Int, into out: inout [ClientAction]) {
         refusals.append(status)
-        if memory != nil {
+        if memory.isKept {
             // The server has forgotten the session: a full reconnect at once.
             settle()
-            memory = nil
-            token = nil
+            forgetSession()
             return lose(into: &out)
         }
         if status == 404, generation > 0, play.isComplete {

@@ -7,19 +7,18 @@ extension ModelClient {
     func proceed(into out: inout [ClientAction]) {
         var batch: [UInt8] = []
         var sayings: [Saying] = []
-        let slot = mainSlot
-        while phase == .ready, mainSlot == slot, let line = nextLine() {
-            guard let due = dueAt, due <= now else { break }
+        let slot = connection.slot
+        while phase == .ready, connection.slot == slot, let line = nextLine() {
+            guard agenda.isDue(at: now) else { break }
             let isNew = sayings.isEmpty
             for (n, line) in mischiefs(line).enumerated() {
                 // What it says twice goes on under the first id.
-                let map = ids.map
+                let map = voice.map
                 say(line, &batch, &sayings)
-                if n > 0 { ids.map = map }
+                if n > 0 { voice.goBack(to: map) }
             }
-            dueAt = nil
-            dueLine = nil
-            eventCount += 1
+            agenda.clear()
+            connection.count()
             if !habits.joins || isCutDue || (!isNew && random.below(3) == 0) {
                 transmit(batch, sayings, into: &out)
                 batch = []
@@ -28,35 +27,39 @@ extension ModelClient {
             cutWhenDue(into: &out)
         }
         transmit(batch, sayings, into: &out)
-        if phase == .ready, mainSlot == slot { leaveWhenDone(into: &out) }
+        if phase == .ready, connection.slot == slot { leaveWhenDone(into: &out) }
     }
 
     /// The line that is said next; sets when. Nil when it is the server's turn.
     private func nextLine() -> Int? {
         if let first = play.questions.min(by: { $0.due < $1.due }), !holds(first.answer),
-            dueLine == nil || first.due <= dueAt ?? .zero
+            agenda.line == nil || first.due <= agenda.due ?? .zero
         {
-            dueLine = first.answer
-            dueAt = first.due.advanced(by: lateness(first.answer))
+            agenda.plan(first.answer, at: first.due.advanced(by: mischief.lateness(first.answer, of: current)))
             return first.answer
         }
         guard let line = play.again.first ?? play.order.dropFirst(play.at).first else {
-            dueLine = nil
-            dueAt = nil
+            agenda.clear()
             return nil
         }
-        if dueLine == line { return line }
+        if agenda.line == line { return line }
         let isAgain = !play.again.isEmpty
-        guard isAgain || !play.waiting.contains(line) || !play.awaits(before: line), mayMischievouslySay(line) else {
-            dueLine = nil
-            dueAt = nil
+        guard isAgain || !play.waiting.contains(line) || !play.awaits(before: line),
+            mischief.maySay(line, of: current, pushes: play.pushes)
+        else {
+            agenda.clear()
             return nil
         }
-        dueLine = line
         // What a lost connection left open is asked again at once: an ending waits no longer than the grace.
         let think = random.draw(in: habits.think)
-        dueAt = now.advanced(by: (isAgain ? min(think, 100_000_000) : think) + lateness(line))
+        let wait = (isAgain ? min(think, 100_000_000) : think) + mischief.lateness(line, of: current)
+        agenda.plan(line, at: now.advanced(by: wait))
         return line
+    }
+
+    /// Whether mischief holds back an answer to the server's question.
+    private func holds(_ answer: Int) -> Bool {
+        mischief.holds(answer, of: current, pushes: play.pushes, said: play.at, of: play.order.count)
     }
 
     func say(_ line: Int, _ batch: inout [UInt8], _ sayings: inout [Saying]) {
@@ -69,53 +72,42 @@ extension ModelClient {
             play.at += 1
         }
         let opens = message.role == .request || !message.opens.isEmpty
-        if opens { ids.open(message, line: line) }
+        if opens { voice.open(message, line: line) }
         let bytes = written(message, line)
-        var seen: [Message] = []
-        ear?.decode(bytes.span, message.opcode, .toServer, into: &seen)
+        voice.follow(bytes, message.opcode)
         play.said[line] = true
         play.saidIn[line] = generation
         batch += bytes
-        sayings.append(
-            Saying(
-                session: current, line: isAltered(line) ? nil : line, generation: generation,
-                chain: message.chain.map { Chain(ids.map.live($0), origin: $0.origin) },
-                opens: message.opens.map { Chain(ids.map.live($0), origin: $0.origin) }))
-        if let saying = sayings.last { memory?.saying(bytes, saying) }
+        let saying = Saying(
+            session: current, line: mischief.isAltered(line, of: current) ? nil : line, generation: generation,
+            chain: message.chain.map(voice.live), opens: message.opens.map(voice.live))
+        sayings.append(saying)
+        memory.saying(bytes, saying)
     }
 
     private func written(_ message: Message, _ line: Int) -> [UInt8] {
-        var bytes: [UInt8] = []
-        _ = play.talk.session.writer.write(message, ids: ids.map, on: .ws, into: &bytes)
-        return isAltered(line) ? ModelClient.altered(bytes) : bytes
+        let bytes = voice.write(message, by: play.talk.session.writer)
+        return mischief.isAltered(line, of: current) ? ModelClient.altered(bytes) : bytes
     }
 
     /// Hands bytes to the transport.
     func transmit(
         _ bytes: [UInt8], _ sayings: [Saying], opcode: Opcode? = nil, into out: inout [ClientAction]
     ) {
-        guard !bytes.isEmpty, let slot = mainSlot else { return }
-        lastSaid = now
-        if !sayings.isEmpty { lastNews = now }
+        guard !bytes.isEmpty, let slot = connection.slot else { return }
+        connection.said(isNews: !sayings.isEmpty, at: now)
         guard habits.transport == .ws else {
-            outbox.append((bytes, sayings))
+            posts.gather(bytes, sayings)
             return flushPosts(into: &out)
         }
-        out.append(.message(slot: slot, opcode ?? (isBinary ? .binary : .text), bytes, sayings))
+        out.append(.message(slot: slot, opcode ?? voice.opcode, bytes, sayings))
     }
 
     /// One POST after the other; what has gathered meanwhile goes in one.
     func flushPosts(into out: inout [ClientAction]) {
-        guard !isPosting, !outbox.isEmpty, let token else { return }
-        let slot = postSlot ?? newSlot()
-        postSlot = slot
-        isPosting = true
+        guard let token, let post = posts.next(newSlot) else { return }
         let target = "\(play.talk.session.route)?id=\(token)"
-        let type = HeaderField(
-            "Content-Type", isBinary ? "application/octet-stream" : "text/plain;charset=UTF-8")
-        out.append(
-            .request(
-                slot: slot, head("POST", target, [type]), body: outbox.flatMap(\.bytes), outbox.flatMap(\.sayings)))
-        outbox = []
+        let type = HeaderField("Content-Type", voice.contentType)
+        out.append(.request(slot: post.slot, head("POST", target, [type]), body: post.body, post.sayings))
     }
 }

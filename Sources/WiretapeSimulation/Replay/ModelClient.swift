@@ -15,53 +15,25 @@ package final class ModelClient {
     package internal(set) var plays: [ClientPlay]
     package internal(set) var current = 0
     package internal(set) var phase = Phase.waiting
-    /// It went away before its sessions were over: refused too often.
-    package internal(set) var hasGivenUp = false
     /// What the server did that no server does.
     package internal(set) var violations: [String] = []
     /// Statuses that were not what it wanted.
     package internal(set) var refusals: [Int] = []
     /// Answers that say that a request is not on the tape.
     package internal(set) var refused = 0
-    /// When each attempt to come back was made, after the end before it.
-    package internal(set) var delays: [UInt64] = []
 
     var random: SplitMix64
     var now = WireInstant.zero
-    var ids: LiveIDs
-    var ear: (any FrameCodec)?
+    /// What the server calls the session.
     var token: String?
-    /// Attempts since the last success.
-    var tries = 0
-    var lostAt: WireInstant?
-    var nextSlot = 0
-    /// Carries what the server says; and the POSTs of transports that have them.
-    package internal(set) var mainSlot: Int?
-    package internal(set) var postSlot: Int?
-    var isPosting = false
-    /// A message over HTTP was refused: the event stream tells that it is over, unless it has not by then.
-    var refusedUntil: WireInstant?
-    var outbox: [(bytes: [UInt8], sayings: [Saying])] = []
-    var events = SSEReader()
-    /// Heard and said on this connection.
-    var eventCount = 0
-    var lastHeard = WireInstant.zero
-    var lastSaid = WireInstant.zero
-    /// When this connection last brought or took something of the session.
-    var lastNews = WireInstant.zero
-    /// When it connects, says the next line, or leaves.
-    var dueAt: WireInstant?
-    /// The line that `dueAt` is about.
-    var dueLine: Int?
-    /// What mischief holds back.
-    var heldLine: (line: Int, pushes: Int)?
-    package internal(set) var wasMischievous = false
-    var lateFarewell: WireInstant?
-    var memory: StatefulMemory?
-    /// What connections that are gone took with them, as long as a stateful reconnect may make it good.
-    var unsettled: [(loss: Loss, session: Int)] = []
-    /// Whether the hub protocol is a binary one.
-    var isBinary = false
+    var connection = ClientConnection()
+    var posts = ClientPosts()
+    var agenda: ClientAgenda
+    var retries = ClientRetries()
+    var memory = ClientMemory()
+    var voice: ClientVoice
+    var mischief: ClientMischief
+    private var slots = 0
 
     package enum Phase: Hashable, Sendable {
         case waiting, negotiating, opening, handshaking, ready, leaving, over
@@ -78,57 +50,64 @@ package final class ModelClient {
         var random = SplitMix64(seed: seed)
         plays = sessions.map { ClientPlay($0, habits, &random) }
         self.random = random
-        ids = LiveIDs(habits.ids)
-        dueAt = start
+        voice = ClientVoice(habits.ids)
+        mischief = ClientMischief(habits.mischief)
+        agenda = ClientAgenda(start: start)
         if sessions.isEmpty { phase = .over }
     }
+
+    /// It went away before its sessions were over: refused too often.
+    package var hasGivenUp: Bool { retries.hasGivenUp }
+    /// When each attempt to come back was made, in nanoseconds after the end before it.
+    package var delays: [UInt64] { retries.delays }
+    package var wasMischievous: Bool { mischief.isDone }
 
     /// When ``wake(at:into:)`` is wanted next.
     package var nextWake: WireInstant? {
         guard phase != .over else { return nil }
-        var next = dueAt
+        var next = agenda.due
         guard phase == .ready || phase == .handshaking || phase == .leaving else { return next }
-        if let refusedUntil { return refusedUntil }
+        if let until = posts.refusedUntil { return until }
         if habits.serverTimeout > 0 {
-            let limit = lastHeard.advanced(by: habits.serverTimeout)
+            let limit = connection.lastHeard.advanced(by: habits.serverTimeout)
             next = min(next ?? limit, limit)
         }
         if phase == .ready, habits.pings > 0 {
-            let ping = lastSaid.advanced(by: habits.pings)
+            let ping = connection.lastSaid.advanced(by: habits.pings)
             next = min(next ?? ping, ping)
         }
-        if phase == .ready, let ack = memory?.acknowledgeAt { next = min(next ?? ack, ack) }
+        if phase == .ready, let ack = memory.acknowledgeAt { next = min(next ?? ack, ack) }
         return next
     }
 
     package func wake(at now: WireInstant, into out: inout [ClientAction]) {
         self.now = max(self.now, now)
-        if let until = refusedUntil {
+        if let until = posts.refusedUntil {
             guard until <= now else { return }
             return ended("404", into: &out)
         }
         switch phase {
         case .over: return
         case .waiting:
-            guard let due = dueAt, due <= now else { return }
-            dueAt = nil
+            guard agenda.isDue(at: now) else { return }
+            agenda.clear()
             connect(into: &out)
         case .leaving:
-            if let due = dueAt, due <= now { return finishLeaving(into: &out) }
+            if agenda.isDue(at: now) { return finishLeaving(into: &out) }
         case .negotiating, .opening: break
         case .handshaking, .ready:
-            if habits.serverTimeout > 0, now >= lastHeard.advanced(by: habits.serverTimeout) {
+            if habits.serverTimeout > 0, now >= connection.lastHeard.advanced(by: habits.serverTimeout) {
                 return cut(.fin, into: &out)
             }
             guard phase == .ready else {
-                guard let due = dueAt, due <= now else { return }
-                dueAt = nil
+                guard agenda.isDue(at: now) else { return }
+                agenda.clear()
                 return sayHandshake(into: &out)
             }
-            if habits.pings > 0, now >= lastSaid.advanced(by: habits.pings) {
-                transmit(ear?.keepalive?.payload ?? [], [], into: &out)
+            if habits.pings > 0, now >= connection.lastSaid.advanced(by: habits.pings) {
+                transmit(voice.keepalive, [], into: &out)
             }
-            if let ack = memory?.acknowledgement(at: now) { transmit(ack, [], into: &out) }
+            if let ack = memory.acknowledgement(at: now) { transmit(ack, [], into: &out) }
             proceed(into: &out)
         }
     }
@@ -145,8 +124,8 @@ package final class ModelClient {
     package func lost(_ loss: Loss, session: Int) {
         guard plays.indices.contains(session) else { return }
         defer { comeBack(to: session) }
-        if memory != nil, session == current {
-            unsettled.append((loss, session))
+        if memory.isKept, session == current {
+            memory.lost(.init(what: loss, session: session))
         } else {
             plays[session].settle(loss)
         }
@@ -158,36 +137,28 @@ package final class ModelClient {
         play.farewellSaid = false
         play.reopenEnd()
         phase = .waiting
-        dueAt = now.advanced(by: habits.delays[0])
+        agenda.wait(until: now.advanced(by: habits.delays[0]))
     }
 
-    /// A connection goes on: what the client said, it says again itself; what it did not hear comes again if the protocol
-    /// counts it, unless that is lost as well.
+    /// A connection goes on: what the protocol does not count stays lost.
     func keepWhatIsCounted() {
-        let lost = unsettled
-        unsettled = lost.filter { entry in
-            guard case .heard(let line) = entry.loss else { return false }
-            return plays[entry.session].talk.lines[line].isCounted
-        }
-        for (loss, session) in lost {
-            guard case .heard(let line) = loss, !plays[session].talk.lines[line].isCounted else { continue }
-            plays[session].settle(loss)
-        }
+        let lost = memory.goOn { line, session in plays[session].talk.lines[line].isCounted }
+        for loss in lost { plays[loss.session].settle(loss.what) }
     }
 
     /// What was lost stays lost.
     func settle() {
-        for (loss, session) in unsettled { plays[session].settle(loss) }
-        unsettled = []
+        for loss in memory.settle() { plays[loss.session].settle(loss.what) }
+    }
+
+    /// The server does not know the session any more, or has no reason to.
+    func forgetSession() {
+        memory.drop()
+        token = nil
     }
 
     /// Whether something that it said in this session is not said after all.
-    var hasUnsaid: Bool {
-        play.hasUnsaid
-            || unsettled.contains { entry in
-                if case .said = entry.loss { entry.session == current } else { false }
-            }
-    }
+    var hasUnsaid: Bool { play.hasUnsaid || memory.hasUnsaid(in: current) }
 
     /// The session that it plays.
     var play: ClientPlay {
@@ -211,8 +182,8 @@ package final class ModelClient {
     }
 
     func newSlot() -> Int {
-        nextSlot += 1
-        return nextSlot
+        slots += 1
+        return slots
     }
 
     func head(_ method: String, _ target: String, _ headers: [HeaderField] = []) -> RequestHead {

@@ -8,25 +8,22 @@ extension Referee {
     mutating func check(_ line: Int, at now: WireInstant) {
         checkCauses(line)
         if talk.lines[line].role == .push, talk.lines[line].opener == nil, !greeting.contains(line) { checkGreeting() }
-        if talk.lines[line].role == .handshake, generation > 1, epoch == generation { greetedSince = now }
+        if talk.lines[line].role == .handshake { connection.shook(at: now) }
         if effective(line) > 0 { checkRepetition(line) } else { checkTurn(line) }
-        if sends[line] == 0, !talk.lines[line].isOptional { checkTime(line, at: now) }
-        sends[line] += 1
-        sentAt[line] = now
-        sentIn[line] = generation
-        order.append(line)
+        if sends.count(of: line) == 0, !talk.lines[line].isOptional { checkTime(line, at: now) }
+        sends.note(line, on: generation, at: now)
     }
 
     private func hasCome(_ cause: Int) -> Bool {
-        arrivedAt[cause] != nil || forgiven.contains(cause) || givenUp.contains(cause)
+        arrivals.time(of: cause) != nil || terms.isWaived(cause)
     }
 
     /// Whether that message of the client may hold something back or not: its chain is given up, or it may come back in one
     /// that a lost connection interrupted.
     private func isUndecided(_ cause: Int) -> Bool {
-        guard arrivedAt[cause] != nil else { return givenUp.contains(cause) }
+        guard arrivals.time(of: cause) != nil else { return terms.givenUp.contains(cause) }
         guard talk.lines[cause].role == .part, let opener = talk.lines[cause].opener else { return false }
-        return arrivedIn[cause] < arrivedIn[opener]
+        return arrivals.connection(of: cause) < arrivals.connection(of: opener)
     }
 
     /// Nothing is sent before its causes.
@@ -39,9 +36,8 @@ extension Referee {
     /// What the server says to everybody who connects comes on each connection that begins with a handshake, before the pushes
     /// that go on.
     mutating func checkGreeting() {
-        guard greetedSince != nil else { return }
-        greetedSince = nil
-        for line in greeting where sentIn[line] < generation {
+        guard connection.takeGreeting() else { return }
+        for line in greeting where sends.connection(of: line) < generation {
             complain("connection \(generation) was not greeted with \(name(line))")
         }
     }
@@ -50,11 +46,12 @@ extension Referee {
     private mutating func checkRepetition(_ line: Int) {
         let step = talk.lines[line]
         switch step.role {
-        case .handshake where sentIn[line] < generation: return
-        case .reply where step.opener.map({ asked[$0] > effective(line) }) ?? false: return
-        case .request where sentIn[line] < generation && !hasAnswer(line): return
-        case .push where greeting.contains(line) && sentIn[line] < epoch: return
-        default: complain("\(name(line)) was sent twice")
+        case .handshake where sends.connection(of: line) < generation: return
+        case .reply where step.opener.map({ arrivals.count(of: $0) > effective(line) }) ?? false: return
+        case .request where sends.connection(of: line) < generation && !hasAnswer(line): return
+        case .push where greeting.contains(line) && sends.connection(of: line) < connection.epoch: return
+        case .handshake, .request, .send, .reply, .push, .part, .cancel, .keepalive, .ack, .close, .opaque, nil:
+            complain("\(name(line)) was sent twice")
         }
     }
 
@@ -66,7 +63,7 @@ extension Referee {
 
     /// Recorded order, but a reply whose chain is complete may pass what waits for the client.
     private mutating func checkTurn(_ line: Int) {
-        if talk.lines[line].isOptional || !seesTurns { return }
+        if talk.lines[line].isOptional || !terms.seesTurns { return }
         var isHeld = false
         var heldChains: Set<Int> = []
         // As these two, of what may be held or not.
@@ -98,11 +95,6 @@ extension Referee {
         }
     }
 
-    /// A line that was passed: wrong unless a rule has taken it away.
-    private mutating func suspect(_ passed: Int, _ passer: Int, _ text: String) {
-        if passedBy[passed] == nil { passedBy[passed] = (passer, text) }
-    }
-
     /// Whether a line of the server is still to be sent on this connection.
     private func isDue(_ line: Int) -> Bool {
         let step = talk.lines[line]
@@ -110,21 +102,21 @@ extension Referee {
             return false
         }
         guard let opener = step.opener, talk.lines[opener].direction == .toServer else { return true }
-        return epoch <= 1 || arrivedIn[opener] >= epoch
+        return connection.epoch <= 1 || arrivals.connection(of: opener) >= connection.epoch
     }
 
     /// The recorded gap since the last thing that it waited for, in actual time, divided by the speed.
     private mutating func checkTime(_ line: Int, at now: WireInstant) {
-        guard let timing else { return }
+        guard let timing = terms.timing else { return }
         let step = talk.lines[line]
-        var last = (at: openedAt, recorded: talk.opened)
+        var last = (at: connection.openedAt, recorded: talk.opened)
         func take(_ at: WireInstant?, _ recorded: UInt64) {
             guard let at, (at, recorded) > last else { return }
             last = (at, recorded)
         }
-        for cause in step.causes { take(arrivedAt[cause], talk.lines[cause].time) }
-        for i in talk.lines.indices.prefix(line) where talk.lines[i].direction == .toClient && sends[i] > 0 {
-            take(sentAt[i], talk.lines[i].time)
+        for cause in step.causes { take(arrivals.time(of: cause), talk.lines[cause].time) }
+        for i in talk.lines.indices.prefix(line) where talk.lines[i].direction == .toClient {
+            take(sends.time(of: i), talk.lines[i].time)
         }
         var due = last.at.advanced(by: timing.scaled(from: last.recorded, to: step.time))
         // It waits until what goes before it is acknowledged, and 20 ms.

@@ -83,7 +83,7 @@ extension TapeLines {
         case .unknown(let kind):
             start(t, c, "", &out)
             field("e", kind, &out)
-        default: break
+        case .open, .request, .response, .chunk, .end, .message, .part, .ping, .pong, .close, .gone, .fault: break
         }
     }
 

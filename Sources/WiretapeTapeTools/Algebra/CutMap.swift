@@ -88,7 +88,9 @@ struct CutMap: Sendable {
             if head.status == 101 { exchanges[name]?.isUpgrade = true }
             let type = head.headers.first("Content-Type").map { MediaType($0).name } ?? ""
             exchanges[name]?.isMultipart = type.hasPrefix("multipart/")
-        default: break
+        case .open, .chunk, .end, .message, .part, .ping, .pong, .close, .frame, .gone, .fault, .mark, .take, .gap,
+            .missing, .stop, .unknown:
+            break
         }
         for belonging in reader?.takeBelongings() ?? [] {
             guard let name = requests[belonging.request] else { continue }

@@ -122,7 +122,9 @@ struct CutWriter: Sendable {
             return Piece(place: place, x: nil, direction: direction)
         case .chunk(let x, .toClient, _) where map.isKept(x, at: place) && map.isStream(x, at: place):
             return Piece(place: place, x: x, direction: .toClient)
-        default: return nil
+        case .open, .request, .response, .chunk, .end, .message, .part, .ping, .pong, .close, .frame, .gone, .fault,
+            .mark, .take, .gap, .missing, .stop, .unknown:
+            return nil
         }
     }
 
@@ -167,7 +169,9 @@ struct CutWriter: Sendable {
         case .take, .stop:
             held = [:]
             return []
-        default: return []
+        case .open, .request, .response, .chunk, .message, .part, .ping, .pong, .close, .frame, .fault, .mark, .gap,
+            .unknown:
+            return []
         }
         var out: [TapeNewLine] = []
         for piece in over {
@@ -238,7 +242,9 @@ struct CutWriter: Sendable {
                 event.kind = .fault(rule: rule, action: action, reference: new, delivered: delivered, line: played)
                 try text.set("/ref", to: Array("\(new)".utf8))
             case .open: connections += 1
-            default: break
+            case .request, .response, .chunk, .end, .message, .part, .ping, .pong, .close, .frame, .gone, .fault,
+                .mark, .take, .gap, .missing, .unknown:
+                break
             }
         } catch {
             throw TapeEdit.Fault(line: line.line, reason: error.reason)

@@ -282,7 +282,9 @@ private struct Merger {
                 }
             case .fault(_, _, let reference?, _, _):
                 if let new = source.numbers[reference] { try text.set("/ref", to: Array("\(new)".utf8)) }
-            default: break
+            case .request, .response, .chunk, .end, .message, .part, .ping, .pong, .close, .frame, .gone, .fault,
+                .mark, .take, .gap, .missing, .stop, .unknown:
+                break
             }
         } catch {
             throw TapeError(.badLine, file: source.path, event: line.number, "line \(line.line): \(error.reason)")

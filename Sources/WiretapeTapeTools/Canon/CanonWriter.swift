@@ -49,7 +49,9 @@ struct CanonWriter {
             connections = [:]
             exchanges = [:]
             exchangeCounts = [:]
-        default: break
+        case .open, .request, .response, .chunk, .end, .message, .part, .ping, .pong, .close, .frame, .gone, .fault,
+            .mark, .gap, .missing, .unknown:
+            break
         }
         let event = TapeEvent(time: time, connection: 0, kind)
         add(CanonWriter.line(event, json: nil), event, &lines)
@@ -92,7 +94,9 @@ struct CanonWriter {
             .response(x: x, head, body, interim: interim, coding: coding, proxy: proxy)
         case .chunk(_, let direction, let bytes): .chunk(x: x, direction, bytes)
         case .end(_, let direction, let trailers): .end(x: x, direction, trailers: trailers)
-        default: kind
+        case .open, .message, .part, .ping, .pong, .close, .frame, .gone, .fault, .mark, .take, .gap, .missing, .stop,
+            .unknown:
+            kind
         }
     }
 

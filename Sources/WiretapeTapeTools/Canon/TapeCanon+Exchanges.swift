@@ -102,7 +102,7 @@ extension TapeCanon {
             case .send: return .send(key)
             case .stream: return .stream(key)
             case .end: return .end(key)
-            default: continue
+            case .negotiate, .upgrade, .operation, .preflight, .other: continue
             }
         }
         return .ordinary(isNegotiation: false)
@@ -140,7 +140,7 @@ extension TapeCanon {
         case .end(let key):
             keys[key]?.isEnded = true
         case .ordinary: exchange.codec = operationCodec(exchange)
-        default: break
+        case .upgrade, .poll, .stream, .preflight: break
         }
         connections[c]?.exchanges[x] = exchange
     }

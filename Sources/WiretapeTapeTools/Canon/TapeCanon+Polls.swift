@@ -106,7 +106,7 @@ extension TapeCanon {
             keys[key]?.isEnded = true
             // A client leaves its stream when it is done, which the recorder may or may not live to see.
             if let farewell, gone?.by == .server, keys[key]?.clientFarewell == false { put([farewell]) }
-        default:
+        case .ordinary, .upgrade, .stream, .end:
             if exchange.carrier != nil {
                 if let farewell { put([farewell]) }
                 return

@@ -14,7 +14,7 @@ extension TapeCanon {
         case .send: return .send(key)
         case .stream: return .stream(key)
         case .end: return .end(key)
-        default: return nil
+        case .negotiate, .upgrade, .operation, .preflight, .other: return nil
         }
     }
 

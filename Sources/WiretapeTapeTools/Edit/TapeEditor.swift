@@ -60,7 +60,7 @@ package struct TapeEditor: Sendable {
             frames[line.line] = Frame(
                 codec: decoded[0].codec, messages: decoded.map(\.message), meant: meant,
                 isEncoded: reader?.hasDecoded ?? false)
-        default: break
+        case .comment, .bad: break
         }
     }
 
@@ -120,7 +120,9 @@ package struct TapeEditor: Sendable {
             let now = TapeEditor.moved(reference, by: Int64(by))
             event.kind = .fault(rule: rule, action: action, reference: now, delivered: delivered, line: line)
             try? text.set("/ref", to: Array("\(now)".utf8))
-        default: break
+        case .open, .request, .response, .chunk, .end, .message, .part, .ping, .pong, .close, .frame, .gone, .fault,
+            .mark, .take, .gap, .missing, .unknown:
+            break
         }
     }
 
@@ -191,7 +193,9 @@ package struct TapeEditor: Sendable {
         case .request, .response:
             do { try text.remove(key) } catch { throw fault(line, error.reason) }
             return false
-        default: throw fault(line, "the message came in several pieces; `wiretape canon` joins them")
+        case .open, .end, .part, .ping, .pong, .close, .frame, .gone, .fault, .mark, .take, .gap, .missing, .stop,
+            .unknown:
+            throw fault(line, "the message came in several pieces; `wiretape canon` joins them")
         }
     }
 
@@ -200,7 +204,9 @@ package struct TapeEditor: Sendable {
     ) throws(TapeEdit.Fault) {
         switch event.kind {
         case .message, .chunk, .request, .response: break
-        default: throw fault(line, "the message came in several pieces; `wiretape canon` joins them")
+        case .open, .end, .part, .ping, .pong, .close, .frame, .gone, .fault, .mark, .take, .gap, .missing, .stop,
+            .unknown:
+            throw fault(line, "the message came in several pieces; `wiretape canon` joins them")
         }
         guard text.range(at: key) != nil else { throw fault(line, "the line has no payload of its own") }
         var value: [UInt8] = []
@@ -302,7 +308,9 @@ package struct TapeEditor: Sendable {
         switch event.kind {
         case .message(_, _, let bytes, _, _), .chunk(_, _, let bytes): bytes
         case .request(_, _, .whole(let bytes)), .response(_, _, .whole(let bytes), _, _, _): bytes
-        default: []
+        case .open, .request, .response, .end, .part, .ping, .pong, .close, .frame, .gone, .fault, .mark, .take, .gap,
+            .missing, .stop, .unknown:
+            []
         }
     }
 

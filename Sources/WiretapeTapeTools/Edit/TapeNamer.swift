@@ -54,7 +54,7 @@ package struct TapeNamer: Sendable {
             decoded.removeAll(keepingCapacity: true)
             reader?.read(event, number: line.number, line: line.line, isUnframed: isUnframed, into: &decoded)
             for one in decoded { usage[place, default: []].insert(one.session) }
-        default: break
+        case .comment, .bad: break
         }
     }
 

@@ -91,7 +91,9 @@ package struct TapeRedactor {
             case .unknown, .frame:
                 written += 1
                 return [unknown(line, event)]
-            default: break
+            case .open, .request, .response, .chunk, .end, .message, .part, .ping, .pong, .close, .gone, .fault,
+                .mark, .take, .gap, .missing, .stop:
+                break
             }
             var events: [TapeEvent] = []
             redaction.take(event, into: &events)
@@ -159,12 +161,25 @@ package struct TapeRedactor {
     }
 
     private static func isSameKind(_ new: TapeEvent, _ old: TapeEvent) -> Bool {
-        switch (new.kind, old.kind) {
-        case (.request, .request), (.response, .response), (.chunk, .chunk), (.end, .end), (.message, .message),
-            (.part, .part), (.ping, .ping), (.pong, .pong), (.close, .close), (.gone, .gone), (.fault, .fault),
-            (.mark, .mark), (.open, .open), (.take, .take), (.gap, .gap), (.missing, .missing), (.stop, .stop):
-            true
-        default: false
+        switch old.kind {
+        case .request: if case .request = new.kind { true } else { false }
+        case .response: if case .response = new.kind { true } else { false }
+        case .chunk: if case .chunk = new.kind { true } else { false }
+        case .end: if case .end = new.kind { true } else { false }
+        case .message: if case .message = new.kind { true } else { false }
+        case .part: if case .part = new.kind { true } else { false }
+        case .ping: if case .ping = new.kind { true } else { false }
+        case .pong: if case .pong = new.kind { true } else { false }
+        case .close: if case .close = new.kind { true } else { false }
+        case .gone: if case .gone = new.kind { true } else { false }
+        case .fault: if case .fault = new.kind { true } else { false }
+        case .mark: if case .mark = new.kind { true } else { false }
+        case .open: if case .open = new.kind { true } else { false }
+        case .take: if case .take = new.kind { true } else { false }
+        case .gap: if case .gap = new.kind { true } else { false }
+        case .missing: if case .missing = new.kind { true } else { false }
+        case .stop: if case .stop = new.kind { true } else { false }
+        case .frame, .unknown: false
         }
     }
 
@@ -203,7 +218,9 @@ package struct TapeRedactor {
             .ping(_, let bytes),
             .pong(_, let bytes), .request(_, _, .whole(let bytes)), .response(_, _, .whole(let bytes), _, _, _):
             bytes
-        default: nil
+        case .open, .request, .response, .end, .close, .frame, .gone, .fault, .mark, .take, .gap, .missing, .stop,
+            .unknown:
+            nil
         }
     }
 }

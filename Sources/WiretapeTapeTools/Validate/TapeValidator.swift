@@ -163,7 +163,7 @@ package struct TapeValidator: Sendable {
         case .mark(let text):
             if text.contains(UndecodedBody.staysEncoded) { warn(text) }
         case .fault: break
-        default:
+        case .request, .response, .chunk, .end, .message, .part, .ping, .pong, .close, .gone:
             if !summary.isSparse, !opened.contains(event.connection), strangers.insert(event.connection).inserted {
                 warn("connection \(event.connection) was never opened")
             }

@@ -9,7 +9,7 @@ extension JSONValue {
             for member in members { last[member.name] = member.value }
             return .object(last.keys.sorted().map { Member($0, last[$0]!.canonical) })
         case .number(let text): return .number(JSONValue.canonicalNumber(text))
-        default: return self
+        case .null, .bool, .string: return self
         }
     }
 

@@ -19,7 +19,7 @@ extension JSONValue {
             out.sort { ($0.rank, $0.member.name) < ($1.rank, $1.member.name) }
             for (a, b) in zip(out, out.dropFirst()) where a.member.name == b.member.name { return nil }
             return .object(out.map(\.member))
-        default: return self
+        case .null, .bool, .number, .string: return self
         }
     }
 
@@ -29,7 +29,7 @@ extension JSONValue {
         case .string(let text): .string(change(text))
         case .array(let items): .array(items.map { $0.mappingTexts(change) })
         case .object(let members): .object(members.map { Member($0.name, $0.value.mappingTexts(change)) })
-        default: self
+        case .null, .bool, .number: self
         }
     }
 
@@ -39,7 +39,7 @@ extension JSONValue {
         case .string(let text): isMeant(text)
         case .array(let items): items.contains { $0.hasText(isMeant) }
         case .object(let members): members.contains { $0.value.hasText(isMeant) }
-        default: false
+        case .null, .bool, .number: false
         }
     }
 
@@ -50,7 +50,7 @@ extension JSONValue {
         case .array(let items): items.contains { $0.hasReplacementCharacter }
         case .object(let members):
             members.contains { $0.value.hasReplacementCharacter || $0.name.unicodeScalars.contains("\u{fffd}") }
-        default: false
+        case .null, .bool, .number: false
         }
     }
 }

@@ -31,7 +31,7 @@ extension JSONValue {
                 items[at] = rest.isEmpty ? .null : items[at].without(rest, anyName)
             }
             return .array(items)
-        default: return self
+        case .null, .bool, .number, .string: return self
         }
     }
 }

@@ -61,7 +61,7 @@ package enum JSONValue: Hashable, Sendable {
             case .array(let items):
                 guard let index = Int(name), items.indices.contains(index) else { return nil }
                 value = items[index]
-            default: return nil
+            case .null, .bool, .number, .string: return nil
             }
         }
         return value

@@ -40,7 +40,7 @@ extension Completions {
         switch kind {
         case .file: return "COMPREPLY=($(compgen -f -- \"$cur\"))"
         case .directory: return "COMPREPLY=($(compgen -d -- \"$cur\"))"
-        default:
+        case .text, .choice, .count, .duration, .checked:
             let words = kind.suggestions
             return words.isEmpty ? ":" : "COMPREPLY=($(compgen -W \(quoted(words.joined(separator: " "))) -- \"$cur\"))"
         }

@@ -19,7 +19,7 @@ extension Completions {
                 if option.valueName != nil { line += " -r" }
                 switch option.kind {
                 case .file, .directory: line += " -F"
-                default:
+                case .text, .choice, .count, .duration, .checked:
                     let words = option.kind.suggestions
                     if !words.isEmpty { line += " -a \(fishQuoted(words.joined(separator: " ")))" }
                 }

@@ -47,7 +47,8 @@ extension Completions {
         switch kind {
         case .file: return "_files"
         case .directory: return "_files -/"
-        default: return kind.suggestions.isEmpty ? " " : "(\(kind.suggestions.joined(separator: " ")))"
+        case .text, .choice, .count, .duration, .checked:
+            return kind.suggestions.isEmpty ? " " : "(\(kind.suggestions.joined(separator: " ")))"
         }
     }
 }

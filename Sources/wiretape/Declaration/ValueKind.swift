@@ -19,7 +19,7 @@ package enum ValueKind: Sendable {
     package var suggestions: [String] {
         switch self {
         case .choice(let words), .checked(let words, _): words
-        default: []
+        case .text, .file, .directory, .count, .duration: []
         }
     }
 

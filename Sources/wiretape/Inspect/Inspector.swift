@@ -28,7 +28,9 @@ package struct Inspector: Sendable {
         switch event.kind {
         case .request(_, let head, _): (request, isHead) = (head, true)
         case .response: isHead = true
-        default: break
+        case .open, .chunk, .end, .message, .part, .ping, .pong, .close, .frame, .gone, .fault, .mark, .take, .gap,
+            .missing, .stop, .unknown:
+            break
         }
         follow(event)
         if decoded.isEmpty || isHead {

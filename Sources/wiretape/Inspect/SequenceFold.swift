@@ -27,7 +27,7 @@ package struct SequenceFold: Sendable {
             switch row.kind {
             case .keepalive: .keepalive
             case .piece: .piece
-            default: nil
+            case .open, .request, .response, .bodyEnd, .message, .close, .gone, .fault, .note: nil
             }
         if let kind, kind == run {
             count += 1

@@ -27,7 +27,7 @@ package struct SequenceReconnects: Sendable {
             self.ended = nil
             let gap = Columns.gap(row.time >= ended.time ? row.time - ended.time : 0)
             return "the client comes back \(gap) after the end of connection \(ended.connection)"
-        default: break
+        case .request, .response, .piece, .bodyEnd, .keepalive, .fault, .note: break
         }
         return nil
     }

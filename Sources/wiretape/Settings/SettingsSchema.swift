@@ -65,7 +65,8 @@ package enum SettingsSchema {
         case .choice(let words): one = [("enum", .array(words.map(JSONValue.string)))]
         case .count: one = [("type", .string("integer"))]
         case .duration: one = [("type", .string("string")), ("pattern", .string(#"^[0-9.]+(ns|us|ms|s|m|h)$"#))]
-        default: one = [("type", .array(["string", "number", "boolean"].map(JSONValue.string)))]
+        case .text, .file, .directory, .checked:
+            one = [("type", .array(["string", "number", "boolean"].map(JSONValue.string)))]
         }
         var members: [(String, JSONValue)] = [("description", .string(option.help))]
         if let value = option.defaultValue { members.append(("default", .string(value))) }

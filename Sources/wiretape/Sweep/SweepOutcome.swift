@@ -58,7 +58,7 @@ enum SweepOutcome: Hashable, Sendable {
     var isBroken: Bool {
         switch self {
         case .survived, .notReached, .unjudged: false
-        default: true
+        case .hang, .diverged, .expectation, .exit, .unusable: true
         }
     }
 

@@ -80,7 +80,7 @@ enum SweepPoints: String, CaseIterable, Sendable {
         case _ where session.isOperation: places += ["on operation[1]", "after operation[1]"]
         case .ws: places += ["on upgrade[1]", "after upgrade[1]"]
         case .lp: places += ["on poll[1]", "on poll[2]"]
-        default: places.append("on stream[1]")
+        case .sse, .stream, .multipart, .http: places.append("on stream[1]")
         }
         let names = names(of: session)
         if session.entries.contains(where: {

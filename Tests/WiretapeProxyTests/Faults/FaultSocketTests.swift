@@ -79,7 +79,7 @@ import WiretapeRuntime
             return false
         }
         #expect(client.messages == ["{}", FaultStage.tick(1)])
-        #expect(report.sessions[0].attempts[0].ended?.by == "client")
+        #expect(report.sessions[0].attempts[0].ended?.by == .client)
         #expect(client.finAt == nil)
     }
 }

@@ -95,7 +95,7 @@ import WiretapeSimulation
         let closed = stage.loop.now
         stage.run(0.1)
         let ended = try #require(stage.server.report().sessions.first?.attempts.first?.ended)
-        #expect(ended.by == "client" && ended.how == "fin")
+        #expect(ended.by == .client && ended.how == .fin)
         #expect(client.finAt == nil && client.end == nil)
         // In the end the socket is given up.
         stage.run(6)

@@ -156,7 +156,7 @@ struct HandshakeTests {
         #expect(attempts.map { $0.outcome?.rawValue } == ["refused", "connected", "refused", "connected"])
         #expect(attempts.map(\.retry) == [0, 1, 1, 2])
         let ends = attempts.compactMap(\.ended)
-        #expect(ends[0].by == "fault:certificate(expired) on tls[1]" && ends[0].how == "tls")
+        #expect(ends[0].by == .fault("certificate(expired) on tls[1]") && ends[0].how == .tls)
         #expect(ends[0].reason?.contains("certificate expired") == true, "\(ends[0])")
         #expect(ends[2].reason == "alert handshake-failure")
         #expect(attempts[0].steps.map(\.request) == ["tls"])

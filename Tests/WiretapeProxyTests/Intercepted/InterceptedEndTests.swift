@@ -31,7 +31,8 @@ import WiretapeSimulation
         let report = stage.report
         #expect(report.faults.map(\.rule) == ["reset after message[2, direction=toClient]"])
         #expect(report.faults.map(\.cut) == [false])
-        #expect(report.sessions.first?.attempts.first?.ended?.by == "fault:reset after message[2, direction=toClient]")
+        #expect(
+            report.sessions.first?.attempts.first?.ended?.by == .fault("reset after message[2, direction=toClient]"))
         _ = stage.finish()
     }
 
@@ -92,8 +93,8 @@ import WiretapeSimulation
         stage.run(6_000)
         // Its end is noticed and timed, although nothing is read.
         let end = try #require(stage.report.sessions.first?.attempts.first?.ended)
-        #expect(end.by == "client")
-        #expect(end.how == (isReset ? "reset" : "fin"))
+        #expect(end.by == .client)
+        #expect(end.how == (isReset ? .reset : .fin))
         #expect(end.time / 1_000_000 - begin < 4_000)
         _ = stage.finish()
     }
@@ -110,7 +111,7 @@ import WiretapeSimulation
         #expect(again.texts == ["1", "2", "3"])
         let report = stage.report
         #expect(report.sessions.map(\.attempts.count) == [2])
-        #expect(report.sessions.first?.attempts.first?.ended?.how == "given up")
+        #expect(report.sessions.first?.attempts.first?.ended?.how == .givenUp)
         client.stream?.reset()
         again.stream?.halfClose()
         stage.run(100)

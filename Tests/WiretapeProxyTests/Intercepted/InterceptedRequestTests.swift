@@ -79,7 +79,7 @@ import WiretapeWire
         #expect(attempts.map { $0.outcome } == [.status, nil])
         #expect(attempts[0].steps.map(\.status) == [503])
         #expect(attempts[0].steps[0].retryAfter == 1_000_000_000)
-        #expect(attempts[0].ended?.by.hasPrefix("fault:") == true)
+        #expect(attempts[0].ended?.by.isRule == true)
         first.shut()
         second.shut()
         let lines = stage.finish()

@@ -30,7 +30,7 @@ import WiretapeReport
         play.expect(poll, wanted)
         let report = play.finish()
         #expect(report.faults.map(\.cut) == [false])
-        #expect(report.sessions[0].attempts[0].ended?.by == "fault:\(action) after Got")
+        #expect(report.sessions[0].attempts[0].ended?.by == .fault("\(action) after Got"))
     }
 
     @Test func aPollThatIsRefusedIsTheEndUnlessTheClientPollsAgain() throws {
@@ -43,7 +43,7 @@ import WiretapeReport
         play.pass(ms: 15)
         #expect(play.take(next).first?.contains("Got") == true)
         let attempts = play.finish().sessions[0].attempts
-        #expect(attempts.count == 2 && attempts[0].ended?.how == "500")
+        #expect(attempts.count == 2 && attempts[0].ended?.how == .status(500))
     }
 
     @Test func aSendThatIsRefusedIsNotHeard() throws {

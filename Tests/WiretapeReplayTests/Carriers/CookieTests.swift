@@ -42,6 +42,6 @@ import WiretapeWire
         play.expect(poll)
         let report = play.finish()
         #expect(report.sessions.map(\.session) == [1, 2] && report.verdict == .pass)
-        #expect(report.sessions[0].attempts[0].ended?.how == "503")
+        #expect(report.sessions[0].attempts[0].ended?.how == .status(503))
     }
 }

@@ -30,7 +30,7 @@ import WiretapeWire
         play.expect(stream, "404 No Connection with that ID")
         let report = play.finish()
         #expect(report.verdict == .pass && report.sessions[0].transports == [.sse])
-        #expect(report.sessions[0].attempts[0].ended?.how == "close 1000")
+        #expect(report.sessions[0].attempts[0].ended?.how == .close(1000))
     }
 
     @Test func aClientThatClosesItsStreamHasLeft() throws {

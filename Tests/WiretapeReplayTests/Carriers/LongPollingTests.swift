@@ -41,7 +41,7 @@ import WiretapeWire
         #expect(report.verdict == .pass && report.sessions[0].finished)
         #expect(report.sessions[0].transports == [.lp])
         #expect(report.sessions[0].attempts.first?.steps.map(\.request) == ["negotiate", "poll"])
-        #expect(report.sessions[0].attempts.first?.ended?.how == "end")
+        #expect(report.sessions[0].attempts.first?.ended?.how == .farewell)
     }
 
     @Test func anIdlePollIsAnsweredEmptyAndANewerOneTakesItsPlace() throws {
@@ -80,7 +80,7 @@ import WiretapeWire
         play.expect(next, Playbook.body(Self.b))
         let report = play.finish()
         #expect(report.verdict == .pass && report.sessions[0].finished)
-        #expect(report.sessions[0].attempts.map { $0.ended?.by } == ["server", nil])
+        #expect(report.sessions[0].attempts.map { $0.ended?.by } == [.server, nil])
 
         let other = try Playbook([TestTape.session(script, transport: .lp)])
         let c = try other.start()
@@ -116,7 +116,7 @@ import WiretapeWire
         #expect(play.post(token, #"{"type":6}"#) == ["200 "])
         play.pass(ms: 200)
         #expect(play.post(token, #"{"type":6}"#) == ["404 No Connection with that ID"])
-        #expect(play.engine.finish(at: play.now).sessions[0].attempts[0].ended?.how == "timeout")
+        #expect(play.engine.finish(at: play.now).sessions[0].attempts[0].ended?.how == .timeout)
         // What was due and never went out is due again on the next connection.
         let next = try #require(play.negotiate())
         let again = play.poll(next)
@@ -148,7 +148,7 @@ import WiretapeWire
         let end = play.request("DELETE", "/chat?id=\(token)")
         play.expect(end, "202 ")
         let session = play.finish().sessions[0]
-        #expect(session.attempts.count == 1 && session.attempts[0].ended?.how == "close")
+        #expect(session.attempts.count == 1 && session.attempts[0].ended?.how == .close(nil))
     }
 
     @Test func aLostPollIsTheEndWhenTheClientNegotiatesAnew() throws {
@@ -160,7 +160,7 @@ import WiretapeWire
         _ = try play.startPolling()
         let attempts = play.finish().sessions[0].attempts
         #expect(attempts.map(\.outcome) == [.connected, .connected])
-        #expect(attempts[0].ended?.how == "reset" && attempts[0].ended?.by == "client")
+        #expect(attempts[0].ended?.how == .reset && attempts[0].ended?.by == .client)
         #expect(attempts[1].delay == 2_000_000_000 && lost < play.now)
     }
 

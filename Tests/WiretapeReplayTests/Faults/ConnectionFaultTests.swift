@@ -71,7 +71,7 @@ import WiretapeWire
         #expect(play.negotiate() != nil)
         let attempts = play.finish().sessions[0].attempts
         #expect(attempts.count == 2)
-        #expect(attempts[0].ended?.how == "reset")
+        #expect(attempts[0].ended?.how == .reset)
     }
 
     /// A poll that goes on with a connection which was taken away is an attempt, and rules about attempts see it.

@@ -13,7 +13,7 @@ import WiretapeWire
             (RequestHead(method: "GET", target: "/chat"), .negotiate)
         }
 
-        func end(_ end: ConnectionEnd, _ site: inout [String]) { site.append("end: \(end.text)") }
+        func end(_ end: ConnectionEnd, _ site: inout [String]) { site.append("end: \(end)") }
         func answer(_ answer: HTTPAnswer, _ site: inout [String]) { site.append("answer: \(answer.status)") }
         func sendRaw(_ bytes: [UInt8], _ site: inout [String]) { site.append("raw") }
         func begin(_ outage: Outage, _ site: inout [String]) { site.append("outage") }
@@ -70,7 +70,7 @@ import WiretapeWire
                 FaultExecutor.carryOut(action.verdict, on: &calls, by: &port)
                 switch action.verdict.kind {
                 case .message, .upgrade, .handshake: #expect(calls.isEmpty, "\(action.text)")
-                case .end(let end): #expect(calls == ["end: \(end.text)"])
+                case .end(let end): #expect(calls == ["end: \(end)"])
                 case .outage: #expect(calls == ["outage"])
                 case .answer, .connection, .session: #expect(calls.count == 1, "\(action.text)")
                 }

@@ -34,8 +34,8 @@ import WiretapeWire
         #expect(report.exitCode == 0 && report.sessions[0].finished)
         let firing = try #require(report.faults.first)
         #expect(firing.rule == "reset after Tick[3]" && firing.message == 4 && firing.attempt == 1 && !firing.cut)
-        #expect(report.sessions[0].attempts[0].ended?.by == "fault:reset after Tick[3]")
-        #expect(report.sessions[0].attempts[0].ended?.how == "reset")
+        #expect(report.sessions[0].attempts[0].ended?.by == .fault("reset after Tick[3]"))
+        #expect(report.sessions[0].attempts[0].ended?.how == .reset)
     }
 
     @Test func aFaultThatIsNotAcknowledgedIsReportedAsCut() throws {
@@ -91,7 +91,7 @@ import WiretapeWire
         #expect(attempts.map(\.outcome) == [.connected, .status, .connected])
         #expect(attempts.map(\.retry) == [0, 1, 2])
         #expect(attempts[1].steps.map(\.status) == [503])
-        #expect(attempts[1].ended?.how == "503")
+        #expect(attempts[1].ended?.how == .status(503))
         #expect(attempts[2].delay == 2_000_000_000)
         #expect(report.expectations.map(\.met) == [true])
         #expect(report.faults.map(\.rule).count == 2)

@@ -39,7 +39,7 @@ import WiretapeWire
         let attempts = try #require(report.sessions.first).attempts
         #expect(attempts.map { $0.outcome?.rawValue } == ["refused", "connected", "refused", "connected"])
         #expect(attempts.map { $0.delay.map { $0 / 1_000_000 } } == [nil, 2_000, 500, 500])
-        #expect(attempts[0].ended?.reason == "alert handshake-failure" && attempts[0].ended?.how == "tls")
+        #expect(attempts[0].ended?.reason == "alert handshake-failure" && attempts[0].ended?.how == .tls)
     }
 
     /// A host's failures are those of its clients only, and a listener counts for itself.

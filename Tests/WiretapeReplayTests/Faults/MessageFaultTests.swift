@@ -127,7 +127,7 @@ import WiretapeWire
             play.pass(ms: 100)
             // The client has not had the whole of it.
             #expect(play.take(d) == (2...6).map(tick))
-            #expect(play.finish().sessions[0].attempts[0].ended?.by == "fault:\(rule)")
+            #expect(play.finish().sessions[0].attempts[0].ended?.by == .fault(rule))
         }
         let polls = try Playbook([ticks], faults: ["truncate(20) + reset on Tick[2]"])
         let (_, poll) = try polls.startPolling()

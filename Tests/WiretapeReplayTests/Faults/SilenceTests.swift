@@ -36,7 +36,7 @@ import WiretapeWire
         #expect(report.exitCode == 0, "\(report.reasons)")
         let attempts = try #require(report.sessions.first?.attempts)
         #expect(attempts.map(\.outcome) == [.connected, .connected])
-        #expect(attempts[0].ended?.how == "given up" && attempts[0].ended?.by == "client")
+        #expect(attempts[0].ended?.how == .givenUp && attempts[0].ended?.by == .client)
         #expect(attempts[1].delay == 0)
     }
 

@@ -34,7 +34,7 @@ import WiretapeWire
         play.play.close(c, .closeFrame(code: 1001, reason: ""))
         let report = play.play.finish()
         #expect(report.verdict == .pass, "\(report.reasons)")
-        #expect(report.sessions[0].finished && report.sessions[0].attempts[0].ended?.by == "client")
+        #expect(report.sessions[0].finished && report.sessions[0].attempts[0].ended?.by == .client)
     }
 
     /// graphql-ws's own server closes with 4400: that is on the tape, and played.

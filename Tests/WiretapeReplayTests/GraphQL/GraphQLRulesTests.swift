@@ -28,7 +28,7 @@ import WiretapeReport
         let report = play.play.finish()
         #expect(report.verdict == .pass, "\(report.reasons)")
         let ended = report.sessions.first?.attempts.first?.ended
-        #expect(ended?.by == "server" && ended?.how == "close 4408" && ended?.reason == "handshake timeout 3s")
+        #expect(ended?.by == .server && ended?.how == .close(4408) && ended?.reason == "handshake timeout 3s")
     }
 
     @Test func rulesOfMessages() throws {

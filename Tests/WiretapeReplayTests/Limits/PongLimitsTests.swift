@@ -43,7 +43,7 @@ import WiretapeWire
         play.pass(ms: 1)
         play.expect(c, Self.closed)
         let ended = play.finish().sessions.first?.attempts.first?.ended
-        #expect(ended?.by == "server" && ended?.how == "close 4201" && ended?.reason == "no pong within 30s")
+        #expect(ended?.by == .server && ended?.how == .close(4201) && ended?.reason == "no pong within 30s")
     }
 
     @Test(arguments: ["pong", "ping", "frame"])

@@ -42,7 +42,7 @@ import WiretapeWire
         let report = play.finish()
         #expect(report.exitCode == 0, "\(report.reasons)")
         let ended = try #require(report.sessions.first?.attempts.first?.ended)
-        #expect(ended.by == "server" && ended.how == "close 1000" && ended.reason == "client timeout 30s")
+        #expect(ended.by == .server && ended.how == .close(1000) && ended.reason == "client timeout 30s")
         #expect(ended.time == 31_000_000_000)
         #expect(report.text.contains("by server: close 1000 (client timeout 30s)"))
         #expect(report.json.text.contains(#""reason":"client timeout 30s""#))
@@ -108,7 +108,7 @@ import WiretapeWire
         play.pass(ms: 1)
         play.expect(c, #"{"error":"Handshake was canceled."}"#, "close 1000")
         let ended = play.finish().sessions.first?.attempts.first?.ended
-        #expect(ended?.by == "server" && ended?.reason == "handshake timeout 15s")
+        #expect(ended?.by == .server && ended?.reason == "handshake timeout 15s")
     }
 
     @Test func messagesThatAreTooLong() throws {

@@ -96,7 +96,7 @@ import WiretapeWire
         let session = try #require(run.report.sessions.first { $0.session == cell.session + 1 })
         let first = try #require(session.attempts.first)
         #expect(first.outcome == .handshake)
-        #expect(first.ended?.by == "server" && first.ended?.reason == "handshake timeout 15s", "\(first)")
+        #expect(first.ended?.by == .server && first.ended?.reason == "handshake timeout 15s", "\(first)")
         #expect(first.ended.map { $0.time - first.start >= 15 * Mutation.second } == true)
         #expect(session.attempts.count == 2 && session.attempts.last?.outcome == .connected, "\(session.attempts)")
         #expect(run.report.verdict == .pass && session.finished && run.unheard == [], "\(run.report.reasons)")
@@ -128,7 +128,7 @@ import WiretapeWire
         #expect(run.report.verdict == .diverged && run.report.exitCode == 2)
         #expect(session.late == [] && session.reordered == 0)
         // Nobody waits for ever: who has not left by itself is told.
-        if !run.report.divergences.isEmpty { #expect(session.attempts.contains { $0.ended?.by == "replay" }) }
+        if !run.report.divergences.isEmpty { #expect(session.attempts.contains { $0.ended?.by == .replay }) }
         let text = run.report.divergences.first ?? ""
         let place = try self.place(cell, sessions[cell.session], talk)
         switch outcome {

@@ -51,8 +51,8 @@ import WiretapeWire
         }
         #expect(run.report.sessions.map(\.session) == [1, 2])
         #expect(run.report.sessions.map { $0.attempts.count } == [1, 1])
-        #expect(run.report.sessions[0].attempts.first?.ended?.by == "server")
-        #expect(run.report.sessions[1].attempts.first?.ended?.by == "client")
+        #expect(run.report.sessions[0].attempts.first?.ended?.by == .server)
+        #expect(run.report.sessions[1].attempts.first?.ended?.by == .client)
         #expect(run.client.plays.allSatisfy { $0.isOver })
     }
 }

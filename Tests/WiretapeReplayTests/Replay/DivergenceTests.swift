@@ -36,7 +36,7 @@ import WiretapeWire
         let report = play.finish()
         #expect(report.verdict == .diverged && report.exitCode == 2)
         #expect(report.sessions[0].unexpected == [#"Invocation Send("ada", "hi!")"#])
-        #expect(report.sessions[0].attempts[0].ended == Attempt.End(time: 812_000_000, by: "replay", how: "close 1011"))
+        #expect(report.sessions[0].attempts[0].ended == Attempt.End(time: 812_000_000, by: .replay, how: .close(1011)))
     }
 
     /// No protocol lets a client speak before its opening: it is not refused in words that it would take for the answer.
@@ -151,7 +151,7 @@ import WiretapeWire
             }
             let report = play.finish()
             #expect(report.verdict == .pass && report.sessions[0].finished)
-            #expect(report.sessions[0].attempts[0].ended?.by == "client")
+            #expect(report.sessions[0].attempts[0].ended?.by == .client)
         }
     }
 }

@@ -18,15 +18,15 @@ import WiretapeWire
             .init(request: "negotiate", status: 200, time: 1_000_000),
             .init(request: "upgrade", status: 101, transport: .ws, time: 4_000_000),
         ]
-        first.ended = Attempt.End(time: second, by: "fault:\(text)", how: "reset")
+        first.ended = Attempt.End(time: second, by: .fault(text), how: .reset)
         var refused = Attempt(number: 2, retry: 1, start: second, delay: 0)
         refused.outcome = .status
         refused.steps = [.init(request: "negotiate", status: 503, time: second + 500_000)]
-        refused.ended = Attempt.End(time: second + 500_000, by: "fault:busy", how: "503")
+        refused.ended = Attempt.End(time: second + 500_000, by: .fault("busy"), how: .status(503))
         var last = Attempt(number: 3, retry: 2, start: 3 * second, delay: 2 * second - 500_000)
         last.outcome = .connected
         last.steps = [.init(request: "upgrade", status: 101, transport: .ws, time: 3 * second + 2_000_000)]
-        last.ended = Attempt.End(time: 4 * second, by: "client", how: "close 1000")
+        last.ended = Attempt.End(time: 4 * second, by: .client, how: .close(1000))
         let session = ReplayReport.Session(
             session: 1, run: 1, client: "127.0.0.1", assigned: .order, protocolID: "signalr", transports: [.ws],
             finished: false, attempts: [first, refused, last], matched: 2,

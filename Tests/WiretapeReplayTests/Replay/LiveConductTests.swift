@@ -66,7 +66,7 @@ import WiretapeWire
             if isAnswered { say(#"{"type":3,"invocationId":"\#(id)"}"#, .toClient, upgrade) }
         }
 
-        func lose(_ upgrade: LiveExchange, by: String = "fault:cut", how: String = "reset") {
+        func lose(_ upgrade: LiveExchange, by: Attempt.End.Party = .fault("cut"), how: Attempt.End.Manner = .reset) {
             faults.ended(upgrade, by: by, how: how, at: now)
         }
 
@@ -148,7 +148,7 @@ import WiretapeWire
         let crossed = try Talk(["single"])
         let first = crossed.connect()
         _ = crossed.connect()
-        crossed.lose(first, by: "client", how: "close 1000")
+        crossed.lose(first, by: .client, how: .close(1000))
         #expect(crossed.report.expectations.map(\.met) == [true, true])
     }
 }

@@ -1,4 +1,5 @@
 import Testing
+import WiretapeAttempts
 import WiretapeBytes
 import WiretapeCodecs
 import WiretapeFaults
@@ -44,7 +45,7 @@ import WiretapeWire
                 for hit in fate.hits { faults.record(hit, on: upgrade, at: time) }
             }
         }
-        faults.ended(upgrade, by: "fault:cut", how: "reset", at: at(520))
+        faults.ended(upgrade, by: .fault("cut"), how: .reset, at: at(520))
         faults.answered(ask("POST", "/chat/negotiate?negotiateVersion=1", 522), ResponseHead(status: 503), at: at(523))
         return faults.report(at: at(1_000))
     }

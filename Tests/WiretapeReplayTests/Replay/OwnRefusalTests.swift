@@ -31,7 +31,7 @@ import WiretapeWire
         // It is told once, however often the client tries.
         #expect(report.reasons == [text] && report.ownRefusals == [text])
         let ends = report.sessions[0].attempts.dropFirst().compactMap(\.ended)
-        #expect(ends.map(\.by) == ["replay", "replay", "replay"] && ends.allSatisfy { $0.reason == "no session left" })
+        #expect(ends.map(\.by) == [.replay, .replay, .replay] && ends.allSatisfy { $0.reason == "no session left" })
         #expect(report.text.contains("negotiate 404") && report.text.contains("by replay: 404 (no session left)"))
         #expect(report.json["refused_by_replay"]?.array?.compactMap(\.string) == [text])
         let last = report.json["sessions"]?.array?[0]["attempts"]?.array?.last

@@ -34,7 +34,7 @@ import WiretapeWire
         let session = play.finish().sessions[0]
         #expect(session.finished && session.attempts.map(\.outcome) == [.connected, .connected])
         #expect(session.attempts[1].delay == 2_000_000_000)
-        #expect(session.attempts[0].ended == Attempt.End(time: 21_000_000, by: "client", how: "reset"))
+        #expect(session.attempts[0].ended == Attempt.End(time: 21_000_000, by: .client, how: .reset))
         #expect(session.assigned == .identity)
     }
 

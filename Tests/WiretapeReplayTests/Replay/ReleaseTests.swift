@@ -211,7 +211,7 @@ import WiretapeReport
             play.expect(c, #"{"type":7,"error":"bye"}"#, wanted)
             let report = play.finish()
             #expect(report.verdict == .pass && report.sessions[0].finished)
-            #expect(report.sessions[0].attempts[0].ended?.by == "server")
+            #expect(report.sessions[0].attempts[0].ended?.by == .server)
         }
     }
 

@@ -25,7 +25,7 @@ struct GraphQLDefinition: Hashable, Sendable {
             case .mark("{") where depth == 0:
                 guard i + 1 < tokens.count, let first = tokens[i + 1].name else { return nil }
                 return i + 3 < tokens.count && tokens[i + 2] == .mark(":") ? tokens[i + 3].name : first
-            default: break
+            case .mark, .name, .number, .string: break
             }
         }
         return nil
@@ -47,7 +47,7 @@ struct GraphQLDefinition: Hashable, Sendable {
             case .mark("{"), .mark("("), .mark("["): open.append(token)
             case .mark("}"), .mark(")"), .mark("]"): open.removeLast()
             case .name("__typename") where open.last == .mark("{") && isPlainField(i): continue
-            default: break
+            case .mark, .name, .number, .string: break
             }
             if let last, !last.isMark, !token.isMark { text += " " }
             token.write(into: &text)

@@ -13,7 +13,8 @@ extension GraphQLCodec {
         case .conflict: text(409, "Stream already open")
         case .notOffered: text(406, "the tape cannot be served over this transport")
         case .wrongTransport: text(400, "the session has another transport")
-        default: text(405, "method not allowed")
+        case .pollOpened, .pollBegun, .poll, .pollEmpty, .pollEnd, .pollSuperseded, .ended, .notAllowed:
+            text(405, "method not allowed")
         }
     }
 
@@ -29,7 +30,7 @@ extension GraphQLCodec {
             return HTTPAnswer(
                 status: 200, headers: [HeaderField("Content-Type", multipartType(request)), cacheControl])
         case .sse: return HTTPAnswer(status: 200, headers: eventsType, body: Array(":\n\n".utf8))
-        default:
+        case .ws, .lp, .stream, .http:
             let type = recorded?.headers.first("Content-Type") ?? "application/json; charset=utf-8"
             return HTTPAnswer(status: recorded?.status ?? 200, headers: [HeaderField("Content-Type", type)])
         }

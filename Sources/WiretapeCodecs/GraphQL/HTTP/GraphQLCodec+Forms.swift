@@ -171,7 +171,7 @@ extension GraphQLDialect {
         case (.older, "next"): "subscription_data"
         case (.older, "error"): "subscription_fail"
         case (.older, "connection_ack"): "init_success"
-        default: kind
+        case (.transportWS, _), (.legacy, _), (.older, _): kind
         }
     }
 

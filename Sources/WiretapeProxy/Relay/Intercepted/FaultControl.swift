@@ -111,7 +111,7 @@ package final class FaultControl {
         case .resume: held.resume()
         case .inject(let edit):
             guard held.isCarrying else { return .needsSession }
-            held.carryOut(hit(.inject(edit), "inject"))
+            held.carryOut(hit(.message(.inject(edit)), "inject"))
         }
         return .done
     }

@@ -1,3 +1,4 @@
+internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeIntercept
@@ -20,7 +21,7 @@ extension InterceptedConnection {
         {
             return
         }
-        closed(.client, "fin", at: now)
+        closed(.client, .fin, at: now)
         if toClient.queue.pacer.isStopped || isDeaf, !isOver {
             // A half-open connection that its client has left: what waits for it is nobody's.
             isOver = true
@@ -55,7 +56,7 @@ extension InterceptedConnection {
                     .bodyEnd, connection.id, flags: RecordFlags.toClient, x: http.lastX, at: now, Span())
                 endOfBody(at: now)
             } else if http.response.head == nil {
-                faults.failed(live, by: "server", how: "fin", at: now)
+                faults.failed(live, by: .server, how: .fin, at: now)
             }
         }
         if let live = socket?.live, socket?.closedBy == nil,
@@ -63,7 +64,7 @@ extension InterceptedConnection {
         {
             return
         }
-        closed(.server, "fin", at: now)
+        closed(.server, .fin, at: now)
         ends.toClient = true
         // Nobody answers what was sent ahead.
         if ends.toServer { http.early = [] }
@@ -72,7 +73,7 @@ extension InterceptedConnection {
     }
 
     /// What carried the session's messages is over.
-    func closed(_ party: TapeEvent.Party, _ how: String, at now: WireInstant) {
+    func closed(_ party: TapeEvent.Party, _ how: Attempt.End.Manner, at now: WireInstant) {
         if let pending = ends.pending {
             // A server that leaves before it does not change what the client sees.
             guard party == .client else { return }
@@ -80,7 +81,7 @@ extension InterceptedConnection {
             ends.pending = nil
             record(pending.end, on: pending.exchange, cut: true, isTold: ends.isTold, at: now)
         }
-        let by = party == .client ? "client" : "server"
+        let by: Attempt.End.Party = party == .client ? .client : .server
         if let live = socket?.live {
             faults.ended(live, by: by, how: how, at: now)
         } else if let live = http.live, live.framing != nil {
@@ -154,11 +155,12 @@ extension InterceptedConnection {
     }
 
     /// Cuts the connection to both sides.
-    func over(_ live: LiveExchange?, _ by: String, _ how: String, at now: WireInstant, reset: Bool = false) {
+    func over(_ live: LiveExchange?, _ by: Attempt.End.Party, _ how: Attempt.End.Manner, at now: WireInstant) {
         guard !isOver else { return }
+        let reset = how == .reset
         writeGathered()
         if let live { faults.ended(live, by: by, how: how, at: now) }
-        connection.record(gone: .proxy, reset ? .rst : .fin, by, at: now)
+        connection.record(gone: .proxy, reset ? .rst : .fin, by.text, at: now)
         isOver = true
         if reset {
             connection.abort()
@@ -186,7 +188,7 @@ extension InterceptedConnection {
         http.request.body = []
         http.response.body = []
         if let live = socket?.live {
-            close(1009, why, live, "memory", at: now)
+            close(1009, why, live, .memory, at: now)
             _ = socket?.takeRest(.toServer)
             _ = socket?.takeRest(.toClient)
         } else if isRequest {
@@ -194,15 +196,16 @@ extension InterceptedConnection {
             say(OwnAnswer.bytes(503, why), x: http.lastX, at: now)
             leave(at: now)
         } else {
-            over(http.live, "memory", "reset", at: now, reset: true)
+            over(http.live, .memory, .reset, at: now)
         }
     }
 
-    func close(_ code: UInt16?, _ reason: String, _ live: LiveExchange?, _ by: String, at now: WireInstant) {
+    func close(
+        _ code: UInt16?, _ reason: String, _ live: LiveExchange?, _ by: Attempt.End.Party, at now: WireInstant
+    ) {
         writeGathered()
-        let how = code.map { "close \($0)" } ?? "close"
-        if let live { faults.ended(live, by: by, how: how, at: now) }
-        connection.record(gone: .proxy, .fin, by, at: now)
+        if let live { faults.ended(live, by: by, how: .close(code), at: now) }
+        connection.record(gone: .proxy, .fin, by.text, at: now)
         if let frame = socket?.close(code, reason) {
             isOver = true
             connection.client?.stream?.write(frame.span)
@@ -298,7 +301,7 @@ extension InterceptedConnection {
         let now = now
         guard !isOver else { return }
         guard let live = socket?.live ?? http.live else { return carryOut(hit, behind: lastPoll) }
-        for case .inject(let edit) in hit.actions.map(\.verdict) { inject(edit, live, at: now) }
+        for case .message(.inject(let edit)) in hit.actions.map(\.verdict) { inject(edit, live, at: now) }
         _ = carryEnd([hit], live, .toClient, at: now)
         pump()
     }

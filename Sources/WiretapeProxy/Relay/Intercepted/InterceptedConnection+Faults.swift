@@ -1,3 +1,4 @@
+internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeIntercept
@@ -27,7 +28,7 @@ struct LiveFaultSite {
     }
 
     /// To whose account it goes.
-    var by: String { "fault:\(rule)" }
+    var by: Attempt.End.Party { .fault(rule) }
 }
 
 /// How things are done to a connection of live traffic that rules want done.
@@ -55,8 +56,8 @@ extension InterceptedConnection: FaultPort {
 
     func end(_ end: ConnectionEnd, _ site: inout LiveFaultSite) {
         switch end {
-        case .reset: over(site.live, site.by, end.text, at: site.now, reset: true)
-        case .fin: over(site.live, site.by, end.text, at: site.now)
+        case .reset: over(site.live, site.by, .reset, at: site.now)
+        case .fin: over(site.live, site.by, .fin, at: site.now)
         case .close(let code, let reason): close(code, reason, site.live, site.by, at: site.now)
         }
     }
@@ -69,7 +70,7 @@ extension InterceptedConnection: FaultPort {
 
     func sendRaw(_ bytes: [UInt8], _ site: inout LiveFaultSite) {
         guard let live = site.live else { return }
-        faults.failed(live, by: site.by, how: "malformed", at: site.now)
+        faults.failed(live, by: site.by, how: .malformed, at: site.now)
         say(bytes, x: http.lastX, at: site.now)
         leave(at: site.now)
     }

@@ -1,3 +1,4 @@
+internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeIntercept
 internal import WiretapePlayback
@@ -24,7 +25,7 @@ extension InterceptedConnection {
             say(OwnAnswer.bytes(408, reason), x: http.lastX + 1, at: now)
         case .body:
             say(OwnAnswer.bytes(408, reason), x: http.lastX, at: now)
-            if let live = http.live { faults.answered(live, ResponseHead(status: 408), by: "wiretape", at: now) }
+            if let live = http.live { faults.answered(live, ResponseHead(status: 408), by: .proxy, at: now) }
         case .silent, .idle:
             connection.record(gone: .proxy, .fin, reason, at: now)
         case .handshake, .leaving, .refused, .busy: return

@@ -1,3 +1,4 @@
+internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeIntercept
@@ -165,8 +166,8 @@ extension InterceptedConnection {
         if let refusal = live.refusal {
             let text = FaultRecord.encode(refusal.by, "refused")
             node.tap?.record(.fault, connection.id, at: now, text.span)
-            let by = "fault:\(refusal.by)"
-            guard let own = refusal.answer else { return over(live, by, "reset", at: now, reset: true) }
+            let by = Attempt.End.Party.fault(refusal.by)
+            guard let own = refusal.answer else { return over(live, by, .reset, at: now) }
             return answer(own, live, by: by, at: now)
         }
         if let fate = live.fate, let end = fate.endInstead {

@@ -1,3 +1,4 @@
+internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeIntercept
@@ -84,7 +85,7 @@ extension InterceptedConnection {
     /// that is cut.
     private func answerBroke(at now: WireInstant) {
         passAnswer(cutBy: .cutBody, at: now)
-        closed(.server, "fin", at: now)
+        closed(.server, .fin, at: now)
         leave(at: now)
     }
 
@@ -177,7 +178,7 @@ extension InterceptedConnection {
             for unit in units where !isOver { event(unit, live, stream, at: now) }
             if !loose.isEmpty, !isOver { sendPiece(loose, at: now) }
             // Its own decoder would have failed here, too.
-            if stream.isBroken, !isOver { over(live, "server", "reset", at: now, reset: true) }
+            if stream.isBroken, !isOver { over(live, .server, .reset, at: now) }
         }
     }
 
@@ -294,7 +295,7 @@ extension InterceptedConnection {
             if http.response.isChunked {
                 add(InterceptedStream.lastChunk(trailers), .toClient, at: now)
             }
-            if http.response.kind == .payloads { closed(.server, "close 1000", at: now) }
+            if http.response.kind == .payloads { closed(.server, .close(1000), at: now) }
         }
         // An end that a rule wants is on its way: the session's end is that one.
         if ends.pending == nil { faults.settled(live, at: now) }
@@ -402,11 +403,11 @@ extension InterceptedConnection {
     // MARK: Answers of ours
 
     /// Answers in the server's place.
-    func answer(_ answer: HTTPAnswer, _ live: LiveExchange, by rule: String?, at now: WireInstant) {
+    func answer(_ answer: HTTPAnswer, _ live: LiveExchange, by party: Attempt.End.Party?, at now: WireInstant) {
         var bytes: [UInt8] = []
         HTTPHeadWriter.append(answer, isHead: live.head.method == "HEAD", into: &bytes)
         faults.answered(
-            live, ResponseHead(status: answer.status, headers: answer.headers), by: rule, at: now)
+            live, ResponseHead(status: answer.status, headers: answer.headers), by: party, at: now)
         say(bytes, x: http.lastX, at: now)
         exchangeEnded(live, at: now)
     }
@@ -422,7 +423,7 @@ extension InterceptedConnection {
     /// No address of the upstream answers.
     func unreachable(_ words: [UInt8], at now: WireInstant) {
         say(words, x: http.lastX, at: now)
-        if let live = http.live { faults.answered(live, ResponseHead(status: 502), by: "server", at: now) }
+        if let live = http.live { faults.answered(live, ResponseHead(status: 502), by: .server, at: now) }
         leave(at: now)
         pump()
     }

@@ -1,3 +1,4 @@
+internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeIntercept
@@ -178,13 +179,12 @@ extension InterceptedConnection {
         let party: TapeEvent.Party = direction == .toServer ? .client : .server
         let isFirst = socket?.closedBy == nil
         if isFirst {
-            let how = code.map { "close \($0)" } ?? "close"
             guard carryEnd(faults.closing(by: direction, code: code, of: live, at: now), live, direction, at: now)
             else {
                 return
             }
-            socket?.closedBy = (party, how)
-            closed(party, how, at: now)
+            socket?.closedBy = party
+            closed(party, .close(code), at: now)
         }
         add(control.raw, direction, at: now)
     }

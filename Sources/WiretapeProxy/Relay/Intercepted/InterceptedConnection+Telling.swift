@@ -70,13 +70,6 @@ struct FaultMark {
 extension FaultHit {
     /// Whether nothing of the message reaches the other side.
     fileprivate var losesItsMessage: Bool {
-        guard message != nil else { return false }
-        return actions.contains { action in
-            switch action.verdict {
-            case .drop: true
-            case .inject, .stall, .mute, .throttle, .slice, .downgrade, .expire: place == .instead
-            default: false
-            }
-        }
+        message != nil && actions.contains { $0.verdict.losesMessage(at: place) }
     }
 }

@@ -1,3 +1,4 @@
+internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeIntercept
@@ -171,8 +172,8 @@ final class InterceptedConnection {
     /// A stream is gone; the connection has done what follows from it.
     func ended(_ party: TapeEvent.Party, _ how: StreamEnd, at now: WireInstant) {
         switch how {
-        case .reset, .failed: closed(party, "reset", at: now)
-        case .closed, .aborted: closed(party, "fin", at: now)
+        case .reset, .failed: closed(party, .reset, at: now)
+        case .closed, .aborted: closed(party, .fin, at: now)
         }
         if connection.client == nil, connection.server == nil {
             close()

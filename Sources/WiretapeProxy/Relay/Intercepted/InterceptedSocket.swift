@@ -14,8 +14,8 @@ struct InterceptedSocket: ~Copyable {
     private var toServer: FrameEncoder
     private var parkedToClient = ParkedMessages()
     private var parkedToServer = ParkedMessages()
-    /// Whose close frame has gone through, and how it said so.
-    var closedBy: (party: TapeEvent.Party, how: String)?
+    /// Whose close frame has gone through first.
+    var closedBy: TapeEvent.Party?
 
     init(_ live: LiveExchange, deflate: DeflateParameters?, seed: UInt64) {
         self.live = live

@@ -55,7 +55,7 @@ import WiretapeWire
         #expect(peer.client.phase == .waiting)
         let attempt = try #require(stage.finish().sessions[0].attempts.first)
         let ended = try #require(attempt.ended)
-        #expect(ended.by == "client" && ended.time / 1_000_000_000 == 30)
+        #expect(ended.by == .client && ended.time / 1_000_000_000 == 30)
         peer.close()
     }
 }

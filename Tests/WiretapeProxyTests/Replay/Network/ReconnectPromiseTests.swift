@@ -113,7 +113,7 @@ import WiretapeWire
             #expect(report.sessions.map(\.finished) == (policy == .next ? [false, true] : [true]))
             #expect(report.sessions.allSatisfy { $0.abandoned == 0 || policy == .next })
             let end = try #require(report.sessions[0].attempts.first?.ended)
-            #expect(end.by.hasPrefix(loss.fault.isEmpty ? "client" : "fault:"))
+            #expect(loss.fault.isEmpty ? end.by == .client : end.by.isRule)
             client.close()
         }
     }
