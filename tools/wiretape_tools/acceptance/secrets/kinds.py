@@ -141,7 +141,7 @@ def made(random: random.Random, kind: str, n: int) -> str:
         return word(40 + n, URLSAFE[:-2]) + "9a"
     if kind == "jwt":
         # The times come first: they stay as they are, and nothing else does.
-        claims = {"iat": 1795000000, "exp": 1795003600 + n, "jti": word(24), "email": f"{word(10 + 3 * n)}@example.com"}
+        claims = {"iat": 1795000000, "exp": 1795003600 + n, "jti": word(24), "email": f"{word(10 + 3 * n)}@{word(6)}.net"}
         head = {"alg": ("HS256", "RS256", "ES256")[n], "typ": "JWT", "kid": word(8)}
         signature = random.randbytes((32, 256, 64)[n])
         return ".".join([*(url64(json.dumps(part, separators=(",", ":")).encode()) for part in (head, claims)), url64(signature)])
