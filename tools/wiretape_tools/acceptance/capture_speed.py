@@ -59,7 +59,9 @@ def pool(draw: random.Random) -> dict[bool, list[bytes]]:
         said = {"type": 1, "target": "ReceiveMessage", "arguments": [f"user-{number % 40}", text], "at": draw.randint(10**12, 10**13)}
         body = json.dumps(said).encode() + b"\x1e"
         masked = bytes(byte ^ key[i % 4] for i, byte in enumerate(body))
-        out[True].append(frames.frame(frames.TEXT, masked, True).replace(b"\0\0\0\0", key, 1))
+        framed = frames.frame(frames.TEXT, masked, True)
+        head = len(framed) - len(masked) - len(key)
+        out[True].append(framed[:head] + key + masked)
         out[False].append(frames.frame(frames.TEXT, body, False))
     return out
 
