@@ -107,23 +107,8 @@ extension Redactor {
         if case .undecided = stream.mode {
             stream.mode = Redactor.mayBePacked(bytes) ? .gathering(isBinary: true) : .bytes
         }
-        if case .maybeFramed = stream.mode {
-            if bytes.starts(with: PackedTexts.handshake) {
-                quote += PackedTexts.handshake
-                bytes.removeFirst(PackedTexts.handshake.count)
-                guard !bytes.isEmpty else { return quote }
-            } else if PackedTexts.handshake.starts(with: bytes), !isLast {
-                stream.held = bytes
-                return quote
-            }
-            switch PackedTexts.framing(bytes, mayBeText: true) {
-            case .other: stream.mode = .text
-            case .messages: stream.mode = .framed
-            case .unknown where isLast: stream.mode = .text
-            case .unknown:
-                stream.held = bytes
-                return quote
-            }
+        if case .maybeFramed = stream.mode, !decideFraming(of: &bytes, after: &quote, &stream, isLast: isLast) {
+            return quote
         }
         switch stream.mode {
         case .withheld: return []
@@ -151,6 +136,30 @@ extension Redactor {
         if case .bytes = stream.mode { return sameLength(Array(bytes[..<scan.held])) ?? Array(bytes[..<scan.held]) }
         if let unended = scan.unended { stream.mode = .within(unended) }
         return quote + (scan.result() ?? bytes)
+    }
+
+    /// Whether the stream is messages with their lengths before them, which its first bytes tell. A handshake before them passes.
+    /// - Returns: false when there is nothing to go on with: all has passed, or waits for more.
+    private func decideFraming(
+        of bytes: inout [UInt8], after passed: inout [UInt8], _ stream: inout RedactedStream, isLast: Bool
+    ) -> Bool {
+        if bytes.starts(with: PackedTexts.handshake) {
+            passed += PackedTexts.handshake
+            bytes.removeFirst(PackedTexts.handshake.count)
+            guard !bytes.isEmpty else { return false }
+        } else if PackedTexts.handshake.starts(with: bytes), !isLast {
+            stream.held = bytes
+            return false
+        }
+        switch PackedTexts.framing(bytes, mayBeText: true) {
+        case .other: stream.mode = .text
+        case .messages: stream.mode = .framed
+        case .unknown where isLast: stream.mode = .text
+        case .unknown:
+            stream.held = bytes
+            return false
+        }
+        return true
     }
 
     /// Those that are whole; the rest waits.

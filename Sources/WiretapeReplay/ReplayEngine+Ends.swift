@@ -206,7 +206,10 @@ extension ReplayEngine {
 
     /// The session has no connection any more.
     /// - Parameter reason: for people, beyond what `how` says.
-    mutating func leave(_ session: SessionRun, by: Attempt.End.Party, how: Attempt.End.Manner, reason: String? = nil, _ stay: Stay = .gone) {
+    mutating func leave(
+        _ session: SessionRun, by: Attempt.End.Party, how: Attempt.End.Manner, reason: String? = nil,
+        _ stay: Stay = .gone
+    ) {
         guard var link = session.link else { return }
         if let connection = link.connection { peers[connection]?.session = nil }
         let isUnsettled = stay == .unsettled
