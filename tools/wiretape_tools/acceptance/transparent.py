@@ -19,6 +19,7 @@ import ssl
 import subprocess
 import sys
 import threading
+import time
 
 from wiretape_tools.lib import chromium, frames
 from wiretape_tools.lib.exchange import read_head
@@ -213,6 +214,9 @@ class Stage:
         return ["ip", "netns", "exec", self.names[name]]
 
     def build(self):
+        for name in self.names:
+            # Addresses are good at once: else they change a second later, and a browser drops what it is loading then.
+            self.command(*self.within(name), "sysctl", "-qw", "net.ipv6.conf.default.accept_dad=0", "net.ipv6.conf.all.accept_dad=0")
         for side, (end, link) in enumerate([("client", "wtc"), ("server", "wts")]):
             self.command("ip", "link", "add", f"{link}0", "netns", self.names["router"], "type", "veth",
                          "peer", "name", f"{link}1", "netns", self.names[end])  # fmt: skip
@@ -227,6 +231,17 @@ class Stage:
         for space in self.names.values():
             self.command("ip", "-n", space, "link", "set", "lo", "up")
         self.command(*self.within("router"), "sysctl", "-qw", "net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1")
+        self.settle()
+
+    def settle(self):
+        """Waits until both links are up at both ends, which the kernel tells up to a second later."""
+        for _ in range(100):
+            links = "".join(self.command("ip", "-n", space, "-o", "link", "show", "type", "veth") for space in self.names.values())
+            addresses = "".join(self.command("ip", "-n", space, "-o", "-6", "addr", "show") for space in self.names.values())
+            if links.count("state UP") == 4 and "tentative" not in addresses:
+                return
+            time.sleep(0.05)
+        raise Failed(f"the links do not come up: {links}{addresses}")
 
     # The firewall
 
