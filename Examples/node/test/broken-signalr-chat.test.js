@@ -13,7 +13,7 @@ broken('waits before its first retry', 'comes back at once after a reset', /dela
 broken('never waits longer', 'waits longer each time the server answers 503', /delays\(0s, 500ms, 1s, 2s\) is not met/,
     ['delays[previousRetryCount] ?? null', 'delays[0]']);
 
-broken('knows WebSockets alone', 'falls back where there are no WebSockets', /Failed to start the transport 'WebSockets'/,
+broken('knows WebSockets alone', 'falls back where there are no WebSockets', /transports\(ws, sse\) is not met/,
     ['withUrl(url, credentials)', 'withUrl(url, { ...credentials, transport: 1 })']);
 
 broken('trusts silence', 'gives a silent connection up', /detects\(within=2s\) is not met/, ['.withServerTimeout(silence)', '.withServerTimeout(600_000)']);
