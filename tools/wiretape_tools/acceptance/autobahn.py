@@ -161,7 +161,8 @@ def through(name, echo, autobahn):
         "record": ["record", *upstream, "--output", tape, "--force"],
         "proxy": ["proxy", *upstream],
         "rules": ["record", *upstream, "--output", WORK / "rules.tape.gz", "--force", "--fault", RULE],
-        "replay": ["replay", tape, "--speed", "instant", "--on-divergence", "warn"],
+        # The long cases alone have more than half a GiB of messages.
+        "replay": ["replay", tape, "--speed", "instant", "--on-divergence", "warn", "--memory", "4GiB"],
     }
     with Wiretape(commands[name], WORK / f"{name}.wiretape.log") as program:
         found = autobahn.outcomes(name, program.port)
