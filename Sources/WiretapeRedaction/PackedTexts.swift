@@ -43,15 +43,21 @@ package enum PackedTexts {
     package static func replacing(
         _ bytes: [UInt8], pointers: [String] = [], _ change: ([UInt8], Place) -> [UInt8]?
     ) -> Outcome {
-        guard bytes.count >= 2 else { return .other }
-        // The answer to SignalR's handshake is JSON, and messages may come with it.
-        if bytes[0] == UInt8(ascii: "{"), let end = bytes.firstIndex(of: 0x1e), end + 1 < bytes.count {
-            switch replacing(Array(bytes[(end + 1)...]), pointers: pointers, change) {
+        // The answer to SignalR's handshake is JSON, and messages may come with it: one answer, whatever a peer says.
+        if bytes.first == UInt8(ascii: "{"), let end = bytes.firstIndex(of: 0x1e), end + 1 < bytes.count {
+            switch values(Array(bytes[(end + 1)...]), pointers, change) {
             case .changed(let new): return .changed(bytes[...end] + new)
             case .unchanged: return .unchanged
             case .other: return .other
             }
         }
+        return values(bytes, pointers, change)
+    }
+
+    private static func values(
+        _ bytes: [UInt8], _ pointers: [String], _ change: ([UInt8], Place) -> [UInt8]?
+    ) -> Outcome {
+        guard bytes.count >= 2 else { return .other }
         let root = Reach(tails: pointers.map { JSONText.tokens($0)[...] })
         if let frames = frames(bytes) {
             var out: [UInt8] = []

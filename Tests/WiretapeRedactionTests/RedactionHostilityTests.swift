@@ -42,6 +42,14 @@ import WiretapeRedaction
         _ = redactor.payload(Array(text.utf8), isBinary: true)
     }
 
+    /// What looks like one answer to a handshake behind the other costs no stack, and no time for each.
+    @Test func handshakesWithoutEnd() {
+        let bytes = Array(String(repeating: "{\u{1e}", count: 500_000).utf8) + [0x91, 0xff, 0x91]
+        var redactor = Redactor()
+        _ = redactor.payload(bytes, isBinary: true)
+        _ = redactor.pack(bytes)
+    }
+
     @Test func randomBytesNeverTrap() {
         var random = SplitMix64(seed: 15)
         let words: [[UInt8]] = [
