@@ -62,6 +62,10 @@ final class CapturedExchanges {
     private var responses = Reading(.toClient)
     private var exchanges: [Exchange] = []
     private var lastX: UInt32 = 0
+    /// The request that is being answered; 0: none that is known.
+    private var answering: UInt32 = 0
+    /// Answers that came before their requests, which were sent and are told later. Servers do so that have read part of a request only.
+    private var early = 0
     /// What the client said behind a request to upgrade.
     private var held: [Held] = []
     private var heldCount = 0
@@ -161,9 +165,13 @@ final class CapturedExchanges {
         lastX += 1
         requests.isInBody = true
         missesRequests = false
-        exchanges.append(
-            Exchange(x: lastX, mayTunnel: info.isUpgrade || head.method == "CONNECT", method: head.method))
-        responses.scanner.expect(method: head.method)
+        if early > 0 {
+            early -= 1
+        } else {
+            exchanges.append(
+                Exchange(x: lastX, mayTunnel: info.isUpgrade || head.method == "CONNECT", method: head.method))
+            responses.scanner.expect(method: head.method)
+        }
         put(.request, .toServer, x: lastX, at: requests.since ?? time, info.raw.span)
     }
 
@@ -181,19 +189,22 @@ final class CapturedExchanges {
             case .more, .request: return
             case .response(let head, let info, let next):
                 let exchange = exchanges.first
-                put(.response, .toClient, x: exchange?.x ?? 0, at: responses.since ?? time, info.raw.span)
+                answering = exchange?.x ?? 0
+                put(.response, .toClient, x: answering, at: responses.since ?? time, info.raw.span)
                 responses.since = nil
                 at = next
                 if head.status == 101 || exchange?.isConnect == true && 200..<300 ~= head.status {
-                    return becomeTunnel(bytes.extracting(next...), at: time)
+                    return becomeTunnel(bytes.extracting(next...), isAsked: exchange?.mayTunnel == true, at: time)
                 }
-                if head.status >= 200 { responses.isInBody = true }
+                guard head.status >= 200 else { continue }
+                responses.isInBody = true
+                if exchange == nil, !requests.isLost, !missesRequests { early += 1 }
             case .body(let range, let next):
                 let piece = bytes.extracting(range)
                 if responses.isDamaged {
                     unreadable(piece, .toClient, "behind a gap in its body", at: time)
                 } else {
-                    put(.body, .toClient, x: exchanges.first?.x ?? 0, at: time, piece)
+                    put(.body, .toClient, x: answering, at: time, piece)
                 }
                 at = next
             case .end(let trailers, let next):
@@ -207,11 +218,16 @@ final class CapturedExchanges {
 
     private func endAnswer(_ trailers: [HeaderField], at time: UInt64) {
         if !responses.isDamaged {
-            put(.bodyEnd, .toClient, x: exchanges.first?.x ?? 0, at: time, TrailerRecord.encode(trailers).span)
+            put(.bodyEnd, .toClient, x: answering, at: time, TrailerRecord.encode(trailers).span)
         }
         (responses.isInBody, responses.isDamaged) = (false, false)
-        guard !exchanges.isEmpty else { return }
-        if exchanges.removeFirst().mayTunnel { release() }
+        if let mayTunnel = endExchange()?.mayTunnel, mayTunnel { release() }
+    }
+
+    /// The answer at hand is over: takes the request that it was for off the list.
+    private func endExchange() -> Exchange? {
+        guard let first = exchanges.first, first.x == answering else { return nil }
+        return exchanges.removeFirst()
     }
 
     /// Answers are read again behind a gap: this one is for the last request, since clients ask one thing after the other, unless
@@ -226,8 +242,11 @@ final class CapturedExchanges {
         responses.scanner.expect(method: last.method)
     }
 
-    private func becomeTunnel(_ rest: Span<UInt8>, at time: UInt64) {
+    /// - Parameter isAsked: the request for it was captured.
+    private func becomeTunnel(_ rest: Span<UInt8>, isAsked: Bool, at time: UInt64) {
         mode = .tunnel
+        // Else what the client says next may be the rest of its request.
+        if !isAsked || requests.isLost { miss(nil, .toServer, at: time) }
         exchanges = []
         if !rest.isEmpty { put(.bytes, .toClient, at: time, rest) }
         release()
@@ -285,14 +304,15 @@ final class CapturedExchanges {
             lose(&requests, count)
             if requests.isLost { missesRequests = true }
         case .toClient:
-            let x = responses.isInBody ? exchanges.first?.x ?? 0 : 0
+            let x = responses.isInBody ? answering : 0
             miss(count, .toClient, x: x, at: time)
             let wasInBody = responses.isInBody
             let wasLost = responses.isLost
             lose(&responses, count)
             guard responses.isLost, !wasLost else { return }
             missesRequests = requests.isLost
-            if wasInBody, !exchanges.isEmpty { exchanges.removeFirst() }
+            early = 0
+            if wasInBody { _ = endExchange() }
         }
     }
 

@@ -49,6 +49,8 @@ final class TCPConversation {
     func isAnother(_ sequence: UInt32, from side: TCPSide) -> Bool {
         let half = half(side)
         guard let next = half.next else { return isOver }
+        // A packet may be captured twice, the second time behind the end of its connection.
+        if half.wasOpened(by: sequence) { return false }
         // Its own SYN again stands at most a window before what was told.
         let distance = Int64(bitPattern: half.unwrapped(sequence &+ 1) &- next)
         return isOver || distance > 0 || distance < -(1 << 30) || half.hasEnded
@@ -63,15 +65,15 @@ final class TCPConversation {
         guard !isOver else { return }
         packets += 1
         lastTime = max(lastTime, time)
-        if segment.isSyn { change(side) { $0.begin(at: segment.sequence &+ 1) } }
+        if segment.isSyn { change(side) { $0.begin(at: segment.sequence &+ 1, isKnown: true) } }
         if segment.isSyn, !segment.acknowledges { opener = (side, segment.sequence &+ 1) }
         if segment.acknowledges, segment.isSyn || isHandshake(segment, from: side) {
             // What it answers is the other side's SYN.
-            change(side.other) { $0.begin(at: segment.acknowledgement) }
+            change(side.other) { $0.begin(at: segment.acknowledgement, isKnown: true) }
         }
         let hasData = segment.length > 0
         if half(side).next == nil, hasData || segment.isFin || segment.isReset {
-            change(side) { $0.begin(at: segment.sequence) }
+            change(side) { $0.begin(at: segment.sequence, isKnown: false) }
             if hasData { handler.missed(nil, from: side, at: time) }
         }
         var needs: UInt64?
@@ -223,12 +225,22 @@ final class TCPConversation {
         // Each waits for the other, as no two machines do: the older one goes first. Where one has a hole the other waits for that.
         let waiting = TCPSide.allCases.filter { !half($0).pieces.isEmpty }
         let isKnot = TCPSide.allCases.allSatisfy { since($0) < .max }
-        guard isKnot || all, let side = waiting.min(by: { since($0) < since($1) }), since(side) < .max,
-            let (content, when) = change(side, { $0.takeNext(remember: remember) })
-        else { return false }
+        guard isKnot || all, var side = waiting.min(by: { since($0) < since($1) }), since(side) < .max else { return false }
+        if isKnot, let again = [side, side.other].first(where: { known(of: $0) != nil }), let known = known(of: again) {
+            side = again
+            change(side) { $0.cutFirst(at: known) }
+        }
+        guard let (content, when) = change(side, { $0.takeNext(remember: remember) }) else { return false }
         told(content, side, at: when)
         tell(remember)
         return true
+    }
+
+    /// Where the other side had the beginning of what `side` says next when it sent what waits for that: the segment was sent again
+    /// with more behind it, and its beginning goes first. Nil: it had all of it, or nothing.
+    private func known(of side: TCPSide) -> UInt64? {
+        guard let mine = half(side).pieces.first, let needs = half(side.other).pieces.first?.needs else { return nil }
+        return mine.start < needs && needs < mine.end ? needs : nil
     }
 
     private func since(_ side: TCPSide) -> UInt64 {

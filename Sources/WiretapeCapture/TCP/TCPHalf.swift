@@ -31,6 +31,8 @@ struct TCPHalf {
         }
     }
 
+    /// The number of the first byte, or of the first one that was captured.
+    private var first: (number: UInt32, isKnown: Bool)?
     /// The number of the next byte to tell; nil while nothing of this direction was seen.
     private(set) var next: UInt64?
     /// In order, without overlaps, all from ``next`` on.
@@ -49,6 +51,8 @@ struct TCPHalf {
     /// The bytes told last, for comparison with what comes again.
     private var history: [UInt8] = []
 
+    /// Bytes that a SYN may stand before the first ones that were captured.
+    private static let mostMissedAtBeginning: UInt32 = 65535
     /// Numbers begin high enough for some that are smaller.
     private static let base: UInt64 = 1 << 33
 
@@ -60,7 +64,20 @@ struct TCPHalf {
     }
 
     /// The first byte has this number.
-    mutating func begin(at number: UInt32) { if next == nil { next = TCPHalf.base + UInt64(number) } }
+    /// - Parameter isKnown: nothing stood before it.
+    mutating func begin(at number: UInt32, isKnown: Bool) {
+        guard next == nil else { return }
+        next = TCPHalf.base + UInt64(number)
+        first = (number, isKnown)
+    }
+
+    /// Whether a SYN with this number opened this direction. Of one whose beginning was not captured it may have, when it stands a
+    /// little before the first bytes.
+    func wasOpened(by sequence: UInt32) -> Bool {
+        guard let first else { return false }
+        let distance = first.number &- (sequence &+ 1)
+        return distance == 0 || !first.isKnown && distance <= TCPHalf.mostMissedAtBeginning
+    }
 
     mutating func acknowledge(_ number: UInt64, at time: UInt64) {
         guard next != nil, number > acknowledged else { return }
@@ -201,6 +218,18 @@ struct TCPHalf {
             history = []
         }
         return (first.content, lastTime)
+    }
+
+    /// Cuts the first piece in two, when it has bytes on both sides of `number`.
+    mutating func cutFirst(at number: UInt64) {
+        guard let first = pieces.first, case .bytes(let bytes) = first.content, first.start < number, number < first.end
+        else { return }
+        let count = Int(number - first.start)
+        var rest = first
+        rest.start = number
+        rest.content = .bytes(Array(bytes[count...]))
+        pieces[0].content = .bytes(Array(bytes[..<count]))
+        pieces.insert(rest, at: 1)
     }
 
     /// Nobody has the bytes up to `end`.

@@ -33,12 +33,10 @@ final class AssembledFrames {
     /// Whether it is known where frames begin.
     private enum Boundaries {
         case known
-        /// Reads were dropped. The next one that is whole frames is believed.
+        /// Bytes are missing. Of the reads behind them two in a row must be whole frames before frames are read again.
         case lost
-        /// A capture missed bytes. Two reads in a row must be whole frames.
-        case missed
-        /// The first of those two, and when it came.
-        case perhaps([UInt8], at: UInt64)
+        /// The first of those two has come.
+        case perhaps(Resync)
     }
 
     private enum Role: Equatable {
@@ -117,7 +115,7 @@ final class AssembledFrames {
         if case .known = boundaries, let count, scanner.skip(count) { return role = .stray("bytes of it are missing") }
         scanner = FrameScanner()
         role = .idle
-        boundaries = .missed
+        boundaries = .lost
     }
 
     private func forget(at time: UInt64, _ packer: inout MemberPacker) {
@@ -128,45 +126,27 @@ final class AssembledFrames {
         inflater = nil
     }
 
-    /// Whether a read may be taken for frames. One that cannot be is written as it is.
+    /// Whether a read may be taken for frames. One that cannot be is written as it is, and so is the first one behind a gap that
+    /// looks like frames: its first bytes may be the end of a frame that began in the gap. Where it ends, a frame ends.
     private func knowsBoundaries(_ bytes: Span<UInt8>, at time: UInt64, _ packer: inout MemberPacker) -> Bool {
         if case .known = boundaries { return true }
-        let isWhole = AssembledFrames.isWholeFrames(bytes, direction, isDeflated: deflate != nil)
-        switch boundaries {
-        case .known: return true
-        case .lost:
-            if isWhole { boundaries = .known }
-        case .missed:
-            if isWhole {
-                boundaries = .perhaps([UInt8](copying: bytes), at: time)
-                return false
-            }
-        case .perhaps(let first, let then):
-            if isWhole {
-                boundaries = .known
-                feed(first.span, at: then, &packer)
-            } else {
-                giveUp(&packer)
-            }
+        guard !bytes.isEmpty else { return false }
+        if case .perhaps(var resync) = boundaries, resync.takes(bytes, direction, isDeflated: deflate != nil) {
+            boundaries = .known
+            return true
         }
-        if isWhole { return true }
+        var resync = Resync()
+        boundaries = resync.takes(bytes, direction, isDeflated: deflate != nil) ? .perhaps(resync) : .lost
         RawLines.frame(time, connection, direction, head: 0, bytes, why: "after a gap", &packer)
         return false
     }
 
-    /// What looked like frames has nothing behind it that does.
-    private func giveUp(_ packer: inout MemberPacker) {
-        guard case .perhaps(let first, let then) = boundaries else { return }
-        boundaries = .missed
-        RawLines.frame(then, connection, direction, head: 0, first.span, why: "after a gap", &packer)
-    }
-
     /// The connection ended: a message that is not whole is written as far as it came.
     func cut(at time: UInt64, _ packer: inout MemberPacker) {
-        giveUp(&packer)
         guard let message else { return }
         self.message = nil
         account()
+        if message.isDeflated, deflate?.resetsContext(direction) == true { inflater?.reset() }
         guard !message.buffer.isEmpty || message.parts > 0 else { return }
         packer.part(time, connection, direction, message.opcode, n: message.parts, message.buffer.span, last: false)
     }
