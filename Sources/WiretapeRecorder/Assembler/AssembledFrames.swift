@@ -66,13 +66,14 @@ final class AssembledFrames {
         self.scratch = scratch
         self.connection = connection
         self.direction = direction
+        let agreed = deflate ?? DeflateParameters()
         isDeflating = deflate != nil
-        parameters = deflate ?? DeflateParameters()
-        keepsWindow = isDeflating && !parameters.resetsContext(direction)
-        inflater = MessageInflater(direction, parameters)
+        keepsWindow = deflate != nil && !agreed.resetsContext(direction)
+        parameters = agreed
+        inflater = MessageInflater(direction, agreed)
         // A message that begins within another one is taken for the end of that one.
         reassembler = FrameReassembler(
-            direction, isDeflating: isDeflating, tolerated: FrameFaults.harmless.union(.withinMessage))
+            direction, isDeflating: deflate != nil, tolerated: FrameFaults.harmless.union(.withinMessage))
     }
 
     deinit { held.change(by: -counted) }
