@@ -14,8 +14,7 @@ extension ReplayEngine {
         clock.happened(at: now)
         if case .closeFrame = how {} else { peers.forget(connection) }
         if let carried = peer.carried {
-            carried.link?.polls.lost(connection)
-            carried.parked?.link.polls.lost(connection)
+            carried.pollsLost(connection)
         }
         if let session = peer.trails, session.trailing?.connection == connection {
             peers.endTrail(connection)
@@ -71,8 +70,9 @@ extension ReplayEngine {
     }
 
     /// The end of a connection that is no session's any more.
-    private func answerEnd(_ how: ClientEnd, of peer: Peers.Peer, on connection: ConnectionID, into out: inout [ReplayAction])
-    {
+    private func answerEnd(
+        _ how: ClientEnd, of peer: Peers.Peer, on connection: ConnectionID, into out: inout [ReplayAction]
+    ) {
         guard !peer.isOver || peer.isAbandoned else { return }
         if case .closeFrame(let code, let reason) = how {
             out.append(.closeFrame(connection, code: code, reason: reason))

@@ -1,5 +1,6 @@
 internal import WiretapeAttempts
 internal import WiretapeBytes
+internal import WiretapeFaults
 internal import WiretapePlayback
 internal import WiretapeProtocol
 internal import WiretapeReport
@@ -211,6 +212,12 @@ final class SessionRun: CountsAttempts {
 
     /// The end of what is kept is told, or another one is to be told.
     func changeParkedEnd(to end: ParkedLink.End?) { parked?.end = end }
+
+    /// The connection has ended that carried the last body of its polls.
+    func pollsLost(_ connection: ConnectionID) {
+        link?.polls.lost(connection)
+        parked?.link.polls.lost(connection)
+    }
 
     /// What waited for a poll of the connection that is kept.
     func takeParkedPolls() -> [LongPolls.Payload] {
