@@ -192,7 +192,8 @@ package struct InterceptedFrames: ~Copyable {
         guard count <= InterceptedFrames.spillLimit else { return lose(next) }
         if !isDone { owed = .piece(isLast: isLast, count: count) }
         let piece = InterceptedPiece(
-            raw: [], plain: plain, opcode: reassembler.opcode, isFirst: false, isLast: isDone && isLast, endsFrame: true)
+            raw: [], plain: plain, opcode: reassembler.opcode, isFirst: false, isLast: isDone && isLast, endsFrame: true
+        )
         if isDone { endOfPiece(isLast: isLast) }
         return .piece(piece, next: next)
     }

@@ -102,7 +102,9 @@ import WiretapeWire
         let within = Self.frame(0x01, "one") + Self.frame(0x81, "two") + Self.frame(0x80, "three")
         #expect(
             Self.steps(within)
-                == ["first text", "one frame", "refused \(FrameFaults.withinMessage.rawValue)", "next", "three message"])
+                == [
+                    "first text", "one frame", "refused \(FrameFaults.withinMessage.rawValue)", "next", "three message",
+                ])
         #expect(
             Self.steps(within, tolerated: [.harmless, .withinMessage])
                 == [
@@ -116,7 +118,9 @@ import WiretapeWire
         let all = ["first text", "abc frame", "next", "de frame", "next", "f message"]
         #expect(Self.steps(bytes, mostBytes: 6, mostFrames: 3) == all)
         #expect(
-            Self.steps(bytes, mostBytes: 5).prefix(5) == all.prefix(4) + ["refused \(FrameFaults.tooManyBytes.rawValue)"])
+            Self.steps(bytes, mostBytes: 5).prefix(5) == all.prefix(4) + [
+                "refused \(FrameFaults.tooManyBytes.rawValue)"
+            ])
         #expect(
             Self.steps(bytes, mostFrames: 2).prefix(5)
                 == all.prefix(4) + ["refused \(FrameFaults.tooManyFrames.rawValue)"])
