@@ -5,9 +5,21 @@ package import WiretapeProtocol
 package import WiretapeWire
 
 extension LiveFaults {
-    /// A whole payload of a session: reads its messages and asks the rules about each.
-    /// - Parameter exchange: the request that opened the WebSocket or event stream, or whose body or answer this is.
+    /// A whole payload of a session: reads its messages, asks the rules about each, and has what they want carried out.
+    /// - Parameters:
+    ///   - exchange: the request that opened the WebSocket or event stream, or whose body or answer this is.
+    ///   - transport: what carries the payload.
+    ///   - isMuted: the protocol's keepalives to the client are left out.
     package func payload(
+        _ payload: [UInt8], _ opcode: Opcode, _ direction: Direction, of exchange: LiveExchange,
+        on transport: Transport, isMuted: Bool = false, at now: WireInstant
+    ) -> DeliveryPlan {
+        let judged = judged(payload, opcode, direction, of: exchange, at: now)
+        guard let codec = codec(of: exchange) else { return DeliveryPlan(untouched: judged) }
+        return DeliveryPlan(judged, payload, opcode, codec, on: transport, isMuted: isMuted)
+    }
+
+    private func judged(
         _ payload: [UInt8], _ opcode: Opcode, _ direction: Direction, of exchange: LiveExchange, at now: WireInstant
     ) -> [JudgedMessage] {
         guard let carrier = carrier(of: exchange, at: now) else { return [] }
@@ -64,7 +76,7 @@ extension LiveFaults {
         }
         let ordinal = message.direction == .toServer ? session.toServer : session.toClient
         if message.role == .keepalive, !reach.namesKeepalives { return nil }
-        note(message)
+        if !reach.labels.isEmpty { names.add(message) }
         let subscribes = carrier.entry?.type.subscribes(message) ?? false
         guard reach.concerns(message) else {
             hear(message, subscribes, arrives: message.direction == .toServer || !carrier.isCut, of: session)
@@ -89,18 +101,6 @@ extension LiveFaults {
     private func hear(_ message: Message, _ subscribes: Bool, arrives: Bool = true, of session: LiveSession) {
         session.speech.passed(
             message, subscribes: subscribes, isWatched: subscribers.contains(message), arrives: arrives)
-    }
-
-    /// What rules could have named it by, for those that never fire.
-    private func note(_ message: Message) {
-        guard !reach.labels.isEmpty, names.count < 4_096 else { return }
-        guard ![.keepalive, .ack, .opaque].contains(message.role) else { return }
-        names[message.type, default: 0] += 1
-        guard ![.reply, .part, .cancel].contains(message.role) else { return }
-        if let label = message.label, label != message.type { names[label, default: 0] += 1 }
-        if let channel = message.channel, channel != message.label, channel != message.type {
-            names[channel, default: 0] += 1
-        }
     }
 
     /// The protocol is ready with its server's handshake, or with the first payload where it has none.

@@ -14,7 +14,9 @@ struct MisleadingPacketsTests {
     }
 
     /// A frame of a server.
-    private static func frame(_ first: UInt8, _ payload: [UInt8]) -> [UInt8] { [first, UInt8(payload.count)] + payload }
+    private static func frame(_ first: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        [first, UInt8(payload.count)] + payload
+    }
 
     private static let upgrade =
         "GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
@@ -67,7 +69,8 @@ struct MisleadingPacketsTests {
         let long = Self.frame(0x82, Array(repeating: 7, count: 20) + [0x01, 0x01, 0x00])
         let turns: Turns = [
             (true, Array(Self.upgrade.utf8)), (false, Array(Self.accepted.utf8)), (false, Array(long.prefix(22))),
-            (false, Array(long.suffix(3)) + Self.frame(0x81, Array("two".utf8))), (false, Self.frame(0x81, Array("three".utf8))),
+            (false, Array(long.suffix(3)) + Self.frame(0x81, Array("two".utf8))),
+            (false, Self.frame(0x81, Array("three".utf8))),
             (false, Self.frame(0x81, Array("four".utf8))),
         ]
         var capture = SyntheticCapture(turns)
@@ -94,7 +97,8 @@ struct MisleadingPacketsTests {
         let frames = (0..<3).map { n in [0x89, 0x84, 1, 2, 3, 4, UInt8(n), 0, 0, 0] as [UInt8] }
         var capture = SyntheticCapture(
             [
-                (true, Array(Self.upgrade.utf8)), (false, Array(Self.accepted.utf8)), (true, frames[0]), (true, frames[1]),
+                (true, Array(Self.upgrade.utf8)), (false, Array(Self.accepted.utf8)), (true, frames[0]),
+                (true, frames[1]),
                 (true, frames[2]),
             ])
         #expect(Self.kinds(try Imported(capture.bytes)).count { $0 == "ping" } == 3)
@@ -116,7 +120,9 @@ struct MisleadingPacketsTests {
     /// A segment that was sent again with more behind it acknowledges the request that was sent in between, and that one the
     /// segment's first bytes: each stands in its place.
     @Test func whatWasSentAgainWithMoreIsInItsPlace() throws {
-        var capture = SyntheticCapture([Self.ask(1), Self.answer(1), Self.ask(2), Self.answer(2), Self.ask(3), Self.answer(3)])
+        var capture = SyntheticCapture([
+            Self.ask(1), Self.answer(1), Self.ask(2), Self.answer(2), Self.ask(3), Self.answer(3),
+        ])
         // The last bytes of the first answer are in the packet of the second one only.
         let lost = Array(capture.packets[3].payload.suffix(5))
         capture.packets[3].payload.removeLast(5)

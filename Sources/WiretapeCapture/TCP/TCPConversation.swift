@@ -225,7 +225,9 @@ final class TCPConversation {
         // Each waits for the other, as no two machines do: the older one goes first. Where one has a hole the other waits for that.
         let waiting = TCPSide.allCases.filter { !half($0).pieces.isEmpty }
         let isKnot = TCPSide.allCases.allSatisfy { since($0) < .max }
-        guard isKnot || all, var side = waiting.min(by: { since($0) < since($1) }), since(side) < .max else { return false }
+        guard isKnot || all, var side = waiting.min(by: { since($0) < since($1) }), since(side) < .max else {
+            return false
+        }
         if isKnot, let again = [side, side.other].first(where: { known(of: $0) != nil }), let known = known(of: again) {
             side = again
             change(side) { $0.cutFirst(at: known) }
