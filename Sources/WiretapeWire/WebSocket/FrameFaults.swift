@@ -28,6 +28,31 @@ package struct FrameFaults: OptionSet, Hashable, Sendable {
     /// The message would have more frames than its reader takes.
     package static let tooManyFrames = FrameFaults(rawValue: 1 << 11)
 
+    /// What is wrong with a frame of this direction, its message's size aside.
+    /// - Parameter isInMessage: whether a message before it has not ended; nil when that is not known, as behind a gap.
+    package init(of header: FrameHeader, _ direction: Direction, isDeflating: Bool, isInMessage: Bool?) {
+        self = []
+        if header.rsv2 || header.rsv3 { insert(.reservedBit) }
+        if header.isMasked != (direction == .toServer) { insert(.mask) }
+        if !header.isShort { insert(.spelledLong) }
+        if header.length >= 1 << 63 { insert(.endless) }
+        if header.isControl {
+            if header.opcode > 10 { insert(.reservedOpcode) }
+            if !header.fin { insert(.fragmentedControl) }
+            if header.length > 125 { insert(.longControl) }
+            if header.rsv1 { insert(.compressedBit) }
+            return
+        }
+        if header.opcode > 2 {
+            insert(.reservedOpcode)
+        } else if header.opcode == 0, isInMessage == false {
+            insert(.continuesNothing)
+        } else if header.opcode != 0, isInMessage == true {
+            insert(.withinMessage)
+        }
+        if header.rsv1, header.opcode == 0 || !isDeflating { insert(.compressedBit) }
+    }
+
     /// What relays and recorders let pass: peers get on with it.
     package static let harmless: FrameFaults = [.mask, .spelledLong]
 }

@@ -107,26 +107,8 @@ package struct FrameReassembler: ~Copyable {
     }
 
     private func faults(of header: FrameHeader) -> FrameFaults {
-        var faults: FrameFaults = []
-        if header.rsv2 || header.rsv3 { faults.insert(.reservedBit) }
-        if header.isMasked != (direction == .toServer) { faults.insert(.mask) }
-        if !header.isShort { faults.insert(.spelledLong) }
-        if header.length >= 1 << 63 { faults.insert(.endless) }
-        if header.isControl {
-            if header.opcode > 10 { faults.insert(.reservedOpcode) }
-            if !header.fin { faults.insert(.fragmentedControl) }
-            if header.length > 125 { faults.insert(.longControl) }
-            if header.rsv1 { faults.insert(.compressedBit) }
-            return faults
-        }
-        if header.opcode > 2 {
-            faults.insert(.reservedOpcode)
-        } else if header.opcode == 0, !isInMessage {
-            faults.insert(.continuesNothing)
-        } else if header.opcode != 0, isInMessage {
-            faults.insert(.withinMessage)
-        }
-        if header.rsv1, header.opcode == 0 || !isDeflating { faults.insert(.compressedBit) }
+        var faults = FrameFaults(of: header, direction, isDeflating: isDeflating, isInMessage: isInMessage)
+        if header.isControl { return faults }
         let (before, count) = header.opcode == 0 ? (bytes, frames) : (0, 0)
         if header.length > mostBytes || before > mostBytes - header.length { faults.insert(.tooManyBytes) }
         if count >= mostFrames { faults.insert(.tooManyFrames) }
