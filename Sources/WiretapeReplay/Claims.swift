@@ -120,7 +120,7 @@ struct Claims {
 
     // MARK: Changes
 
-    /// The client gets another recorded session of its route and run, which nobody has.
+    /// The client gets another recorded session of its run, which nobody has.
     mutating func move(_ session: SessionRun, to recorded: SessionLibrary.ID, _ table: RouteTable) {
         let old = self[session]
         tapeRuns[old.tapeRun].holders[old.recorded] = nil
@@ -130,6 +130,7 @@ struct Claims {
         tapeRuns[old.tapeRun].next[old.route] = min(next, table.place(of: old.recorded))
         firstFree[old.route] = min(firstFree[old.route, default: 0], old.tapeRun)
         all[session.id.place].recorded = recorded
+        all[session.id.place].route = table.route(of: recorded)
     }
 
     /// Two clients of one run of the tape change their recorded sessions.

@@ -20,10 +20,10 @@ def three():
     return [Counter(6, 40), Counter(4, 70), Counter(1000, 50, enough=3)]
 
 
-async def count(wiretape, *, url=None, **settings):
+async def count(wiretape, **settings):
     """All three counters to their ends; what was shown of each."""
     counters = three()
-    await asyncio.wait_for(Counters(url or wiretape.ws, counters, **settings).run(), 15)
+    await asyncio.wait_for(Counters(wiretape.ws, counters, **settings).run(), 15)
     return [counter.seen for counter in counters]
 
 
@@ -68,9 +68,9 @@ async def test_shows_a_new_token_when_the_old_one_is_refused(wiretape):
     assert tokens == ["the third"]
 
 
-@pytest.mark.wiretape(MULTIPART, on_miss="404")
+@pytest.mark.wiretape(MULTIPART, faults=["respond(404) on upgrade"])
 async def test_falls_back_where_there_are_no_websockets(wiretape):
-    assert await count(wiretape, url=f"{wiretape.ws}/live", http_url=wiretape.endpoint) == COUNTED
+    assert await count(wiretape, http_url=wiretape.endpoint) == COUNTED
 
 
 @pytest.mark.wiretape(TAPE, faults=["outage(200ms, cut=1001) after next[5]"], expect=["delays(0s, 300ms, late=250ms)"])

@@ -78,6 +78,8 @@ extension ReplayEngine {
             case .refused: return .refused(session)
             }
         }
+        let turn = options.match == .strict ? within(book.all, routes, named) : equal
+        if let session = fallenBack(equal, turn, message, opening, connection) { return .session(session) }
         let free = next(equal, identity)
         if codec.type.isToldByAnswer, goesFirst(opening, before: free?.0.recorded, equal, connection) {
             return .nothing

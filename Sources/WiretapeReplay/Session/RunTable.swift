@@ -15,6 +15,8 @@ struct RunTable: RandomAccessCollection {
     private var sessions: [SessionRun] = []
     private var wakes = WakeTree()
     private let changes = RunChanges()
+    /// Those that had no connection when somebody asked last, and are no single operations.
+    private var unconnected: [SessionID] = []
     /// Those that were changed since somebody who follows the run asked last; nil: nobody does.
     private var untold: Set<SessionID>?
 
@@ -30,8 +32,17 @@ struct RunTable: RandomAccessCollection {
     mutating func begin(_ recorded: RecordedSession, _ script: Script, run: Int, at now: WireInstant) -> SessionRun {
         let session = SessionRun(recorded, script: script, id: SessionID(place: sessions.count), run: run, at: now)
         sessions.append(session)
+        if !recorded.isOperation { unconnected.append(session.id) }
         session.report(to: changes)
         return session
+    }
+
+    /// Those that have never had a connection and are no single operations, in the order of claiming.
+    mutating func neverConnected() -> [SessionRun] {
+        unconnected.removeAll { id in
+            sessions[id.place].generation > 0 || sessions[id.place].recorded.isOperation
+        }
+        return unconnected.map { sessions[$0.place] }
     }
 
     /// When the first of them wants to be woken.
