@@ -3,14 +3,14 @@ internal import WiretapeProtocol
 package import WiretapeWire
 
 /// Makes whole messages of one direction of a WebSocket that rules may touch, and keeps the bytes that carried them: what no
-/// rule changes goes on as it came. (``FrameScanner`` alone is for connections that pass; ``MessageAssembler`` is for
-/// endpoints, which judge.)
+/// rule changes goes on as it came. (`FrameScanner` alone is for connections that pass; `MessageAssembler` is for endpoints,
+/// which judge.)
 ///
 /// States: between messages ↔ in a message → spilling (the message is over the limit: its bytes go on as they come, in
 /// pieces, until its last frame) → between messages. What is deflated is inflated in slices before anything else is looked at:
-/// a piece of a message that spills has gone on by then, and each slice is another one, without bytes of the wire. Lost (a frame that RFC 6455 does not allow, a deflated message that
-/// cannot be inflated: everything from there on goes through untouched) is terminal. Holds at most one message of
-/// `limit` bytes, deflated and inflated, and one control frame.
+/// a piece of a message that spills has gone on by then, and each slice is another one, without bytes of the wire. Lost (a
+/// frame that RFC 6455 does not allow, a deflated message that cannot be inflated: everything from there on goes through
+/// untouched) is terminal. Holds at most one message of `limit` bytes, deflated and inflated, and one control frame.
 package struct InterceptedFrames: ~Copyable {
     /// What is held of one message at most.
     package static let limit = 1 << 20
@@ -20,22 +20,13 @@ package struct InterceptedFrames: ~Copyable {
     package static let sliceLimit = 16 << 10
 
     private let limit: Int
-    private let isDeflating: Bool
-    private let resetsInflater: Bool
-    private let windowBits: Int
-    private var inflater: Inflater?
-    private var scanner = FrameScanner()
-    private var header = FrameHeader(first: 0, second: 0, length: 0, key: 0)
-    private var role = Role.data
+    private var reassembler: FrameReassembler
+    private var inflater: MessageInflater?
 
-    private var opcode: Opcode?
-    private var isDeflated = false
     private var isSpilling = false, hasSpilled = false
     /// Of the message so far: its bytes on the wire, and its payload without masks.
     private var raw: [UInt8] = []
     private var payload: [UInt8] = []
-    private var controlRaw: [UInt8] = []
-    private var control: [UInt8] = []
     private var isLost = false
     /// What has not been inflated to its end.
     private var owed: Owed?
@@ -49,14 +40,11 @@ package struct InterceptedFrames: ~Copyable {
         case close(InterceptedControl)
     }
 
-    private enum Role { case data, control }
-
     /// - Parameter deflate: what the peers agreed on, when they did.
     package init(_ direction: Direction, limit: Int = InterceptedFrames.limit, deflate: DeflateParameters? = nil) {
         self.limit = limit
-        isDeflating = deflate != nil
-        resetsInflater = deflate?.resetsContext(direction) ?? false
-        windowBits = deflate?.windowBits(direction) ?? 15
+        reassembler = FrameReassembler(direction, isDeflating: deflate != nil, tolerated: .harmless)
+        inflater = deflate.map { MessageInflater(direction, $0) }
     }
 
     /// Whether the next call of ``feed(_:from:)`` has something to do without more bytes: to inflate, or to give a close frame.
@@ -65,7 +53,7 @@ package struct InterceptedFrames: ~Copyable {
     /// Bytes of what is not whole yet, as they came and without masks.
     package var heldCount: Int {
         let inflated = if case .message(let plain)? = owed { plain.count } else { 0 }
-        return raw.count + payload.count + controlRaw.count + control.count + inflated
+        return raw.count + payload.count + 2 * reassembler.heldCount + inflated
     }
 
     /// Looks at `bytes` from `from` on and returns the next thing found. Call again with `next` until `.more`, also when
@@ -80,76 +68,56 @@ package struct InterceptedFrames: ~Copyable {
         if let owed { return settle(owed, from) }
         var at = from
         while true {
-            switch scanner.scan(bytes, from: at) {
+            switch reassembler.next(bytes, from: at) {
             case .more: return .more
-            case .header(let header, let next):
+            case .refusedData(_, _, let next): at = next
+            case .refused(_, let next): return lose(next, refused: reassembler.header)
+            case .frame(let isFirst, let next):
                 at = next
-                self.header = header
-                guard begin() else { return lose(at, refused: header) }
-            case .payload(let range, let offset, let last, let next):
+                begin(isFirst)
+            case .control(let plain, let next): return endControl(plain, next)
+            case .data(let range, let offset, let ends, let next):
                 at = next
                 let piece = bytes.extracting(range)
-                if role == .control {
-                    controlRaw.append(copying: piece)
-                    FrameMask.append(piece, header.key, offset: offset, into: &control)
-                    if last { return endControl(next) }
-                } else {
-                    raw.append(copying: piece)
-                    FrameMask.append(piece, header.key, offset: offset, into: &payload)
-                    let isWhole = last && header.fin
-                    if isWhole, !isSpilling { return endMessage(next) }
-                    if max(raw.count, payload.count) > limit { isSpilling = true }
-                    if isSpilling, !raw.isEmpty || isWhole { return spill(isWhole, last, next) }
-                }
+                raw.append(copying: piece)
+                FrameMask.append(piece, reassembler.header.key, offset: offset, into: &payload)
+                let isWhole = ends == .message
+                if isWhole, !isSpilling { return endMessage(next) }
+                if max(raw.count, payload.count) > limit { isSpilling = true }
+                if isSpilling, !raw.isEmpty || isWhole { return spill(isWhole, ends != .nothing, next) }
             }
         }
     }
 
-    /// Takes the head of a frame; false when RFC 6455 does not allow it there.
-    private mutating func begin() -> Bool {
-        guard header.length < 1 << 63 else { return false }
-        if header.isControl {
-            guard header.opcode <= 10, header.fin, header.length <= 125, header.first & 0x70 == 0 else { return false }
-            role = .control
-            header.append(to: &controlRaw)
-            return true
-        }
-        guard !header.rsv2, !header.rsv3 else { return false }
-        switch (header.opcode, opcode) {
-        case (0, .some):
-            guard !header.rsv1 else { return false }
-        case (1, nil), (2, nil):
-            guard !header.rsv1 || isDeflating else { return false }
-            opcode = header.opcode == 1 ? .text : .binary
-            isDeflated = header.rsv1
+    private mutating func begin(_ isFirst: Bool) {
+        if isFirst {
             isSpilling = false
             hasSpilled = false
-        default: return false
         }
-        role = .data
+        let header = reassembler.header
         let length = Int(min(header.length, 64 << 10))
         raw.reserveCapacity(raw.count + header.byteCount + length)
         payload.reserveCapacity(payload.count + length)
         header.append(to: &raw)
-        return true
     }
 
-    private mutating func endControl(_ next: Int) -> InterceptedFound {
-        defer {
-            controlRaw = []
-            control = []
-        }
-        let found = InterceptedControl(opcode: header.opcode, payload: control, raw: controlRaw)
+    private mutating func endControl(_ plain: [UInt8], _ next: Int) -> InterceptedFound {
+        let header = reassembler.header
+        var wire: [UInt8] = []
+        header.append(to: &wire)
+        FrameMask.append(plain.span, header.key, into: &wire)
+        let found = InterceptedControl(opcode: header.opcode, payload: plain, raw: wire)
         guard found.opcode == 8, !raw.isEmpty else { return .control(found, next: next) }
         // The message will never be whole: it goes as it came, where it came.
         let piece = InterceptedPiece(raw: raw, endsFrame: true)
         endOfMessage()
+        reassembler.giveUpMessage()
         owed = .close(found)
         return .piece(piece, next: next)
     }
 
     private mutating func endMessage(_ next: Int) -> InterceptedFound {
-        guard !isDeflated else {
+        guard !reassembler.isDeflated else {
             beginInflating(isLast: true)
             return inflateMessage([], next)
         }
@@ -157,7 +125,8 @@ package struct InterceptedFrames: ~Copyable {
     }
 
     private mutating func message(_ plain: [UInt8], _ next: Int) -> InterceptedFound {
-        let message = InterceptedMessage(opcode: opcode ?? .binary, payload: plain, raw: raw, isDeflated: isDeflated)
+        let message = InterceptedMessage(
+            opcode: reassembler.opcode, payload: plain, raw: raw, isDeflated: reassembler.isDeflated)
         endOfMessage()
         return .message(message, next: next)
     }
@@ -169,7 +138,7 @@ package struct InterceptedFrames: ~Copyable {
         var plain = begun ?? payload
         if begun != nil {
             owed = .piece(isLast: isWhole, count: plain.count)
-        } else if isDeflated {
+        } else if reassembler.isDeflated {
             plain = []
             beginInflating(isLast: isWhole)
             switch inflate(limit: InterceptedFrames.sliceLimit, into: &plain) {
@@ -179,7 +148,7 @@ package struct InterceptedFrames: ~Copyable {
             }
         }
         let piece = InterceptedPiece(
-            raw: raw, plain: plain, opcode: opcode ?? .binary, isFirst: !hasSpilled, isLast: isWhole && !owes,
+            raw: raw, plain: plain, opcode: reassembler.opcode, isFirst: !hasSpilled, isLast: isWhole && !owes,
             endsFrame: endsFrame)
         hasSpilled = true
         raw = []
@@ -223,7 +192,8 @@ package struct InterceptedFrames: ~Copyable {
         guard count <= InterceptedFrames.spillLimit else { return lose(next) }
         if !isDone { owed = .piece(isLast: isLast, count: count) }
         let piece = InterceptedPiece(
-            raw: [], plain: plain, opcode: opcode ?? .binary, isFirst: false, isLast: isDone && isLast, endsFrame: true)
+            raw: [], plain: plain, opcode: reassembler.opcode, isFirst: false, isLast: isDone && isLast, endsFrame: true
+        )
         if isDone { endOfPiece(isLast: isLast) }
         return .piece(piece, next: next)
     }
@@ -236,7 +206,6 @@ package struct InterceptedFrames: ~Copyable {
     private mutating func endOfMessage() {
         raw = []
         payload = []
-        opcode = nil
         isSpilling = false
     }
 
@@ -256,28 +225,21 @@ package struct InterceptedFrames: ~Copyable {
     package mutating func takeRest() -> [UInt8] {
         guard !isLost else { return [] }
         let close = if case .close(let control)? = owed { control.raw } else { [UInt8]() }
-        let rest = raw + close + controlRaw + scanner.partialHeader
+        let rest = raw + close + reassembler.unfinished
         isLost = true
         owed = nil
         raw = []
         payload = []
-        controlRaw = []
-        control = []
+        reassembler.restart()
         return rest
     }
 
     // MARK: Inflating
 
-    private enum Inflated { case done, tooMuch, bad }
-
     /// `payload` is inflated from its beginning on.
     private mutating func beginInflating(isLast: Bool) {
-        if isLast { payload += [0, 0, 0xff, 0xff] }
-        if inflater == nil {
-            inflater = Inflater(.raw(windowBits: windowBits))
-        } else if resetsInflater, !hasSpilled {
-            inflater?.reset()
-        }
+        if isLast { payload += MessageInflater.tail }
+        if !hasSpilled { inflater?.begin() }
         used = 0
     }
 
@@ -285,21 +247,10 @@ package struct InterceptedFrames: ~Copyable {
     private var used = 0
 
     /// Inflates until `out` has a byte more than `limit`; the next call goes on there.
-    private mutating func inflate(limit: Int, into out: inout [UInt8]) -> Inflated {
+    private mutating func inflate(limit: Int, into out: inout [UInt8]) -> MessageInflater.Outcome {
         let packed = payload
         var at = used
         defer { used = at }
-        while true {
-            // One byte more than allowed tells that there is too much.
-            switch inflater?.feed(packed.span, used: &at, limit: max(1, limit - out.count + 1), into: &out) {
-            case .more: return out.count > limit ? .tooMuch : .done
-            case .full: return .tooMuch
-            case .end:
-                // A final block: the next one may follow within the message.
-                if out.count > limit { return .tooMuch }
-                if at == packed.count { return .done }
-            case .bad, nil: return .bad
-            }
-        }
+        return inflater?.feed(packed.span, used: &at, limit: limit, into: &out) ?? .bad(.misused)
     }
 }

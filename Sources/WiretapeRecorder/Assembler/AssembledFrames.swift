@@ -3,23 +3,25 @@ internal import WiretapeProtocol
 internal import WiretapeTape
 internal import WiretapeWire
 
-/// One direction of a WebSocket connection on its way to the tape: cuts frames, unmasks, joins, inflates. It judges
-/// nothing: what fits no message is written as a `frame` line.
+/// One direction of a WebSocket connection on its way to the tape: unmasks and inflates the messages that `FrameReassembler`
+/// finds. It judges nothing: what fits no message is written as a `frame` line.
 final class AssembledFrames {
     private let connection: UInt32
     private let direction: Direction
-    private let deflate: DeflateParameters?
+    private let isDeflating: Bool
+    /// Whether a message may refer to those before it.
+    private let keepsWindow: Bool
     private let scratch: Scratch
     private let held: InterceptedPieces
     /// What `held` has been told of.
     private var counted = 0
     private let inflateLimit: Int
-    private var scanner = FrameScanner()
-    private var head = FrameHeader(first: 0, second: 0, length: 0, key: 0)
-    private var role = Role.idle
+    private var reassembler: FrameReassembler
     private var message: Message?
-    private var control: [UInt8] = []
-    private var inflater: Inflater?
+    /// What is wrong with the frame whose payload belongs to no message.
+    private var strayReason = ""
+    private let parameters: DeflateParameters
+    private var inflater: MessageInflater
     /// Why deflated messages are not inflated any more.
     private var broken: String?
 
@@ -39,12 +41,6 @@ final class AssembledFrames {
         case missed
         /// The first of those two, and when it came.
         case perhaps([UInt8], at: UInt64)
-    }
-
-    private enum Role: Equatable {
-        case idle, data, control
-        /// Fits nowhere: why.
-        case stray(String)
     }
 
     private struct Message {
@@ -70,7 +66,14 @@ final class AssembledFrames {
         self.scratch = scratch
         self.connection = connection
         self.direction = direction
-        self.deflate = deflate
+        let agreed = deflate ?? DeflateParameters()
+        isDeflating = deflate != nil
+        keepsWindow = deflate != nil && !agreed.resetsContext(direction)
+        parameters = agreed
+        inflater = MessageInflater(direction, agreed)
+        // A message that begins within another one is taken for the end of that one.
+        reassembler = FrameReassembler(
+            direction, isDeflating: deflate != nil, tolerated: FrameFaults.harmless.union(.withinMessage))
     }
 
     deinit { held.change(by: -counted) }
@@ -90,15 +93,23 @@ final class AssembledFrames {
         guard knowsBoundaries(bytes, at: time, &packer) else { return }
         var at = 0
         while true {
-            switch scanner.scan(bytes, from: at) {
+            switch reassembler.next(bytes, from: at) {
             case .more: return
-            case .header(let header, let next):
-                head = header
-                begin(at: time, &packer)
+            case .frame(let isFirst, let next):
                 at = next
-            case .payload(let range, let offset, let last, let next):
+                if isFirst { begin(at: time, &packer) }
+            case .data(let range, let offset, let ends, let next):
                 at = next
-                payload(bytes.extracting(range), offset, last, at: time, &packer)
+                data(bytes.extracting(range), offset, ends, at: time, &packer)
+            case .control(let payload, let next):
+                at = next
+                write(control: payload, at: time, &packer)
+            case .refused(let faults, let next):
+                at = next
+                strayReason = reason(faults)
+            case .refusedData(let range, let offset, let next):
+                at = next
+                writeStray(bytes.extracting(range), offset, at: time, &packer)
             }
         }
     }
@@ -106,32 +117,35 @@ final class AssembledFrames {
     /// Bytes of this direction were not recorded: frames are looked for anew, and a window of earlier messages is gone.
     func lose(at time: UInt64, _ packer: inout MemberPacker) {
         forget(at: time, &packer)
-        scanner = FrameScanner()
-        role = .idle
+        reassembler.restart()
         boundaries = .lost
     }
 
     /// So many bytes of this direction were not captured. Where all of them are one frame's, the next one begins where it should.
     func miss(_ count: UInt64?, at time: UInt64, _ packer: inout MemberPacker) {
         forget(at: time, &packer)
-        if case .known = boundaries, let count, scanner.skip(count) { return role = .stray("bytes of it are missing") }
-        scanner = FrameScanner()
-        role = .idle
+        if case .known = boundaries, let count, reassembler.skip(count) {
+            strayReason = "bytes of it are missing"
+            return
+        }
+        reassembler.restart()
         boundaries = .missed
     }
 
     private func forget(at time: UInt64, _ packer: inout MemberPacker) {
         cut(at: time, &packer)
-        control = []
-        guard let deflate, !deflate.resetsContext(direction) else { return }
-        broken = "cannot be inflated: messages before it were lost"
-        inflater = nil
+        if keepsWindow { stopInflating("cannot be inflated: messages before it were lost") }
+    }
+
+    private func stopInflating(_ why: String) {
+        broken = why
+        inflater = MessageInflater(direction, parameters)
     }
 
     /// Whether a read may be taken for frames. One that cannot be is written as it is.
     private func knowsBoundaries(_ bytes: Span<UInt8>, at time: UInt64, _ packer: inout MemberPacker) -> Bool {
         if case .known = boundaries { return true }
-        let isWhole = AssembledFrames.isWholeFrames(bytes, direction, isDeflated: deflate != nil)
+        let isWhole = AssembledFrames.isWholeFrames(bytes, direction, isDeflated: isDeflating)
         switch boundaries {
         case .known: return true
         case .lost:
@@ -171,92 +185,77 @@ final class AssembledFrames {
         packer.part(time, connection, direction, message.opcode, n: message.parts, message.buffer.span, last: false)
     }
 
+    /// A message begins.
     private func begin(at time: UInt64, _ packer: inout MemberPacker) {
-        if head.isControl {
-            role =
-                head.opcode >= 8 && head.opcode <= 10 && head.first & 0x70 == 0 && head.fin && head.length <= 125
-                ? .control : .stray("control frame that RFC 6455 does not allow")
-        } else if head.opcode == 0 {
-            role =
-                message == nil
-                ? .stray("continuation of nothing")
-                : head.first & 0x70 == 0
-                    ? .data : .stray("reserved bit in a continuation")
-        } else if head.opcode > 2 {
-            role = .stray("unknown opcode \(head.opcode)")
-        } else if head.rsv2 || head.rsv3 || (head.rsv1 && deflate == nil) {
-            role = .stray("reserved bit")
-        } else if head.rsv1, let broken {
-            role = .stray(broken)
-        } else {
-            cut(at: time, &packer)
-            role = .data
-            message = Message(opcode: head.opcode == 1 ? .text : .binary, isDeflated: head.rsv1)
+        cut(at: time, &packer)
+        if reassembler.isDeflated, let broken {
+            strayReason = broken
+            return reassembler.giveUpMessage()
         }
-        if head.length >= 1 << 63 { role = .stray("length of 2^63 or more") }
+        message = Message(opcode: reassembler.opcode, isDeflated: reassembler.isDeflated)
+        if reassembler.isDeflated { inflater.begin() }
     }
 
-    private func payload(
-        _ bytes: Span<UInt8>, _ offset: UInt64, _ last: Bool, at time: UInt64, _ packer: inout MemberPacker
-    ) {
-        switch role {
-        case .idle: break
-        case .data: data(bytes, offset, last, at: time, &packer)
-        case .control:
-            FrameMask.append(bytes, head.key, offset: offset, into: &control)
-            if last { endControl(at: time, &packer) }
-        case .stray(let why):
-            var plain: [UInt8] = []
-            FrameMask.append(bytes, head.key, offset: offset, into: &plain)
-            RawLines.frame(time, connection, direction, head: head.first, plain.span, why: why, &packer)
-        }
-        if last { role = .idle }
+    /// What the tape says of a frame that fits nowhere.
+    private func reason(_ faults: FrameFaults) -> String {
+        let head = reassembler.header
+        if faults.contains(.endless) { return "length of 2^63 or more" }
+        if head.isControl { return "control frame that RFC 6455 does not allow" }
+        if faults.contains(.continuesNothing) { return "continuation of nothing" }
+        if head.opcode == 0 { return "reserved bit in a continuation" }
+        return faults.contains(.reservedOpcode) ? "unknown opcode \(head.opcode)" : "reserved bit"
     }
 
-    private func endControl(at time: UInt64, _ packer: inout MemberPacker) {
-        if head.opcode == 8 {
-            let code = control.count >= 2 ? UInt16(control[0]) << 8 | UInt16(control[1]) : nil
-            let reason = control.count > 2 ? String(decoding: control[2...], as: UTF8.self) : nil
-            packer.append(TapeEvent(time: time, connection: connection, .close(direction, code: code, reason: reason)))
-        } else {
-            let payload = control
-            packer.ping(time, connection, direction, payload.span, isPong: head.opcode == 10)
+    private func writeStray(_ bytes: Span<UInt8>, _ offset: UInt64, at time: UInt64, _ packer: inout MemberPacker) {
+        let head = reassembler.header
+        var plain: [UInt8] = []
+        FrameMask.append(bytes, head.key, offset: offset, into: &plain)
+        RawLines.frame(time, connection, direction, head: head.first, plain.span, why: strayReason, &packer)
+    }
+
+    private func write(control: [UInt8], at time: UInt64, _ packer: inout MemberPacker) {
+        let opcode = reassembler.header.opcode
+        guard opcode == 8 else {
+            return packer.ping(time, connection, direction, control.span, isPong: opcode == 10)
         }
-        control = []
+        let code = control.count >= 2 ? UInt16(control[0]) << 8 | UInt16(control[1]) : nil
+        let reason = control.count > 2 ? String(decoding: control[2...], as: UTF8.self) : nil
+        packer.append(TapeEvent(time: time, connection: connection, .close(direction, code: code, reason: reason)))
     }
 
     // MARK: Data
 
     private func data(
-        _ bytes: Span<UInt8>, _ offset: UInt64, _ last: Bool, at time: UInt64, _ packer: inout MemberPacker
+        _ bytes: Span<UInt8>, _ offset: UInt64, _ ends: PayloadEnd, at time: UInt64, _ packer: inout MemberPacker
     ) {
         guard var message else { return }
-        let isWhole = last && head.fin
+        let head = reassembler.header
+        let isWhole = ends == .message
+        self.message = nil
         // The usual case: one frame that came at once. It goes to its line without a stop.
         if isWhole, offset == 0, head.opcode != 0, !message.isDeflated, bytes.count <= TapeLines.partSize {
-            self.message = nil
-            write(whole: bytes, message.opcode, at: time, &packer)
-            return
+            return write(whole: bytes, message.opcode, at: time, &packer)
         }
-        self.message = nil
-        if last, !head.fin || head.opcode == 0 { note(fragment: head.length, of: &message, at: time, &packer) }
+        if ends == .frame || isWhole && head.opcode == 0 {
+            note(fragment: head.length, of: &message, at: time, &packer)
+        }
         var fault: String?
         if message.isDeflated {
             var packed: [UInt8] = []
             FrameMask.append(bytes, head.key, offset: offset, into: &packed)
-            if isWhole { packed += [0, 0, 0xff, 0xff] }
+            if isWhole { packed += MessageInflater.tail }
             fault = inflate(packed.span, &message, at: time, &packer)
         } else {
             FrameMask.append(bytes, head.key, offset: offset, into: &message.buffer)
             writeParts(&message, at: time, &packer)
         }
         if let fault {
-            broken = fault
-            inflater = nil
+            stopInflating(fault)
             self.message = message
             cut(at: time, &packer)
             RawLines.frame(time, connection, direction, head: head.first, bytes, why: fault, &packer)
-            role = .stray(fault)
+            strayReason = fault
+            reassembler.giveUpMessage()
         } else if isWhole {
             end(message, at: time, &packer)
         } else {
@@ -275,15 +274,16 @@ final class AssembledFrames {
         message.hasTooManyFragments = true
         message.fragments = []
         let why = "a message of more than \(MessageAssembler.mostFragments) frames, which are not listed"
-        RawLines.frame(time, connection, direction, head: head.first, Span(), why: why, &packer)
+        RawLines.frame(time, connection, direction, head: reassembler.header.first, Span(), why: why, &packer)
     }
 
     private func write(whole bytes: Span<UInt8>, _ opcode: Opcode, at time: UInt64, _ packer: inout MemberPacker) {
-        if head.key == 0 {
+        let key = reassembler.header.key
+        if key == 0 {
             packer.message(time, connection, direction, opcode, bytes)
         } else {
             scratch.bytes.removeAll(keepingCapacity: true)
-            FrameMask.append(bytes, head.key, into: &scratch.bytes)
+            FrameMask.append(bytes, key, into: &scratch.bytes)
             let plain = scratch.bytes
             packer.message(time, connection, direction, opcode, plain.span)
         }
@@ -297,7 +297,6 @@ final class AssembledFrames {
                 time, connection, direction, message.opcode, message.buffer.span, deflated: message.isDeflated,
                 fragments: message.fragments.map(Int.init))
         }
-        if message.isDeflated, deflate?.resetsContext(direction) == true { inflater?.reset() }
     }
 
     /// Writes what is more than a part may hold.
@@ -322,18 +321,16 @@ final class AssembledFrames {
     private func inflate(
         _ packed: Span<UInt8>, _ message: inout Message, at time: UInt64, _ packer: inout MemberPacker
     ) -> String? {
-        if inflater == nil { inflater = Inflater(.raw(windowBits: deflate?.windowBits(direction) ?? 15)) }
         message.packed += packed.count
         var used = 0
         while true {
             let before = message.buffer.count
-            let outcome = inflater!.feed(packed, used: &used, limit: 65536, into: &message.buffer)
+            let outcome = inflater.feed(packed, used: &used, limit: before + 65535, into: &message.buffer)
             message.inflated += message.buffer.count - before
             writeParts(&message, at: time, &packer)
             switch outcome {
-            case .more: return nil
-            case .end where used == packed.count: return nil
-            case .full, .end:
+            case .done: return nil
+            case .tooMuch:
                 if message.inflated > inflateLimit, message.inflated / TapeAssembler.bombRatio > message.packed {
                     return "more than \(inflateLimit >> 20) MiB come out of one message of \(message.packed) bytes"
                 }

@@ -31,6 +31,15 @@ package struct FrameHeader: Hashable, Sendable {
         2 + Self.lengthBytes(second) + (isMasked ? 4 : 0)
     }
 
+    /// Whether the length is spelled with as few bytes as it needs.
+    package var isShort: Bool {
+        switch Self.lengthBytes(second) {
+        case 2: length > 125
+        case 8: length > 0xffff
+        default: true
+        }
+    }
+
     @inlinable static func lengthBytes(_ second: UInt8) -> Int {
         switch second & 0x7f {
         case 126: 2
