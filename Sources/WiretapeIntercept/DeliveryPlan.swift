@@ -28,9 +28,28 @@ package struct DeliveryPlan: Sendable {
     /// Whether the payload's own bytes reach the other side in their place.
     package var isOriginal: Bool { steps.contains(.original) }
 
+    /// The payload's messages, each with what the rules say to it.
+    package let judged: [JudgedMessage]
+    /// Whether rules have something to say to one of them.
+    package var isRuled: Bool { judged.contains { $0.fate != nil } }
+    /// Whether there is nothing in it but keepalives that rules leave alone.
+    package var isKeepalive: Bool {
+        !judged.isEmpty && judged.allSatisfy { $0.message.role == .keepalive && $0.fate == nil }
+    }
+
     private let transport: Transport
     /// Messages that go out together, as long as nothing happens between them.
     private var run: [UInt8] = []
+
+    /// Steps of a payload that nothing happens to. One for all, so that nothing is allocated for them.
+    private static let pass: [Step] = [.original]
+
+    /// Nothing happens to the payload.
+    package init(untouched messages: [JudgedMessage] = []) {
+        judged = messages
+        transport = .ws
+        steps = DeliveryPlan.pass
+    }
 
     /// - Parameters:
     ///   - messages: those of the payload, each with what the rules say to it.
@@ -41,11 +60,12 @@ package struct DeliveryPlan: Sendable {
         _ messages: [JudgedMessage], _ payload: [UInt8], _ opcode: Opcode,
         _ codec: any FrameCodec.Type, on transport: Transport, isMuted: Bool = false
     ) {
+        judged = messages
         self.transport = transport
         let isSingle = messages.count == 1
         let muted = isMuted && messages.contains { DeliveryPlan.isSilenced($0.message) }
         guard muted || messages.contains(where: { $0.fate != nil }) else {
-            steps = [.original]
+            steps = DeliveryPlan.pass
             return
         }
         for judged in messages where !(muted && DeliveryPlan.isSilenced(judged.message)) {

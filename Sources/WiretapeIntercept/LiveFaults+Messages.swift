@@ -5,9 +5,21 @@ package import WiretapeProtocol
 package import WiretapeWire
 
 extension LiveFaults {
-    /// A whole payload of a session: reads its messages and asks the rules about each.
-    /// - Parameter exchange: the request that opened the WebSocket or event stream, or whose body or answer this is.
+    /// A whole payload of a session: reads its messages, asks the rules about each, and has what they want carried out.
+    /// - Parameters:
+    ///   - exchange: the request that opened the WebSocket or event stream, or whose body or answer this is.
+    ///   - transport: what carries the payload.
+    ///   - isMuted: the protocol's keepalives to the client are left out.
     package func payload(
+        _ payload: [UInt8], _ opcode: Opcode, _ direction: Direction, of exchange: LiveExchange,
+        on transport: Transport, isMuted: Bool = false, at now: WireInstant
+    ) -> DeliveryPlan {
+        let judged = judged(payload, opcode, direction, of: exchange, at: now)
+        guard let codec = codec(of: exchange) else { return DeliveryPlan(untouched: judged) }
+        return DeliveryPlan(judged, payload, opcode, codec, on: transport, isMuted: isMuted)
+    }
+
+    private func judged(
         _ payload: [UInt8], _ opcode: Opcode, _ direction: Direction, of exchange: LiveExchange, at now: WireInstant
     ) -> [JudgedMessage] {
         guard let carrier = carrier(of: exchange, at: now) else { return [] }

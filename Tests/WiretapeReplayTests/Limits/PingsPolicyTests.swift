@@ -130,7 +130,7 @@ import WiretapeWire
         let upgrade = faults.request(head, on: 1, at: start)
         faults.answered(upgrade, ResponseHead(status: 101), at: start)
         func say(_ text: String, _ direction: Direction, _ time: UInt64) {
-            _ = faults.payload(Array((text + "\u{1e}").utf8), .text, direction, of: upgrade, at: at(time))
+            _ = faults.payload(Array((text + "\u{1e}").utf8), .text, direction, of: upgrade, on: .ws, at: at(time))
         }
         say(#"{"protocol":"json","version":1}"#, .toServer, 0)
         say("{}", .toClient, 0)

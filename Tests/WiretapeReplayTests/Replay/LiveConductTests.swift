@@ -58,7 +58,7 @@ import WiretapeWire
 
         func say(_ text: String, _ direction: Direction, _ upgrade: LiveExchange) {
             pass(10)
-            _ = faults.payload(Array((text + "\u{1e}").utf8), .text, direction, of: upgrade, at: now)
+            _ = faults.payload(Array((text + "\u{1e}").utf8), .text, direction, of: upgrade, on: .ws, at: now)
         }
 
         func call(_ id: Int, _ target: String, on upgrade: LiveExchange, isAnswered: Bool = true) {

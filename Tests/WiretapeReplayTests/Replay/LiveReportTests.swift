@@ -41,7 +41,8 @@ import WiretapeWire
         for (i, (text, direction)) in said.enumerated() {
             let time = at(100 * UInt64(i + 1))
             let payload = Array((text + Self.rs).utf8)
-            for case let fate? in faults.payload(payload, .text, direction, of: upgrade, at: time).map(\.fate) {
+            let plan = faults.payload(payload, .text, direction, of: upgrade, on: .ws, at: time)
+            for case let fate? in plan.judged.map(\.fate) {
                 for hit in fate.hits { faults.record(hit, on: upgrade, at: time) }
             }
         }

@@ -30,11 +30,11 @@ struct InterceptedBody {
     ///   - parked: messages that let others pass; those whose turn it is come with them.
     ///   - frame: makes a body of a message of ours.
     init(
-        _ course: DeliveryPlan, _ original: [UInt8], _ parked: inout ParkedMessages, at now: WireInstant,
+        _ plan: DeliveryPlan, _ original: [UInt8], _ parked: inout ParkedMessages, at now: WireInstant,
         frame: ([UInt8]) -> [UInt8] = { $0 }
     ) {
         bytes = parked.takeReleased(at: now).flatMap { frame($0.bytes) }
-        for step in course.steps {
+        for step in plan.steps {
             switch step {
             case .wait(let gap): wait += gap
             case .original:

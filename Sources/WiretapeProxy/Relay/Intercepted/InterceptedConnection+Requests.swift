@@ -218,9 +218,11 @@ extension InterceptedConnection {
         faults.carries(opening.requestBody, live)
         let payload = plain == nil ? [] : codec?.payload(of: opening) ?? []
         let opcode: Opcode = isValidUTF8(payload.span) ? .text : .binary
-        let judged = payload.isEmpty ? [] : faults.payload(payload, opcode, .toServer, of: live, at: now)
-        note(judged, live, at: now)
-        guard let codec, judged.contains(where: { $0.fate != nil }) else {
+        let plan =
+            payload.isEmpty
+            ? DeliveryPlan() : faults.payload(payload, opcode, .toServer, of: live, on: live.transport, at: now)
+        note(plan.judged, live, at: now)
+        guard let codec, plan.isRuled else {
             forward(live.head, info.raw, live, at: now)
             if info.framing == .chunked {
                 let last = InterceptedStream.lastChunk(http.request.trailers)
@@ -231,8 +233,7 @@ extension InterceptedConnection {
             return
         }
         var parked = ParkedMessages()
-        var body = InterceptedBody(
-            DeliveryPlan(judged, payload, opcode, codec, on: live.transport), opening.requestBody, &parked, at: now)
+        var body = InterceptedBody(plan, opening.requestBody, &parked, at: now)
         // What is sent is one body, and the client waits for its answer: nothing follows that could pass.
         body.bytes += parked.takeAll().flatMap(\.bytes)
         // Its message is made from the body, and no body can be made from another message.

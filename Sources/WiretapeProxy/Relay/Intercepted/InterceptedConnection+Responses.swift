@@ -189,17 +189,14 @@ extension InterceptedConnection {
         spend(1)
         guard !unit.payload.isEmpty else { return sendPiece(unit.raw, at: now) }
         let opcode: Opcode = isValidUTF8(unit.payload.span) ? .text : .binary
-        let judged = faults.payload(unit.payload, opcode, .toClient, of: live, at: now)
-        note(judged, live, at: now)
-        if toClient.queue.isDelayed(at: now), !judged.isEmpty,
-            judged.allSatisfy({ $0.message.role == .keepalive && $0.fate == nil }), !mutesProtocol
-        {
+        let plan = faults.payload(
+            unit.payload, opcode, .toClient, of: live, on: stream.transport, isMuted: mutesProtocol, at: now)
+        note(plan.judged, live, at: now)
+        if toClient.queue.isDelayed(at: now), plan.isKeepalive, !mutesProtocol {
             // Nothing that waits holds it back.
             return update(.toClient) { $0.queue.addExpress(chunked(unit.raw), at: now) }
         }
-        let course = DeliveryPlan(
-            judged, unit.payload, opcode, stream.codec, on: stream.transport, isMuted: mutesProtocol)
-        for step in course.steps {
+        for step in plan.steps {
             switch step {
             case .wait(let gap): toClient.queue.pause(gap, at: now)
             case .original:
@@ -352,21 +349,21 @@ extension InterceptedConnection {
         // What cannot be decoded cannot be judged.
         let carries =
             live.wantsAnswer && live.kind != .negotiate && !payload.isEmpty && head.status == 200 && plain != nil
-        let judged = carries ? faults.payload(payload, opcode, .toClient, of: live, at: now) : []
-        note(judged, live, at: now)
+        let transport = live.kind == .operation ? Transport.http : live.transport
+        let plan =
+            carries
+            ? faults.payload(payload, opcode, .toClient, of: live, on: transport, isMuted: mutesProtocol, at: now)
+            : DeliveryPlan()
+        note(plan.judged, live, at: now)
         guard let codec = faults.codec(of: live),
-            judged.contains(where: { $0.fate != nil }) || carries && mutesProtocol
-                || carries && parked.next != nil
+            plan.isRuled || carries && mutesProtocol || carries && parked.next != nil
         else {
             add(raw, .toClient, at: now)
             sendPiece(changed ?? http.response.body, at: now)
             if http.response.isChunked { add(InterceptedStream.lastChunk(trailers), .toClient, at: now) }
             return
         }
-        let course = DeliveryPlan(
-            judged, payload, opcode, codec, on: live.kind == .operation ? .http : live.transport, isMuted: mutesProtocol
-        )
-        let body = InterceptedBody(course, payload, &parked, at: now) { message in
+        let body = InterceptedBody(plan, payload, &parked, at: now) { message in
             guard live.kind == .operation else { return message }
             var out: [UInt8] = []
             codec.frame(message.span, on: .http, into: &out)

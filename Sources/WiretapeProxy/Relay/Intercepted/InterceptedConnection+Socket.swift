@@ -101,17 +101,15 @@ extension InterceptedConnection {
     private func heard(_ message: InterceptedMessage, _ direction: Direction, at now: WireInstant) {
         spend(1 + message.payload.count >> 12)
         guard let live = socket?.live else { return }
-        let judged = faults.payload(message.payload, message.opcode, direction, of: live, at: now)
         let isMuted = mutesProtocol && direction == .toClient
-        guard judged.contains(where: { $0.fate != nil }) || isMuted else {
-            let isKeepalive = !judged.isEmpty && judged.allSatisfy { $0.message.role == .keepalive }
-            return pass(message, direction, isKeepalive: isKeepalive, at: now)
+        let plan = faults.payload(
+            message.payload, message.opcode, direction, of: live, on: .ws, isMuted: isMuted, at: now)
+        guard plan.isRuled || isMuted else {
+            return pass(message, direction, isKeepalive: plan.isKeepalive, at: now)
         }
-        note(judged, live, at: now)
-        guard let codec = faults.codec(of: live) else { return pass(message, direction, isKeepalive: false, at: now) }
-        let course = DeliveryPlan(judged, message.payload, message.opcode, codec, on: .ws, isMuted: isMuted)
-        if !course.isOriginal { socket?.lose(message, direction) }
-        for step in course.steps { carry(step, message, direction, live, at: now) }
+        note(plan.judged, live, at: now)
+        if !plan.isOriginal { socket?.lose(message, direction) }
+        for step in plan.steps { carry(step, message, direction, live, at: now) }
         release(at: now)
     }
 
