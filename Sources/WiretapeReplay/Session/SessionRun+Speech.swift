@@ -9,16 +9,6 @@ extension SessionRun {
     /// Stands for the chains of a group of the script.
     static func speechChain(_ group: Int) -> Chain { Chain("\(group)", origin: .toServer) }
 
-    /// The server's message of that step goes out.
-    func answered(_ step: Int) {
-        guard let group = script.steps[step].group, script.groups[group].origin == .toServer else { return }
-        switch script.steps[step].role {
-        case .push: speech.pushed(in: Self.speechChain(group))
-        case .reply: speech.answered(Self.speechChain(group))
-        case .handshake, .request, .send, .part, .cancel, .keepalive, .ack, .close, .opaque, nil: break
-        }
-    }
-
     /// The step that the message would be taken for.
     func counterpart(of message: Message, _ options: ReplayOptions) -> Int? {
         cursor.counterpart(ofKey: key(of: message, options))

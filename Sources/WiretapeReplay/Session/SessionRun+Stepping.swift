@@ -30,16 +30,4 @@ extension SessionRun {
         case nil: options.speed == .step
         }
     }
-
-    /// The step left.
-    func spend(_ step: Int) {
-        guard script.steps[step].role != .handshake else { return }
-        switch allowance {
-        case .steps(let left): allowance = .steps(max(0, left - 1))
-        case .until(let selector):
-            // An ending is the end of what can be waited for.
-            if script.message(step).map({ selector.matches($0) }) ?? true { allowance = .steps(0) }
-        case .all, nil: break
-        }
-    }
 }

@@ -1,5 +1,7 @@
 internal import WiretapeAttempts
 internal import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapePlayback
 internal import WiretapeProtocol
 internal import WiretapeReport
 internal import WiretapeWire
@@ -136,6 +138,193 @@ final class SessionRun: CountsAttempts {
         standing.failure == nil && !standing.isStalled && trailing == nil
             && (cursor.isPlayed || !isConnected && cursor.owesOnlyCancelled)
     }
+
+    // MARK: Connections come, are lost, and come back
+
+    // An ending that is on the tape is part of the script, and the script goes on behind it whatever `--on-reconnect` says.
+
+    /// Whether the client had a connection that was interrupted, and the session is not over.
+    var wasInterrupted: Bool { generation > 0 && !isConnected && !isOver && !cursor.endedByScript }
+
+    /// The client has a connection. What an earlier one left open is given up until its request comes again; a request of
+    /// the server that was not answered is asked again.
+    func attach(_ link: Link, at now: WireInstant, _ options: ReplayOptions) {
+        connect(link)
+        self.link?.writer = recorded.writer.serving(link.opening)
+        let isScripted = cursor.connected()
+        standing.departure = .lost
+        negotiation.awaitsUpgrade = false
+        tally.extendTime(to: now)
+        let hasHandshake = recorded.codec.type.hasHandshake(on: link.transport)
+        if !hasHandshake {
+            self.link?.readyAt = now
+        } else if script.clientHandshake == nil {
+            greet(at: now, options)
+        }
+        defer { if !hasHandshake { cursor.skipHandshake(at: now) } }
+        if generation == 1 { return cursor.begin(at: now) }
+        speech.returned()
+        loseTrailing()
+        if options.onReconnect == .restart, !isScripted { return restart(at: now) }
+        if recorded.isOperation { cursor.endAgain() }
+        cursor.interrupt()
+        if !isScripted || cursor.isPlayed { greetAgain(at: now) }
+        if !isScripted { applyPolicy(options, remembered: false, at: now) }
+        holdBack(what: options.subscribers.hanging)
+    }
+
+    /// The client is back, on a connection of its own or one that goes on: what the policy takes away or gives again.
+    /// - Parameter remembered: the protocol itself resends what was under way.
+    private func applyPolicy(_ options: ReplayOptions, remembered: Bool, at now: WireInstant) {
+        cursor.apply(
+            options, remembered: remembered, greeting: greeting?.steps ?? [], ready: link?.readyAt, at: now)
+    }
+
+    /// From the first message.
+    private func restart(at now: WireInstant) {
+        cursor.restart(at: now, &tally)
+        faults.restart()
+        speech.forget()
+    }
+
+    /// Where the client says nothing first, the protocol's opening is the server's alone: each connection begins with it.
+    private func greet(at now: WireInstant, _ options: ReplayOptions) {
+        guard let greeting = script.serverHandshake else {
+            link?.readyAt = now
+            return
+        }
+        let gap = options.scaled(from: script.opened, to: script.steps[greeting].time)
+        link?.repeats.add(greeting, due: now.advanced(by: gap))
+    }
+
+    /// The connection is gone, or is being ended by us. Messages that the kernel has not wholly taken were never sent.
+    func detach(at now: WireInstant) {
+        guard let link else { return }
+        // What a rule let others pass was never sent; a protocol that remembers sends it again itself.
+        let passed = link.memory == nil ? link.faults.parked.steps : []
+        cursor.restore(link.underWay.steps + passed)
+        connect(nil)
+        speech.lost()
+        faults.mutedUntil = nil
+        lastEnd = now
+        wakeAt = nil
+    }
+
+    /// Our own end of the connection is behind what is still queued: until the kernel has that, it may yet be lost.
+    func trail() {
+        if let link, link.transport != .lp, !link.underWay.isEmpty { trailing = link }
+        link?.underWay.handedOverAll()
+    }
+
+    /// The connection is gone, or the client has turned away from it: what the kernel did not take was never sent. Where
+    /// the protocol resends such messages itself, that is known once the client is back.
+    func loseTrailing() {
+        guard let lost = trailing, parked?.link.memory == nil else { return }
+        trailing = nil
+        // What the protocol had sent again is nobody's step, and the end behind it is lost all the same.
+        if !lost.underWay.isEmpty { cursor.restoreEnding() }
+        cursor.restore(lost.underWay.steps)
+    }
+
+    /// The client goes on over a new connection as if there had been no end of the old one. The time without a connection
+    /// stood still.
+    /// - Parameter hasLost: a connection; not so a client of long polling that gave one poll up and makes another.
+    func goOn(_ link: Link, hasLost: Bool = true, at now: WireInstant, _ options: ReplayOptions) {
+        // The protocol resends what it remembers by itself.
+        if link.memory == nil { loseTrailing() } else { trailing = nil }
+        let isScripted = cursor.wentOn()
+        standing.departure = .lost
+        connect(link)
+        speech.resumed()
+        if link.readyAt != nil { self.link?.readyAt = now }
+        negotiation.awaitsUpgrade = false
+        tally.extendTime(to: now)
+        if hasLost, !isScripted { applyPolicy(options, remembered: true, at: now) }
+    }
+
+    // MARK: What leaves
+
+    /// The step left.
+    func spend(_ step: Int) {
+        guard script.steps[step].role != .handshake else { return }
+        switch allowance {
+        case .steps(let left): allowance = .steps(max(0, left - 1))
+        case .until(let selector):
+            // An ending is the end of what can be waited for.
+            if script.message(step).map({ selector.matches($0) }) ?? true { allowance = .steps(0) }
+        case .all, nil: break
+        }
+    }
+
+    /// The server's message of that step goes out.
+    func answered(_ step: Int) {
+        guard let group = script.steps[step].group, script.groups[group].origin == .toServer else { return }
+        switch script.steps[step].role {
+        case .push: speech.pushed(in: Self.speechChain(group))
+        case .reply: speech.answered(Self.speechChain(group))
+        case .handshake, .request, .send, .part, .cancel, .keepalive, .ack, .close, .opaque, nil: break
+        }
+    }
+
+    // MARK: Another recorded session
+
+    /// The same client and connection in another recorded session, which nobody has begun: nil when something was said
+    /// that is not the same there. Allowed are the handshake, and pushes that the other session begins with as well.
+    func reassigned(as recorded: RecordedSession, _ script: Script, _ options: ReplayOptions) -> SessionRun? {
+        let hasHandshake = self.script.clientHandshake.map { cursor.state[$0] == .done } ?? false
+        guard !standing.isOver, generation <= 1, parked == nil,
+            tally.matched == (hasHandshake ? 1 : 0), recorded.refusal == nil, !(link?.isCut ?? false),
+            link.map({ recorded.writer.transports.contains($0.transport) }) ?? true, let places = places(in: script)
+        else { return nil }
+        var recorded = recorded
+        recorded.writer.configure(options.codecSettings)
+        let other = SessionRun(recorded, script: script, id: id, run: run, at: claimedAt)
+        other.client = client
+        other.log = log
+        other.negotiation = negotiation
+        other.negotiation.redirects = 0
+        if var link {
+            let ready = link.readyAt
+            link.reassign(places)
+            other.attach(link, at: link.openedAt, options)
+            other.link?.readyAt = ready
+            other.link?.repeats = link.repeats
+            other.keepServerID(of: self)
+        }
+        other.negotiation.awaitsUpgrade = negotiation.awaitsUpgrade
+        other.allowance = allowance
+        other.tally = SessionTally(reassign: tally)
+        other.cursor.adopt(cursor, places)
+        other.faults.adopt(
+            faults, places.filter { cursor.state[$0.key] == .done }.map { (theirs: $0.key, mine: $0.value) })
+        return other
+    }
+
+    /// The id that the client was greeted with stands for that of this session from here on.
+    private func keepServerID(of earlier: SessionRun) {
+        guard let mine = greetingChain, let theirs = earlier.greetingChain, let live = earlier.link?.chains.live(theirs)
+        else { return }
+        link?.chains.bind(mine, to: live, at: nil)
+    }
+
+    /// What has happened here, step by step, in the other script; nil when that does not begin with it.
+    private func places(in other: Script) -> [Int: Int]? {
+        var places: [Int: Int] = [:]
+        if let mine = script.clientHandshake, cursor.state[mine] == .done {
+            guard let theirs = other.clientHandshake else { return nil }
+            places[mine] = theirs
+        }
+        if let mine = script.serverHandshake, let theirs = other.serverHandshake { places[mine] = theirs }
+        var next = other.steps.indices.lazy
+            .filter { other.steps[$0].direction == .toClient && $0 != other.serverHandshake }.makeIterator()
+        for step in cursor.sent.map(Int.init) where step != script.serverHandshake {
+            guard let theirs = next.next(), script.steps[step].role == .push, script.steps[step].group == nil,
+                let here = script.message(step), let there = other.message(theirs), here.matchKey == there.matchKey
+            else { return nil }
+            places[step] = theirs
+        }
+        return places
+    }
 }
 
 /// Who has a session, and over what.
@@ -231,5 +420,13 @@ struct SessionFaults: Sendable {
     /// What rules have seen on another script, whose steps have the given numbers here.
     mutating func adopt(_ other: SessionFaults, _ places: [(theirs: Int, mine: Int)]) {
         for (theirs, mine) in places { judged[mine] = other.judged[theirs] }
+    }
+}
+
+extension Link {
+    /// Its steps are those of another script.
+    fileprivate mutating func reassign(_ places: [Int: Int]) {
+        repeats.renumber { places[$0] }
+        underWay.renumber { places[$0] }
     }
 }
