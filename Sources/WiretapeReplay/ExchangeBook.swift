@@ -13,11 +13,11 @@ struct ExchangeBook: Sendable {
     /// Worked out with the first request: most tapes are never asked for it.
     private var index: Index?
     /// Answers whose recorded delay has not passed.
-    var underWay: [UnderWay] = []
+    private var underWay: [UnderWay] = []
     /// Answers that were given from the tape.
-    var played = 0
+    private(set) var played = 0
     /// What came and is not on the tape, for the report.
-    var unexpected = KeptTexts()
+    private(set) var unexpected = KeptTexts()
 
     init(_ recorded: [RecordedExchange], _ codecs: [CodecEntry] = [], _ upstreams: Upstreams = Upstreams()) {
         self.recorded = recorded
@@ -26,6 +26,30 @@ struct ExchangeBook: Sendable {
     }
 
     var isEmpty: Bool { recorded.isEmpty }
+
+    // MARK: Answers
+
+    /// An answer is given from the tape.
+    mutating func give() { played += 1 }
+
+    /// What came is not on the tape.
+    mutating func missed(_ asked: String) { unexpected.append(asked) }
+
+    /// An answer leaves later.
+    mutating func wait(_ answer: UnderWay) { underWay.append(answer) }
+
+    /// Whether answers are still to leave.
+    var isAnswering: Bool { !underWay.isEmpty }
+
+    /// When the first of them leaves.
+    var nextAnswer: WireInstant? { underWay.lazy.map(\.due).min() }
+
+    /// Those whose time has come, in its order.
+    mutating func takeAnswers(by now: WireInstant) -> [UnderWay] {
+        let due = underWay.filter { $0.due <= now }
+        if !due.isEmpty { underWay.removeAll { $0.due <= now } }
+        return due.sorted { $0.due < $1.due }
+    }
 
     /// An answer and when it leaves.
     struct UnderWay: Sendable {

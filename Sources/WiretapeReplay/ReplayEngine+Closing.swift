@@ -12,13 +12,12 @@ extension ReplayEngine {
     ) {
         guard let peer = peers[connection] else { return }
         clock.happened(at: now)
-        if case .closeFrame = how {} else { peers[connection] = nil }
+        if case .closeFrame = how {} else { peers.forget(connection) }
         if let carried = peer.carried {
-            carried.link?.polls.lost(connection)
-            carried.parked?.link.polls.lost(connection)
+            carried.pollsLost(connection)
         }
         if let session = peer.trails, session.trailing?.connection == connection {
-            peers[connection]?.trails = nil
+            peers.endTrail(connection)
             session.loseTrailing()
         }
         guard !peer.isOver, !peer.isAbandoned, let session = peer.session, session.link?.connection == connection else {
@@ -33,9 +32,9 @@ extension ReplayEngine {
             manner = .close(code)
             answerClose(
                 ClosingHandshake.Frame(code: code, reason: reason), fate, of: session, on: connection, into: &out)
-            peers[connection]?.isOver = true
+            peers.end(connection)
             session.cursor.giveUpRepeats()
-            session.standing.departure = code == 1000 || code == 1001 ? .inOrder : .closed
+            session.departs(code == 1000 || code == 1001 ? .inOrder : .closed)
             // Ended in order: nothing is kept for the client.
             if code == 1000, !session.recorded.codec.type.hasTrackingIDs { stay = .gone }
         case .fin:
@@ -71,8 +70,9 @@ extension ReplayEngine {
     }
 
     /// The end of a connection that is no session's any more.
-    private func answerEnd(_ how: ClientEnd, of peer: Peer, on connection: ConnectionID, into out: inout [ReplayAction])
-    {
+    private func answerEnd(
+        _ how: ClientEnd, of peer: Peers.Peer, on connection: ConnectionID, into out: inout [ReplayAction]
+    ) {
         guard !peer.isOver || peer.isAbandoned else { return }
         if case .closeFrame(let code, let reason) = how {
             out.append(.closeFrame(connection, code: code, reason: reason))

@@ -101,8 +101,7 @@ extension ReplayEngine {
         session.link?.polls.since = now
         session.link?.polls.carrier = connection
         session.link?.connection = nil
-        peers[connection]?.session = nil
-        peers[connection]?.carried = session
+        peers.answered(connection, pollOf: session)
         if isBegun {
             if !answer.body.isEmpty { out.append(.piece(connection, answer.body, ticket: ticket ?? self.ticket())) }
             out.append(.endStream(connection))
@@ -131,10 +130,8 @@ extension ReplayEngine {
     ) {
         clock.reach(now)
         if let session = peers[connection]?.trails, session.trailing?.connection == connection {
-            session.trailing?.underWay.handedOver(ticket)
-            guard session.trailing?.underWay.isEmpty == true else { return }
-            session.trailing = nil
-            peers[connection]?.trails = nil
+            guard session.trailingHandedOver(ticket) else { return }
+            peers.endTrail(connection)
             return
         }
         guard let session = peers[connection]?.session ?? peers[connection]?.carried, session.isConnected else {

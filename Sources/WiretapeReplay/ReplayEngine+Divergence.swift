@@ -122,7 +122,7 @@ extension ReplayEngine {
         case .ignore: record.diverged(text)
         case .stall:
             diverged(text, into: &out)
-            session.standing.isStalled = true
+            session.stall()
         }
     }
 }

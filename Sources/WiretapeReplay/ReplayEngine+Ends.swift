@@ -120,7 +120,7 @@ extension ReplayEngine {
         // What is queued goes out before a FIN or a close frame.
         if end != .reset {
             session.trail()
-            if session.trailing != nil, let connection { peers[connection]?.trails = session }
+            if session.trailing != nil, let connection { peers.trails(connection, session) }
         }
         let isLast = ending.hit == nil && session.cursor.isPlayed
         var stay = Stay.resumable
@@ -188,7 +188,7 @@ extension ReplayEngine {
             }
             if link.transport != .ws { return true }
         }
-        peers[connection]?.isOver = true
+        peers.end(connection)
         return true
     }
 
@@ -211,7 +211,7 @@ extension ReplayEngine {
         _ stay: Stay = .gone
     ) {
         guard var link = session.link else { return }
-        if let connection = link.connection { peers[connection]?.session = nil }
+        if let connection = link.connection { peers.free(connection) }
         let isUnsettled = stay == .unsettled
         if !isUnsettled { session.ended(by: by, how: how, reason: reason, at: now, origin: start) }
         link.connection = nil
@@ -229,10 +229,11 @@ extension ReplayEngine {
         let isKept = stay == .resumable || isUnsettled ? remembers : stay == .over && link.transport == .lp
         forgetParked(of: session)
         if isKept {
-            session.parked = ParkedLink(
-                link: link, isOver: stay == .over,
-                until: now.advanced(by: type.polling?.patience ?? Polling.usualPatience),
-                end: isUnsettled ? ParkedLink.End(how: how, at: now) : nil)
+            session.park(
+                ParkedLink(
+                    link: link, isOver: stay == .over,
+                    until: now.advanced(by: type.polling?.patience ?? Polling.usualPatience),
+                    end: isUnsettled ? ParkedLink.End(how: how, at: now) : nil))
         } else if let token = link.token, link.transport != .ws || link.memory != nil {
             ids.retire(token)
         }
@@ -244,13 +245,13 @@ extension ReplayEngine {
         guard let parked = session.parked else { return }
         settleParked(of: session)
         if let token = parked.link.token { ids.retire(token) }
-        session.parked = nil
+        session.forgetParked()
     }
 
     /// The client turns to something else than the connection that was kept: that ended when it was lost.
     mutating func settleParked(of session: SessionRun) {
         guard let end = session.parked?.end else { return }
-        session.parked?.end = nil
+        session.changeParkedEnd(to: nil)
         session.ended(by: .client, how: end.how, at: end.at, origin: start)
     }
 

@@ -77,7 +77,7 @@ extension ReplayEngine {
         let members = exchanges.list(list)
         let protocolType = exchanges.sideRequest(asked)?.1
         claims.play(list, in: tapeRun)
-        exchanges.played += 1
+        exchanges.give()
         let exchange = exchanges.recorded[suitable(place, of: members, for: head)]
         guard !exchange.isCut else {
             let text =
@@ -90,7 +90,7 @@ extension ReplayEngine {
         }
         // How long the recorded server took.
         let due = now.advanced(by: options.scaled(from: exchange.time, to: exchange.answered))
-        exchanges.underWay.append(
+        exchanges.wait(
             ExchangeBook.UnderWay(due: due, connection: connection, answer: answer, fate: fate, moment: moment))
         finishExchanges(into: &out)
     }
@@ -115,12 +115,8 @@ extension ReplayEngine {
 
     /// Sends the answers whose time has come.
     mutating func finishExchanges(into out: inout [ReplayAction]) {
-        guard !exchanges.underWay.isEmpty else { return }
-        let now = now
-        let due = exchanges.underWay.filter { $0.due <= now }
-        guard !due.isEmpty else { return }
-        exchanges.underWay.removeAll { $0.due <= now }
-        for one in due.sorted(by: { $0.due < $1.due }) {
+        guard exchanges.isAnswering else { return }
+        for one in exchanges.takeAnswers(by: now) {
             guard let peer = peers[one.connection], !peer.isOver else { continue }
             clock.acted()
             out.append(.respond(one.connection, one.answer, thenClose: false))
@@ -211,7 +207,7 @@ extension ReplayEngine {
         _ connection: ConnectionID, _ head: RequestHead, _ text: String, into out: inout [ReplayAction]
     ) {
         if recordsAnew(connection, into: &out) { return }
-        exchanges.unexpected.append("\(head.method) \(head.target)")
+        exchanges.missed("\(head.method) \(head.target)")
         unanswered(connection, head, 409, String(text.dropFirst("wiretape: ".count)), into: &out)
     }
 

@@ -10,7 +10,7 @@ extension ReplayEngine {
     /// - Parameter clientsAreGone: nothing more would have come, however long the run had lasted.
     package mutating func finish(at now: WireInstant, clientsAreGone: Bool = false) -> ReplayReport {
         clock.reach(now)
-        record.clientsAreGone = clientsAreGone
+        record.ends(clientsAreGone: clientsAreGone)
         for session in runs { settleParked(of: session) }
         return soFar(at: now)
     }

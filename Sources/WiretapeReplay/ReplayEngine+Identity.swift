@@ -30,6 +30,6 @@ extension ReplayEngine {
     /// The client of `identity` has a connection of the session.
     mutating func remember(_ identity: String, of session: SessionRun) {
         claims.see(identity, on: session)
-        session.client.isKnown(as: identity)
+        session.isKnown(as: identity)
     }
 }

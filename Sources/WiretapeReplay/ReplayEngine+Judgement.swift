@@ -46,11 +46,11 @@ extension ReplayEngine {
         switch message.role {
         case .request, .send:
             let subscribes = session.recorded.codec.type.subscribes(message)
-            session.speech.said(
+            session.said(
                 ClientSpeech.Saying(message, identity: UInt64(step)), chain: message.role == .request ? chain : nil,
                 subscribes: subscribes, isWatched: subscribers.contains(message), arrives: arrives)
             if arrives { session.cursor.bringBack(what: subscribers.pushes(behind: message)) }
-        case .cancel: if let chain { session.speech.cancelled(chain) }
+        case .cancel: if let chain { session.cancelled(chain) }
         case .handshake, .reply, .push, .part, .keepalive, .ack, .close, .opaque: break
         }
     }

@@ -56,7 +56,7 @@ extension ReplayEngine {
 
     /// The connections that are open, by their number.
     package var openConnections: [OpenConnection] {
-        peers.filter { !$0.value.isOver }.map { id, peer in
+        peers.open.map { id, peer in
             let session = peer.session ?? peer.carried
             return OpenConnection(
                 id: id, from: peer.address, session: session?.recorded.number, run: session?.run,

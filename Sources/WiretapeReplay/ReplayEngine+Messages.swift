@@ -88,7 +88,7 @@ extension ReplayEngine {
     /// The client's farewell is answered at once with what the tape has after one: the client does not wait for more.
     private mutating func sayFarewell(_ session: SessionRun, into out: inout [ReplayAction]) {
         session.cursor.giveUpRepeats()
-        session.standing.departure = .inOrder
+        session.departs(.inOrder)
         guard let transport = session.link?.transport, let ids = session.link?.chains.ids else { return }
         var end = farewellEnd(of: session)
         for index in session.script.farewellAnswers {
@@ -123,7 +123,7 @@ extension ReplayEngine {
     mutating func fail(_ session: SessionRun, _ text: String, reason: String, into out: inout [ReplayAction]) {
         record.diverged(text)
         out.append(.log(text))
-        session.standing.failure = reason
+        session.fail(reason)
         guard session.isConnected else { return }
         let isTold = shut(session, .close(code: 1011, reason: ReplayEngine.closeReason(reason)), into: &out)
         leave(session, by: .replay, how: .close(1011), isTold ? .gone : .over)

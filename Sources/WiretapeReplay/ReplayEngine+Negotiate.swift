@@ -16,7 +16,7 @@ extension ReplayEngine {
         } else {
             guard let claimed = claim(for: head, codec, connection, into: &out) else { return }
             session = claimed
-            session.negotiation.redirects = 0
+            session.endRedirects()
         }
         settleParked(of: session)
         let opensAttempt = session.beginAttempt(negotiates: redirected == nil, at: now, origin: start)
@@ -40,8 +40,8 @@ extension ReplayEngine {
         if session.negotiation.redirects < recorded.redirects.count {
             let hop = recorded.redirects[session.negotiation.redirects]
             if let answer = codec.type.redirect(head, recorded: hop) {
-                session.negotiation.redirects += 1
-                session.negotiation.awaitsUpgrade = true
+                session.redirected()
+                session.awaitUpgrade(true)
                 return (withCookies(of: hop.response, answer), nil, nil)
             }
         }
@@ -57,9 +57,9 @@ extension ReplayEngine {
             let answer = codec.type.negotiate(head, recorded: recorded.negotiate, ids: minted, transports: offered)
         else { return (plain(404, "\(codec.id) has no negotiation"), .replay, nil) }
         remember(minted, head, answer, codec, for: session)
-        session.negotiation.redirects = 0
+        session.endRedirects()
         let isGiven = (200..<300).contains(answer.status)
-        session.negotiation.awaitsUpgrade = isGiven
+        session.awaitUpgrade(isGiven)
         return (withCookies(of: recorded.negotiate?.response, answer), isGiven ? nil : .replay, nil)
     }
 

@@ -113,7 +113,7 @@ extension ReplayEngine {
     mutating func takeUp(_ session: SessionRun, _ kind: ExchangeKind) {
         guard let parked = session.parked else { return }
         var link = parked.link
-        session.parked = nil
+        session.forgetParked()
         if parked.end == nil {
             _ = session.beginAttempt(at: now, origin: start)
             session.addStep(
@@ -121,7 +121,7 @@ extension ReplayEngine {
         }
         link.polls.since = now
         session.cursor.deliverAgain(link.underWay.steps)
-        session.client.assigned = .token
+        session.assign(by: .token)
         session.goOn(link, hasLost: parked.end == nil, at: now, options)
         session.link?.watch.excuse(at: now)
         if link.readyAt != nil, parked.end == nil { session.connected(at: now) }
@@ -132,10 +132,9 @@ extension ReplayEngine {
         _ connection: ConnectionID, _ head: RequestHead, of session: SessionRun, into out: inout [ReplayAction]
     ) {
         let codec = session.recorded.codec
-        let queue = session.parked?.link.polls.queue ?? []
+        let queue = session.takeParkedPolls()
         let what: CarrierAnswer
         if let last = queue.last {
-            session.parked?.link.polls.queue = []
             what = .poll(queue.flatMap(\.bytes), last.opcode)
         } else {
             what = .pollEnd
@@ -153,7 +152,7 @@ extension ReplayEngine {
         let hit = judge(head, .end, opensAttempt: false, of: session)
         if let hit, hit.place != .after { return carryOut(hit, on: connection, head, .end, of: session, into: &out) }
         session.cursor.giveUpRepeats()
-        session.standing.departure = .inOrder
+        session.departs(.inOrder)
         if let link = session.link {
             guard link.token == key else { return refuse(connection, head, .unknownID, codec, into: &out) }
             guard link.transport == .lp || codec.type.hasTrackingIDs else {
@@ -167,7 +166,7 @@ extension ReplayEngine {
             // A WebSocket has an end of its own.
             if link.transport != .ws { leave(session, by: .client, how: .farewell, .gone) }
         } else {
-            if session.parked?.end != nil { session.parked?.end = ParkedLink.End(how: .farewell, at: now) }
+            if session.parked?.end != nil { session.changeParkedEnd(to: ParkedLink.End(how: .farewell, at: now)) }
             forgetParked(of: session)
             ids.retire(key)
         }

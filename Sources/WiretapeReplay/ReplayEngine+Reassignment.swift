@@ -17,7 +17,7 @@ extension ReplayEngine {
         let isHandshake = message.role == .handshake
         if key == (isHandshake ? own.handshake : own.first) {
             if !isHandshake, session.client.assigned == .order, isTelling(key, on: claims[session].route) {
-                session.client.assigned = .message
+                session.assign(by: .message)
             }
             return
         }
@@ -25,7 +25,7 @@ extension ReplayEngine {
             guard isHandshake || library.openingFingerprint(of: other).handshake == own.handshake,
                 reassign(session, as: other, into: &out)
             else { continue }
-            if session.client.assigned == .order { session.client.assigned = .message }
+            if session.client.assigned == .order { session.assign(by: .message) }
             return
         }
     }

@@ -39,9 +39,9 @@ extension ReplayEngine {
         let what = reconnection(of: session)
         switch what {
         case .goesOn:
-            if session.generation > 0 || session.attempts.last?.outcome != nil { session.client.assigned = .identity }
+            if session.generation > 0 || session.attempts.last?.outcome != nil { session.assign(by: .identity) }
             claims.asked(session, on: connection)
-        case .elsewhere: session.standing.isLeft = true
+        case .elsewhere: session.abandon()
         case .refused: refuseReconnect(session, connection, head, codec, into: &out)
         }
         return what
@@ -87,8 +87,7 @@ extension ReplayEngine {
         guard session.isConnected, isSilent(session) || mayReturn(to: session) else { return }
         recordCut(of: session)
         if let connection = session.link?.connection {
-            peers[connection]?.isOver = true
-            peers[connection]?.isAbandoned = true
+            peers.abandon(connection)
         }
         leave(session, by: .client, how: .givenUp, .resumable)
     }
@@ -117,7 +116,7 @@ extension ReplayEngine {
         _ session: SessionRun, _ connection: ConnectionID, _ head: RequestHead, _ codec: CodecEntry,
         into out: inout [ReplayAction]
     ) {
-        session.standing.isLeft = true
+        session.abandon()
         let opensAttempt = session.beginAttempt(at: now, origin: start)
         let kind = codec.type.kind(head)
         if let hit = judge(head, kind, opensAttempt: opensAttempt, of: session), hit.place != .after {

@@ -20,7 +20,7 @@ extension ReplayEngine {
         if wasRefused {
             let identity = session.client.identities.first ?? ""
             let other = begin(next, in: claim.tapeRun, identity, name: claim.name, on: connection)
-            other.negotiation.awaitsUpgrade = true
+            other.awaitUpgrade(true)
             ids.move(key, to: other)
         } else if let other = session.reassigned(as: library[next], script(of: next), options) {
             session.become(other)

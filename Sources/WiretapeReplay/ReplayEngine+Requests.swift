@@ -19,7 +19,7 @@ extension ReplayEngine {
         let (head, body) = plain(head, body)
         if secrets.isActive {
             let client = identity(head, connection)
-            peers[connection]?.client = client
+            peers.asked(connection, by: client)
             secrets.hear(head, of: client)
         } else {
             secrets.hear(head, of: "")
@@ -154,12 +154,12 @@ extension ReplayEngine {
             refusal = .unplayable
         } else if !transports(of: session.recorded).contains(transport) || session.faults.blocked.contains(transport) {
             answer = codec.type.answer(.notOffered, to: head)
-            session.negotiation.awaitsUpgrade = false
+            session.awaitUpgrade(false)
         } else if session.standing.isLeft || isUsedUp(session) && !mayReturn(to: session) {
             answer = codec.type.answer(.unknownID, to: head)
             if !session.standing.isLeft { refusal = .over }
         } else if !session.negotiation.awaitsUpgrade, reconnection(of: session) != .goesOn {
-            session.standing.isLeft = true
+            session.abandon()
             answer = codec.type.answer(.unknownID, to: head)
         } else {
             return .goesOn(after: hit)
@@ -195,13 +195,13 @@ extension ReplayEngine {
         into out: inout [ReplayAction]
     ) {
         if let old = session.trailing?.connection, let peer = peers[old], !(peer.isOver && old == connection) {
-            peers[old]?.trails = nil
+            peers.endTrail(old)
             if old == connection {
                 // It asks again where it was answered: it has all of that.
-                session.trailing = nil
+                session.forgetTrailing()
             } else {
                 // It has turned away from what it was still being sent.
-                peers[old]?.isOver = true
+                peers.end(old)
                 out.append(.reset(old))
             }
         }
@@ -213,7 +213,7 @@ extension ReplayEngine {
         if let token = link.token { ids.use(token) }
         if link.connection == connection { carries(connection, session, into: &out) }
         remember(identity(head, connection), of: session)
-        session.client.uses(link.transport)
+        session.uses(link.transport)
         findGreeting(of: session, into: &out)
         session.attach(link, at: now, options)
         session.link?.codec.configure(options.codecSettings)

@@ -134,9 +134,9 @@ extension ReplayEngine {
                 recorded: recorded, route: route, tapeRun: tapeRun, name: name,
                 isTentative: !isOnly, connection: connection), for: session, of: identity)
         hold(recorded, by: session, in: tapeRun)
-        session.client.isKnown(as: identity)
+        session.isKnown(as: identity)
         countEarlyFailures(of: session, on: connection)
-        if let name, library.table.sessions(named: name, among: [route]) != nil { session.client.assigned = .identity }
+        if let name, library.table.sessions(named: name, among: [route]) != nil { session.assign(by: .identity) }
         return session
     }
 

@@ -11,9 +11,9 @@ extension ReplayEngine {
     ) {
         allow(session, at: now, into: &out) { session in
             if case .steps(let left) = session.allowance {
-                session.allowance = .steps(min(left, 1 << 30) + min(max(0, count), 1 << 30))
+                session.allow(.steps(min(left, 1 << 30) + min(max(0, count), 1 << 30)))
             } else {
-                session.allowance = .steps(min(max(0, count), 1 << 30))
+                session.allow(.steps(min(max(0, count), 1 << 30)))
             }
         }
     }
@@ -22,19 +22,19 @@ extension ReplayEngine {
     package mutating func step(
         until selector: Selector, session: Int? = nil, at now: WireInstant, into out: inout [ReplayAction]
     ) {
-        allow(session, at: now, into: &out) { $0.allowance = .until(selector) }
+        allow(session, at: now, into: &out) { $0.allow(.until(selector)) }
     }
 
     /// From now on nothing but the protocol's own leaves, and nobody is hurried, until ``step(_:session:at:into:)`` or
     /// ``resume(session:at:into:)``.
     package mutating func pause(session: Int? = nil, at now: WireInstant, into out: inout [ReplayAction]) {
-        allow(session, at: now, into: &out) { $0.allowance = .steps(0) }
+        allow(session, at: now, into: &out) { $0.allow(.steps(0)) }
     }
 
     /// From now on everything leaves when it is due, under `--speed step` too. What was due meanwhile leaves now; what comes
     /// after it keeps its distance.
     package mutating func resume(session: Int? = nil, at now: WireInstant, into out: inout [ReplayAction]) {
-        allow(session, at: now, into: &out) { $0.allowance = .all }
+        allow(session, at: now, into: &out) { $0.allow(.all) }
     }
 
     /// Whether messages of the session leave only as somebody lets them. Nil: nobody has begun it.

@@ -46,7 +46,7 @@ extension ReplayEngine {
             if let hit, hit.place != .after {
                 return carryOut(hit, on: connection, head, .send, of: session, into: &out)
             }
-            session.negotiation.wait(EarlySend(token: key, body: payload, opcode: opcode))
+            session.wait(EarlySend(token: key, body: payload, opcode: opcode))
             out.append(.respond(connection, codec.type.answer(.sent, to: head).readable(by: head), thenClose: false))
             if let hit { cutAfterAnswer(hit, on: connection, of: session, into: &out) }
             return
@@ -68,7 +68,7 @@ extension ReplayEngine {
 
     /// What the client sent before its connection was open.
     mutating func hearEarly(of session: SessionRun, into out: inout [ReplayAction]) {
-        let early = session.negotiation.takeEarly()
+        let early = session.takeEarly()
         for send in early where session.link?.token == send.token {
             hear(send.body.span, send.opcode, from: session, into: &out)
         }

@@ -73,7 +73,7 @@ extension ReplayEngine {
         let hit = judge(head, kind, opensAttempt: opensAttempt, of: session)
         if let hit, hit.place != .after { return carryOut(hit, on: connection, head, kind, of: session, into: &out) }
         // What was on its way is due again: going on restored it when the connection was lost.
-        session.parked = nil
+        session.forgetParked()
         var link = link(transport, connection, head, key, of: session)
         link.readyAt = now
         link.polls.since = now
@@ -81,8 +81,8 @@ extension ReplayEngine {
             .init(
                 request: kind.rawValue, status: transport == .ws ? 101 : 200, transport: transport, time: elapsed),
             failed: nil, at: now)
-        session.client.assigned = .token
-        session.client.uses(transport)
+        session.assign(by: .token)
+        session.uses(transport)
         if transport != .lp { carries(connection, session, into: &out) }
         remember(identity(head, connection), of: session)
         session.goOn(link, at: now, options)
@@ -132,7 +132,7 @@ extension ReplayEngine {
             switch link.transport {
             case .ws:
                 out.append(.closeFrame(old, code: 1000, reason: ""))
-                peers[old]?.isOver = true
+                peers.end(old)
             case .lp:
                 let head = link.polls.waiting ?? link.opening.request
                 finishPoll(of: session, with: answer(.pollSuperseded, head, of: session), into: &out)

@@ -21,7 +21,7 @@ extension ReplayEngine {
             if let link = session.link {
                 return refuse(connection, head, link.transport == .ws ? .conflict : .wrongTransport, codec, into: &out)
             }
-            if session.generation > 0, !session.negotiation.awaitsUpgrade { session.client.assigned = .token }
+            if session.generation > 0, !session.negotiation.awaitsUpgrade { session.assign(by: .token) }
         } else if let redirected = redirected(head, codec, connection) {
             session = redirected
         } else {
@@ -72,7 +72,7 @@ extension ReplayEngine {
         if let old = session.link?.connection {
             out.append(.disconnect(old))
             leave(session, by: .client, how: .replaced, .resumable)
-            peers[old]?.isOver = true
+            peers.end(old)
         }
         let opensAttempt = session.beginAttempt(at: now, origin: start)
         let hit = judge(head, .upgrade, opensAttempt: opensAttempt, of: session)
@@ -80,7 +80,7 @@ extension ReplayEngine {
             return carryOut(hit, on: connection, head, .upgrade, of: session, into: &out)
         }
         guard var link = session.parked?.link else { return }
-        session.parked = nil
+        session.forgetParked()
         // What the protocol sends again may be lost again until the kernel has it.
         let lost = link.underWay.steps + (session.trailing?.underWay.steps ?? [])
         let again = lost.filter { step in
@@ -93,7 +93,7 @@ extension ReplayEngine {
         let first = link.memory?.reopened(at: now) ?? []
         session.addStep(
             .init(request: "upgrade", status: 101, transport: .ws, time: elapsed), failed: nil, at: now)
-        session.client.assigned = .token
+        session.assign(by: .token)
         session.goOn(link, at: now, options)
         session.link?.watch.excuse(at: now)
         session.connected(at: now)

@@ -32,7 +32,7 @@ package struct ReplayEngine {
     var ids = IssuedIDs()
     /// What the pseudonyms of the tape stand for.
     var secrets: LiveSecrets
-    var peers: [ConnectionID: Peer] = [:]
+    var peers = Peers()
     var rules: RunFaults
     var record = RunRecord()
     var clock = RunClock()
@@ -49,28 +49,6 @@ package struct ReplayEngine {
         let connection: ConnectionID
         /// What rules want before its answer.
         var prepared: [ReplayAction] = []
-    }
-
-    /// A client connection.
-    struct Peer {
-        let address: Address?
-        /// That of the listener.
-        let name: String?
-        /// Who asked on it last, as ``ReplayEngine/identity(_:_:)`` tells.
-        var client: String?
-        /// The upstream that the listener stands for.
-        let upstream: String?
-        /// The session of which it is a WebSocket or an event stream, or holds a poll; nil: it is free.
-        var session: SessionRun?
-        /// Whose body it carried last, of those that were polled for.
-        var carried: SessionRun?
-        /// The session that it carried, as long as what was queued before our end of it may be lost.
-        var trails: SessionRun?
-        /// Which of the sessions that it carried the tape of the run has told of last.
-        var told: SessionRun?
-        var isOver = false
-        /// It went silent by a rule, and its client has gone on elsewhere: its end is answered, and is nobody's.
-        var isAbandoned = false
     }
 
     package init(
@@ -115,7 +93,7 @@ package struct ReplayEngine {
         into out: inout [ReplayAction]
     ) {
         clock.happened(at: now)
-        peers[connection] = Peer(address: from, name: name, upstream: upstream)
+        peers.opened(connection, Peers.Peer(address: from, name: name, upstream: upstream))
         if runs.isEmpty { record.visitors.opened(connection) }
         if !refuseInOutage(connection, into: &out) { judgeAccept(connection, into: &out) }
     }
@@ -153,7 +131,7 @@ package struct ReplayEngine {
         mutating get {
             var next = runs.nextWake
             if let due = rules.nextWake { next = min(next ?? due, due) }
-            for answer in exchanges.underWay { next = min(next ?? answer.due, answer.due) }
+            if let due = exchanges.nextAnswer { next = min(next ?? due, due) }
             if let moment = rules.nextMark(since: clock.origin) { next = min(next ?? moment, moment) }
             guard options.ending.until != .signal, clock.lastActivity > .zero else { return next }
             let quiet = clock.lastActivity.advanced(by: quietTime)
@@ -169,7 +147,7 @@ package struct ReplayEngine {
 
     /// Whether all of that is true, however short ago the last connection was closed.
     package var isPlayed: Bool {
-        guard exchanges.underWay.isEmpty,
+        guard !exchanges.isAnswering,
             !runs.isEmpty || (library.sessions.isEmpty && !exchanges.isEmpty && unplayed.isEmpty)
         else { return false }
         return runs.allSatisfy { $0.isOver && !($0.link?.isCut ?? false) && $0.link?.faults.nextWake == nil }

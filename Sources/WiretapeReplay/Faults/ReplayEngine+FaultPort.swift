@@ -124,7 +124,7 @@ extension ReplayEngine: FaultPort {
                     session: session,
                     until: now.advanced(by: wait)))
         }
-        peers[connection]?.isOver = true
+        peers.end(connection)
         switch end {
         case .reset: out.append(.reset(connection))
         case .fin, .close: out.append(.disconnect(connection))
@@ -145,7 +145,7 @@ extension ReplayEngine: FaultPort {
 
     package mutating func mute(_ scope: MuteScope, for time: UInt64?, _ site: inout FaultSite) {
         if let session = site.session, scope.coversProtocol {
-            session.faults.mutedUntil = now.advanced(by: time ?? .max)
+            session.mute(until: now.advanced(by: time ?? .max))
             session.excused(for: time, at: now)
         }
         guard let connection = site.connection else { return site.awaitsPoll = true }
@@ -163,7 +163,7 @@ extension ReplayEngine: FaultPort {
     // MARK: The session
 
     package mutating func withdraw(_ transports: [Transport], _ site: inout FaultSite) {
-        if let session = site.session { session.faults.block(transports) }
+        if let session = site.session { session.withdraw(transports) }
     }
 
     package mutating func expire(_ site: inout FaultSite) {

@@ -11,7 +11,7 @@ extension ReplayEngine {
     mutating func judge(_ step: Int, _ message: Message, of session: SessionRun) -> MessageFate? {
         guard !rules.isEmpty else { return nil }
         if let known = session.link?.faults.waiting.removeValue(forKey: step) { return known }
-        let isFirst = session.faults.judge(step)
+        let isFirst = session.judge(step)
         guard isFirst || message.role == .handshake else { return nil }
         let ordinal = Int(session.script.steps[step].ordinal)
         let moment = moment(of: session, message)

@@ -36,9 +36,8 @@ extension ReplayEngine {
 
     /// The connection carries the session from now on.
     mutating func carries(_ connection: ConnectionID, _ session: SessionRun, into out: inout [ReplayAction]) {
-        peers[connection]?.session = session
-        guard tellsTape, peers[connection]?.told !== session else { return }
-        peers[connection]?.told = session
+        peers.carries(connection, session)
+        guard tellsTape, peers.tell(connection, session) else { return }
         let policy: String? =
             switch options.onReconnect {
             case .resume, .rewind, .restart, .next, .refuse: nil

@@ -38,7 +38,7 @@ extension ReplayEngine {
 
     /// RST before anything was asked.
     mutating func refuseConnection(_ connection: ConnectionID, by name: String, into out: inout [ReplayAction]) {
-        peers[connection]?.isOver = true
+        peers.end(connection)
         out.append(.reset(connection))
         // Whose attempt it was can only be told by the address.
         guard let host = peers[connection]?.address?.host, let session = lostSession(from: host) else { return }
@@ -62,14 +62,14 @@ extension ReplayEngine {
         let session = known.first(where: isAwaited) ?? returning(known)
         guard let status = outage.answer else {
             if let session { note(.init(request: "connect", time: elapsed), failed: outage.name, of: session) }
-            peers[connection]?.isOver = true
+            peers.end(connection)
             out.append(.reset(connection))
             return true
         }
         if let session {
             let kind = session.recorded.codec.type.kind(head)
             note(.init(request: kind.rawValue, status: status, time: elapsed), failed: outage.name, of: session)
-            session.negotiation.awaitsUpgrade = false
+            session.awaitUpgrade(false)
         }
         let answer = HTTPAnswer(
             status: status, headers: [HeaderField("Content-Type", "text/plain")], body: Array("unavailable\n".utf8))

@@ -55,7 +55,7 @@ extension ReplayEngine {
         if step.status == 401 { noteExpired(head, connection) }
         if kind != .negotiate, !session.isConnected {
             // What the client negotiates next is a second try, not a second client.
-            session.negotiation.awaitsUpgrade = false
+            session.awaitUpgrade(false)
         }
         // A redirect is a step of an attempt that goes on.
         let failed = end.verdict != .redirectLoop && (step.status.map { $0 < 200 || $0 >= 300 } ?? true)

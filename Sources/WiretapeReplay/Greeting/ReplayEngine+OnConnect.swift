@@ -16,7 +16,7 @@ extension ReplayEngine {
             }
         }
         let greeting = SessionGreeting(session.script, others: others, options.greeting)
-        session.greeting = greeting
+        session.greets(with: greeting)
         if case .named(let names) = options.greeting, greeting.steps.isEmpty {
             let name = "session \(session.recorded.number) of \(tapeName)"
             out.append(.log("wiretape: --greeting \(names.joined(separator: ",")): no push of \(name) is named so"))

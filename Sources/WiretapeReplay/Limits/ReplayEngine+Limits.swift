@@ -95,7 +95,7 @@ extension ReplayEngine {
         let how = end.code.map { ConnectionEnd.close(code: $0, reason: ReplayEngine.closeReason(end.reason)) } ?? .fin
         let isTold = shut(session, how, into: &out)
         session.trail()
-        if session.trailing != nil, let connection = link.connection { peers[connection]?.trails = session }
+        if session.trailing != nil, let connection = link.connection { peers.trails(connection, session) }
         leave(session, by: .server, how: .init(how), reason: words, isTold ? .gone : .over)
     }
 }

@@ -72,9 +72,9 @@ extension ReplayEngine {
         if let session = interrupted(identity, equal.map(\.recorded), behind: last) {
             switch reconnection(of: session) {
             case .goesOn:
-                if session.generation > 0 { session.client.assigned = .identity }
+                if session.generation > 0 { session.assign(by: .identity) }
                 return .session(session)
-            case .elsewhere: session.standing.isLeft = true
+            case .elsewhere: session.abandon()
             case .refused: return .refused(session)
             }
         }
@@ -96,7 +96,7 @@ extension ReplayEngine {
             return .session(begin(one.recorded, in: tapeRun, identity, name: name, on: connection))
         }
         if let session = returned(identity, equal.map(\.recorded)) {
-            session.client.assigned = .identity
+            session.assign(by: .identity)
             return reconnection(of: session) == .refused ? .refused(session) : .session(session)
         }
         if let again = repeated(equal, head, identity, behind: last) {
@@ -293,7 +293,7 @@ extension ReplayEngine {
         case .fin: out.append(.disconnect(connection))
         case .reset: out.append(.reset(connection))
         }
-        peers[connection]?.isOver = true
+        peers.end(connection)
         return true
     }
 

@@ -13,7 +13,9 @@ struct RunRecord {
     /// Somebody asked for what the tape lacks, and is heard by a recorder.
     private(set) var hasPassedOn = false
     /// Known at the run's end: its clients have ended before.
-    var clientsAreGone = false
+    private(set) var clientsAreGone = false
+
+    mutating func ends(clientsAreGone: Bool) { self.clientsAreGone = clientsAreGone }
 
     mutating func passOn() { hasPassedOn = true }
 

@@ -24,23 +24,23 @@ final class SessionRun: CountsAttempts {
     /// Whether there is one. Asked of every session when a client comes: looking at `link` itself copies it.
     private(set) var isConnected = false
     /// What a client may come back to without a new handshake.
-    var parked: ParkedLink? { didSet { noteChange() } }
+    private(set) var parked: ParkedLink? { didSet { noteChange() } }
     /// The connection before, which we ended ourselves, while its kernel has not taken all that was queued before the end.
-    var trailing: Link?
+    private(set) var trailing: Link?
 
-    var client = SessionClient()
-    var negotiation = SessionNegotiation()
-    var standing = SessionStanding()
-    var faults: SessionFaults
+    private(set) var client = SessionClient()
+    private(set) var negotiation = SessionNegotiation()
+    private(set) var standing = SessionStanding()
+    private(set) var faults: SessionFaults
     var log = AttemptLog() { didSet { noteChange() } }
     /// What the client said, and what of it again.
-    var speech = ClientSpeech()
+    private(set) var speech = ClientSpeech()
     /// What the recorded server took that its protocol's servers do not.
     private(set) lazy var leniency = RecordedLeniency(script, recorded.writer.rules)
     /// What each new connection hears first; nil: not asked yet.
-    var greeting: SessionGreeting?
+    private(set) var greeting: SessionGreeting?
     /// Server messages that may leave; nil: nobody has said, so it is as `--speed` has it.
-    var allowance: Allowance?
+    private(set) var allowance: Allowance?
     var wakeAt: WireInstant? { didSet { noteChange() } }
     /// What the table that finds the next wake-up knows of it.
     private var note: RunNote
@@ -137,6 +137,105 @@ final class SessionRun: CountsAttempts {
     var isFinished: Bool {
         standing.failure == nil && !standing.isStalled && trailing == nil
             && (cursor.isPlayed || !isConnected && cursor.owesOnlyCancelled)
+    }
+
+    // MARK: Who has it
+
+    /// Its client was found by that.
+    func assign(by how: ReplayReport.Assigned) { client.assigned = how }
+
+    /// Its client is connected over that transport.
+    func uses(_ transport: Transport) { client.uses(transport) }
+
+    /// Its client goes by that name.
+    func isKnown(as identity: String) { client.isKnown(as: identity) }
+
+    // MARK: Before a connection
+
+    /// A negotiation was answered so that its client connects now, or it does not.
+    func awaitUpgrade(_ isAwaited: Bool) { negotiation.awaitsUpgrade = isAwaited }
+
+    /// The client was sent on to the next recorded place.
+    func redirected() { negotiation.redirects += 1 }
+
+    /// A negotiation begins, or has come to where it ends.
+    func endRedirects() { negotiation.redirects = 0 }
+
+    func wait(_ send: EarlySend) { negotiation.wait(send) }
+
+    func takeEarly() -> [EarlySend] { negotiation.takeEarly() }
+
+    // MARK: How it goes on
+
+    /// It is given up.
+    /// - Parameter reason: in words for the client.
+    func fail(_ reason: String) { standing.failure = reason }
+
+    /// Nothing of the script leaves any more.
+    func stall() { standing.isStalled = true }
+
+    /// What is left of the script is nobody's.
+    func abandon() { standing.isLeft = true }
+
+    /// Its client has said how it ends the connection.
+    func departs(_ how: SessionStanding.Departure) { standing.departure = how }
+
+    // MARK: Rules
+
+    /// Rules are asked about each step once.
+    /// - Returns: whether it is the first time.
+    func judge(_ step: Int) -> Bool { faults.judge(step) }
+
+    /// A rule leaves the protocol's keepalives out until then.
+    func mute(until time: WireInstant) { faults.mutedUntil = time }
+
+    /// A rule has taken these transports away.
+    func withdraw(_ transports: [Transport]) { faults.block(transports) }
+
+    // MARK: What its client says
+
+    func said(
+        _ saying: ClientSpeech.Saying, chain: Chain?, subscribes: Bool, isWatched: Bool, arrives: Bool
+    ) {
+        speech.said(saying, chain: chain, subscribes: subscribes, isWatched: isWatched, arrives: arrives)
+    }
+
+    func cancelled(_ chain: Chain) { speech.cancelled(chain) }
+
+    // MARK: Connections that are kept
+
+    /// The connection is kept for a client that may come back to it.
+    func park(_ link: ParkedLink) { parked = link }
+
+    /// Nothing is kept any more.
+    func forgetParked() { parked = nil }
+
+    /// The end of what is kept is told, or another one is to be told.
+    func changeParkedEnd(to end: ParkedLink.End?) { parked?.end = end }
+
+    /// The connection has ended that carried the last body of its polls.
+    func pollsLost(_ connection: ConnectionID) {
+        link?.polls.lost(connection)
+        parked?.link.polls.lost(connection)
+    }
+
+    /// What waited for a poll of the connection that is kept.
+    func takeParkedPolls() -> [LongPolls.Payload] {
+        guard let queue = parked?.link.polls.queue, !queue.isEmpty else { return [] }
+        parked?.link.polls.queue = []
+        return queue
+    }
+
+    /// The client has all that was queued before our end of the connection.
+    func forgetTrailing() { trailing = nil }
+
+    /// The kernel has that of what was queued before our end.
+    /// - Returns: whether it has all of it.
+    func trailingHandedOver(_ ticket: UInt64) -> Bool {
+        trailing?.underWay.handedOver(ticket)
+        guard trailing?.underWay.isEmpty == true else { return false }
+        trailing = nil
+        return true
     }
 
     // MARK: Connections come, are lost, and come back
@@ -243,6 +342,12 @@ final class SessionRun: CountsAttempts {
     }
 
     // MARK: What leaves
+
+    /// Each new connection hears that first.
+    func greets(with greeting: SessionGreeting) { self.greeting = greeting }
+
+    /// Somebody lets so much leave.
+    func allow(_ allowance: Allowance) { self.allowance = allowance }
 
     /// The step left.
     func spend(_ step: Int) {
