@@ -151,12 +151,26 @@ let package = Package(
         .testTarget(
             name: "WiretapeRuntimeTests", dependencies: ["WiretapeRuntime", "WiretapeBytes"], swiftSettings: settings),
         .testTarget(
-            name: "WiretapeWireTests", dependencies: ["WiretapeIntercept"] + protocols, swiftSettings: settings),
+            name: "WiretapeSystemTests", dependencies: ["WiretapeSystem", "WiretapeBytes"], swiftSettings: settings),
+        .testTarget(
+            name: "WiretapeTLSTests", dependencies: ["WiretapeTLS", "WiretapeSystem", "WiretapeBytes"],
+            swiftSettings: settings),
+        .testTarget(name: "WiretapeWireTests", dependencies: protocols, swiftSettings: settings),
+        .testTarget(name: "WiretapeProtocolTests", dependencies: protocols, swiftSettings: settings),
         .testTarget(name: "WiretapeRedactionTests", dependencies: protocols, swiftSettings: settings),
         .testTarget(name: "WiretapeAttemptsTests", dependencies: runs, swiftSettings: settings),
+        .testTarget(name: "WiretapeFaultsTests", dependencies: ["WiretapeSettings"] + runs, swiftSettings: settings),
+        .testTarget(name: "WiretapeSettingsTests", dependencies: ["WiretapeSettings"] + runs, swiftSettings: settings),
+        .testTarget(name: "WiretapePlaybackTests", dependencies: runs, swiftSettings: settings),
+        .testTarget(name: "WiretapeReportTests", dependencies: runs, swiftSettings: settings),
+        .testTarget(name: "WiretapeInterceptTests", dependencies: ["WiretapeCodecs"] + runs, swiftSettings: settings),
         .testTarget(
             name: "WiretapeNetTests",
-            dependencies: ["WiretapeNet", "WiretapeTLS", "WiretapeRuntime", "WiretapeBytes", "WiretapeSystem"],
+            dependencies: ["WiretapeNet", "WiretapeRuntime", "WiretapeBytes", "WiretapeSystem"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "WiretapeRecorderTests",
+            dependencies: ["WiretapeSimulation", "WiretapeRecorder", "WiretapeTape", "WiretapeSystem"] + runs,
             swiftSettings: settings),
         .testTarget(
             name: "WiretapeTapeTests",

@@ -48,6 +48,12 @@ struct TLSPair: ~Copyable {
     mutating func clientSays(_ bytes: [UInt8]) throws { try client.send(bytes.span, into: &toServer) }
     mutating func serverSays(_ bytes: [UInt8]) throws { try server.send(bytes.span, into: &toClient) }
 
+    /// Bytes that cannot be compressed.
+    static func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
+        var draws = SplitMix64(seed: seed)
+        return (0..<count).map { _ in UInt8(truncatingIfNeeded: draws.next()) }
+    }
+
     static func cut(_ bytes: [UInt8], _ size: Int) -> [[UInt8]] {
         guard size < bytes.count else { return bytes.isEmpty ? [] : [bytes] }
         return stride(from: 0, to: bytes.count, by: size).map { Array(bytes[$0..<min($0 + size, bytes.count)]) }

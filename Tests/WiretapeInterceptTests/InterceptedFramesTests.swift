@@ -113,4 +113,38 @@ struct InterceptedFramesTests {
         }
         #expect(passed == bytes && at == bytes.count && !frames.owes)
     }
+
+    /// Whatever length a peer writes: what is held comes out as it came.
+    @Test(
+        arguments: [
+            0, 125, 126, 65_535, 65_536, 1 << 31, 1 << 32, 1 << 53, 1 << 62, .max >> 1, 1 << 63, .max,
+        ] as [UInt64])
+    func lengthsAtTheirLimits(_ length: UInt64) {
+        let big = (0..<8).map { UInt8(truncatingIfNeeded: length >> UInt64(8 * (7 - $0))) }
+        for opcode in 0...15 as ClosedRange<UInt8> {
+            for bytes in [[0x80 | opcode, 0xff] + big + [1, 2, 3, 4, 5], [opcode, 0x7f] + big + [5, 6]] {
+                for direction in Direction.allCases {
+                    var frames = InterceptedFrames(direction)
+                    var passed: [UInt8] = []
+                    var at = 0
+                    reading: while true {
+                        switch frames.feed(bytes.span, from: at) {
+                        case .more: break reading
+                        case .later(let next): at = next
+                        case .message(let message, let next):
+                            passed += message.raw
+                            at = next
+                        case .control(let control, let next):
+                            passed += control.raw
+                            at = next
+                        case .piece(let piece, let next):
+                            passed += piece.raw
+                            at = next
+                        }
+                    }
+                    #expect(passed + frames.takeRest() == bytes)
+                }
+            }
+        }
+    }
 }
