@@ -59,7 +59,12 @@ package final class ForeignImport {
     /// Reads the file for the order of its entries. What is wrong with it is in the report; what stands before is kept.
     package func scan(_ progress: (UInt64) -> Void) {
         do throws(CaptureFault) {
-            if format == .flows { try scanFlows(progress) } else { try scanJSON(progress) }
+            switch format {
+            case .har: try scan(JSONItems(["log", "entries"], most: memory / 8), progress)
+            case .hoverfly: try scan(JSONItems(["data", "pairs"], most: memory / 8), progress)
+            case .wiremock: try scan(JSONItems(["mappings"], most: memory / 8), progress)
+            case .flows: try scan(TNetItems(most: memory / 8), progress)
+            }
         } catch {
             report.fault = error
         }
@@ -70,28 +75,8 @@ package final class ForeignImport {
         report.isRestored = restored != nil
     }
 
-    private func scanJSON(_ progress: (UInt64) -> Void) throws(CaptureFault) {
-        let path: [String] =
-            switch format {
-            case .har: ["log", "entries"]
-            case .hoverfly: ["data", "pairs"]
-            case .wiremock: ["mappings"]
-            case .flows: []
-            }
-        var items = JSONItems(path, most: memory / 8)
-        var at: UInt64 = 0
-        while true {
-            let count = try read(at: at) { items.append($0) }
-            at += UInt64(count)
-            try take { items.next() }
-            progress(at)
-            guard count > 0 else { break }
-        }
-        if let torn = items.torn { throw torn }
-    }
-
-    private func scanFlows(_ progress: (UInt64) -> Void) throws(CaptureFault) {
-        var items = TNetItems(most: memory / 8)
+    private func scan(_ cut: some ArchiveItems, _ progress: (UInt64) -> Void) throws(CaptureFault) {
+        var items = cut
         var at: UInt64 = 0
         while true {
             let count = try read(at: at) { items.append($0) }
@@ -110,7 +95,7 @@ package final class ForeignImport {
         return count
     }
 
-    private func take(_ next: () -> JSONItems.Step) throws(CaptureFault) {
+    private func take(_ next: () -> ArchiveStep) throws(CaptureFault) {
         while true {
             switch next() {
             case .more: return

@@ -5,17 +5,7 @@ internal import WiretapeBytes
 ///
 /// States: before a value, within an object on the path, within the array, within a value that is gathered, done. Wrong text
 /// ends in a fault with its offset.
-struct JSONItems {
-    enum Step {
-        /// Give it more bytes.
-        case more
-        /// An item, and where it begins in the file.
-        case item([UInt8], at: UInt64)
-        /// A member of an object on the path that leads elsewhere: `log/creator`.
-        case member(String, [UInt8], at: UInt64)
-        case bad(CaptureFault)
-    }
-
+struct JSONItems: ArchiveItems {
     private enum Mode {
         case value, name, afterName, afterValue, item, afterItem, done
         case gathering(isItem: Bool)
@@ -73,7 +63,7 @@ struct JSONItems {
         return CaptureFault(offset: origin + UInt64(bytes.count), reason: "the file ends within the JSON text")
     }
 
-    mutating func next() -> Step {
+    mutating func next() -> ArchiveStep {
         if let fault { return .bad(fault) }
         isWaiting = false
         while at < bytes.count {

@@ -134,7 +134,7 @@ enum TNetValue {
 }
 
 /// Cuts a file of flows into its flows.
-struct TNetItems {
+struct TNetItems: ArchiveItems {
     private let most: Int
     private var bytes: [UInt8] = []
     private var at = 0
@@ -159,7 +159,7 @@ struct TNetItems {
         return CaptureFault(offset: origin + UInt64(at), reason: "the file ends within a flow")
     }
 
-    mutating func next() -> JSONItems.Step {
+    mutating func next() -> ArchiveStep {
         if let fault { return .bad(fault) }
         guard at < bytes.count else { return .more }
         let place = origin + UInt64(at)

@@ -11,11 +11,7 @@ package struct CanonCommand: Command {
             id_1, id_2, …, and no ports, keepalives, empty polls, or headers that change from run to run. It replays as the \
             tape did. Comments stay. docs/tape-format.md has the whole list.
             """,
-        positionals: [
-            PositionalSpec(
-                "FILE", .file,
-                "The tape; it is changed in its place. - is standard input, and the tape goes to standard output.")
-        ],
+        positionals: [EditedTape.file],
         groups: [
             OptionGroup(
                 "Options",

@@ -16,11 +16,7 @@ package struct CutCommand: Command {
 
             'wiretape validate' lists sessions with their numbers and names, 'wiretape inspect' shows times.
             """,
-        positionals: [
-            PositionalSpec(
-                "FILE", .file,
-                "The tape; it is changed in its place. - is standard input, and the tape goes to standard output.")
-        ],
+        positionals: [EditedTape.file],
         groups: [
             OptionGroup(
                 "What stays",

@@ -19,11 +19,7 @@ package struct EditCommand: Command {
             Values are JSON, so that texts stand in quotes: --set '/arguments/1="bye"'. A member that is not there is \
             added; '-' behind an array's pointer adds an item.
             """,
-        positionals: [
-            PositionalSpec(
-                "FILE", .file,
-                "The tape; it is changed in its place. - is standard input, and the tape goes to standard output.")
-        ],
+        positionals: [EditedTape.file],
         groups: [
             OptionGroup(
                 "Changes",

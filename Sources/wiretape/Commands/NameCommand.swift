@@ -14,9 +14,7 @@ package struct NameCommand: Command {
             name (=1) takes a name away. Everything else on the tape stays as it is.
             """,
         positionals: [
-            PositionalSpec(
-                "FILE", .file,
-                "The tape; it is changed in its place. - is standard input, and the tape goes to standard output."),
+            EditedTape.file,
             PositionalSpec("NAME=SESSION", nameKind, repeatable: true, "A name and the number of its session."),
         ],
         groups: [

@@ -10,11 +10,7 @@ package struct RedactCommand: Command {
             the same pseudonym, and the tape replays as it did. What has no secrets is copied byte for byte; a tape that is \
             redacted already stays as it is. docs/redaction.md has the list of places.
             """,
-        positionals: [
-            PositionalSpec(
-                "FILE", .file,
-                "The tape; it is changed in its place. - is standard input, and the tape goes to standard output.")
-        ],
+        positionals: [EditedTape.file],
         groups: [
             OptionGroup(
                 "Options",

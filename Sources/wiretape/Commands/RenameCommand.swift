@@ -11,11 +11,7 @@ package struct RenameCommand: Command {
             Location and the like. What messages and bodies say stays as it is ('wiretape edit' changes that). A host without a \
             port means every port, and the port stays. A path means everything below it, too.
             """,
-        positionals: [
-            PositionalSpec(
-                "FILE", .file,
-                "The tape; it is changed in its place. - is standard input, and the tape goes to standard output.")
-        ],
+        positionals: [EditedTape.file],
         groups: [
             OptionGroup(
                 "Names",

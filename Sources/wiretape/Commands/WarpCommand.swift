@@ -10,11 +10,7 @@ package struct WarpCommand: Command {
             Scales the time between events, and holds it between a shortest and a longest gap. What happened at one time stays \
             together, and the order never changes. 'wiretape replay --speed' and '--idle-cap' do the like for one run.
             """,
-        positionals: [
-            PositionalSpec(
-                "FILE", .file,
-                "The tape; it is changed in its place. - is standard input, and the tape goes to standard output.")
-        ],
+        positionals: [EditedTape.file],
         groups: [
             OptionGroup(
                 "Times",

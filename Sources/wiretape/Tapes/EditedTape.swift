@@ -4,6 +4,9 @@ internal import WiretapeTapeTools
 
 /// Where a command that changes a tape puts it: its own place, or `--output`.
 struct EditedTape {
+    static let file = PositionalSpec(
+        "FILE", .file,
+        "The tape; it is changed in its place. - is standard input, and the tape goes to standard output.")
     static let output = OptionSpec("output", short: "o", "FILE", .file, "Write the tape there and leave FILE alone.")
     static let force = OptionSpec(switch: "force", "Write over an output that is there.")
 
