@@ -52,18 +52,18 @@ package struct SessionReader: Sendable {
 
     var connections: [UInt32: Track] = [:]
     /// Connections up to this number that are not in the table are over.
-    var latestOpened: UInt32 = 0
+    private(set) var latestOpened: UInt32 = 0
     /// Sessions from index `forgotten` on; `byKey` and streams hold indices that count the forgotten ones.
     var building: [Building] = []
-    package var forgotten = 0
-    package var byKey: [Key: Int] = [:]
+    var forgotten = 0
+    var byKey: [Key: Int] = [:]
     /// Negotiations that no session has begun with, and openings that name what is not known (yet).
     var prospects = Prospects(limit: SessionReader.prospectLimit)
     var strangers = Prospects(limit: SessionReader.exchangeLimit)
     /// Negotiations that sent their clients on and were not followed yet, oldest first.
     var redirected: [Redirected] = []
     /// Bytes of unfinished bodies beyond 64 KiB each.
-    package var held = 0
+    var held = 0
     var plain: [Plain] = []
     /// Bodies that turned out with the last event to be in no coding that can be read.
     package internal(set) var undecoded: [UndecodedBody] = []
@@ -72,7 +72,7 @@ package struct SessionReader: Sendable {
     private var takeOffset: UInt64 = 0
     private var lastTime: UInt64 = 0
     /// Which requests turned out to be of which sessions, since they were taken; nil when nobody asks.
-    var belongings: [Belonging]?
+    private(set) var belongings: [Belonging]?
 
     /// - Parameters:
     ///   - codecs: asked in their order.
