@@ -76,7 +76,7 @@ extension LiveFaults {
         }
         let ordinal = message.direction == .toServer ? session.toServer : session.toClient
         if message.role == .keepalive, !reach.namesKeepalives { return nil }
-        note(message)
+        if !reach.labels.isEmpty { names.add(message) }
         let subscribes = carrier.entry?.type.subscribes(message) ?? false
         guard reach.concerns(message) else {
             hear(message, subscribes, arrives: message.direction == .toServer || !carrier.isCut, of: session)
@@ -101,18 +101,6 @@ extension LiveFaults {
     private func hear(_ message: Message, _ subscribes: Bool, arrives: Bool = true, of session: LiveSession) {
         session.speech.passed(
             message, subscribes: subscribes, isWatched: subscribers.contains(message), arrives: arrives)
-    }
-
-    /// What rules could have named it by, for those that never fire.
-    private func note(_ message: Message) {
-        guard !reach.labels.isEmpty, names.count < 4_096 else { return }
-        guard ![.keepalive, .ack, .opaque].contains(message.role) else { return }
-        names[message.type, default: 0] += 1
-        guard ![.reply, .part, .cancel].contains(message.role) else { return }
-        if let label = message.label, label != message.type { names[label, default: 0] += 1 }
-        if let channel = message.channel, channel != message.label, channel != message.type {
-            names[channel, default: 0] += 1
-        }
     }
 
     /// The protocol is ready with its server's handshake, or with the first payload where it has none.

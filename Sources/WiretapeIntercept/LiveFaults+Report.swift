@@ -57,13 +57,13 @@ extension LiveFaults {
     private func unfired(_ rule: FaultRule) -> String {
         var text = "rule '\(rule.name)' (\(rule.source)) never fired"
         if case .label(let label) = rule.selector.subject {
-            let count = names[label] ?? 0
+            let count = names.count(label)
             if count > 0 {
                 text += ": '\(label)' came \(RuleNames.times(count))"
             } else {
                 text += ": '\(label)' never came"
-                if let nearest = NearestName.find(label, among: names.keys.sorted()) {
-                    text += "; nearest '\(nearest)' (\(RuleNames.times(names[nearest] ?? 0)))"
+                if let nearest = names.nearest(to: label) {
+                    text += "; nearest '\(nearest)' (\(RuleNames.times(names.count(nearest))))"
                 }
             }
         } else if directory.sessions.isEmpty {

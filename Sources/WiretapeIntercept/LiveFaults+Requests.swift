@@ -34,8 +34,7 @@ extension LiveFaults {
             moment.context.transport = exchange.transport
         }
         if moment.context.protocolID == nil { moment.context.protocolID = entry?.id }
-        if exchange.session == nil { others += 1 }
-        let ordinal = exchange.session?.requests ?? others
+        let ordinal = exchange.session?.requests ?? countOther()
         let hits = kind == .preflight ? [] : engine.request(head, kind, ordinal: ordinal, moment)
         exchange.fate = RequestFate(hits)
         refuse(exchange, at: now)

@@ -28,11 +28,11 @@ package final class LiveFaults {
     private var accepted: [String: Int] = [:]
     var handshakes = LiveHandshakes()
     /// Requests of no session.
-    var others = 0
+    private var others = 0
     var firings = LiveFirings()
     var moments: LiveMoments
     /// Names that rules could have used, and how often they came.
-    var names: [String: Int] = [:]
+    var names = MessageNames()
     /// Until when the server is away, and what new requests get; nil: RST on accept.
     package internal(set) var outage: (until: WireInstant, answer: Int?, rule: String)?
     /// For whoever follows the run; nil: nobody does.
@@ -54,6 +54,13 @@ package final class LiveFaults {
     }
 
     package var seed: UInt64 { engine.seed }
+
+    /// A request of no session.
+    /// - Returns: how many there are.
+    func countOther() -> Int {
+        others += 1
+        return others
+    }
 
     /// When the first client came; until then, when the run began.
     var origin: WireInstant { firstClient ?? made }

@@ -3,7 +3,7 @@ package import WiretapeBytes
 package import WiretapeFaults
 package import WiretapeProtocol
 package import WiretapeRedaction
-internal import WiretapeReport
+package import WiretapeReport
 package import WiretapeRuntime
 
 /// Plays the server's part of a tape to real clients: sessions, scripts and cursors, without sockets and clocks. The
@@ -41,7 +41,7 @@ package struct ReplayEngine {
     /// The run has a tape of its own, which tells what rules did and which connection carries which session.
     package var tellsTape = false
     /// What somebody who follows the run was told; nil: nobody does.
-    var told: ToldNews?
+    private var told: ToldNews?
     private var lastTicket: UInt64 = 0
 
     /// A request that is being answered.
@@ -124,6 +124,20 @@ package struct ReplayEngine {
             if let parked = session.parked, parked.until <= self.now { forgetParked(of: session) }
             advance(session, into: &out)
         }
+    }
+
+    /// From now on ``takeNews()`` has something to tell.
+    package mutating func follow() {
+        told = ToldNews()
+        runs.follow()
+    }
+
+    /// What has happened since the last call.
+    package mutating func takeNews() -> [RunNews] {
+        guard told != nil else { return [] }
+        let changed = runs.takeUntold()
+        let (firings, divergences, elapsed) = (rules.firings, record.divergences.texts, elapsed)
+        return told?.take(changed, firings: firings, divergences: divergences, elapsed: elapsed) ?? []
     }
 
     /// When ``wake(at:into:)`` is wanted next. Ask again after every input.

@@ -1,58 +1,55 @@
 internal import WiretapeAttempts
 internal import WiretapeProtocol
-package import WiretapeReport
+internal import WiretapeReport
 internal import WiretapeWire
 
-/// How much of a run somebody was told.
+/// How much of a run somebody who follows it was told.
 struct ToldNews: Sendable {
-    var firings = 0
-    var divergences = 0
-    var sessions: [SessionID: ToldSession] = [:]
-}
+    private var firings = 0
+    private var divergences = 0
+    private var sessions: [SessionID: ToldSession] = [:]
 
-/// How much of a claimed session somebody was told.
-struct ToldSession: Sendable {
-    /// How many attempts had begun, were connected, had ended.
-    var begun = 0
-    var connected = 0
-    var ended = 0
-    var isFinished = false
-}
-
-extension ReplayEngine {
-    /// From now on ``takeNews()`` has something to tell.
-    package mutating func follow() {
-        told = ToldNews()
-        runs.follow()
+    /// How much of a claimed session somebody was told.
+    private struct ToldSession: Sendable {
+        /// How many attempts had begun, were connected, had ended.
+        var begun = 0
+        var connected = 0
+        var ended = 0
+        var isFinished = false
     }
 
     /// What has happened since the last call, in order as far as that is known: divergences and faults stand before the ends that
     /// they made.
-    package mutating func takeNews() -> [RunNews] {
-        guard var told else { return [] }
+    /// - Parameters:
+    ///   - changed: the sessions that something has happened to.
+    ///   - firings: all of the run, and so are the divergences.
+    mutating func take(
+        _ changed: [SessionRun], firings: [ReplayReport.Firing], divergences: [String], elapsed: UInt64
+    ) -> [RunNews] {
         var out: [RunNews] = []
         var ends: [RunNews] = []
-        for session in runs.takeUntold() {
-            tell(session, &told.sessions[session.id, default: ToldSession()], into: &out, ends: &ends)
+        for session in changed {
+            Self.tell(
+                session, &sessions[session.id, default: ToldSession()], elapsed: elapsed, into: &out, ends: &ends)
         }
-        for firing in rules.firings[told.firings...] {
+        for firing in firings[self.firings...] {
             out.append(
                 RunNews(
                     time: firing.time, session: firing.session, run: firing.run,
                     what: .fault(
                         attempt: firing.attempt, rule: firing.rule, action: firing.action, counted: firing.counted)))
         }
-        told.firings = rules.firings.count
-        for text in record.divergences.texts[told.divergences...] {
+        self.firings = firings.count
+        for text in divergences[self.divergences...] {
             out.append(RunNews(time: elapsed, session: 0, run: 0, what: .divergence(text)))
         }
-        told.divergences = record.divergences.texts.count
-        self.told = told
+        self.divergences = divergences.count
         return out + ends
     }
 
-    private func tell(
-        _ session: SessionRun, _ told: inout ToldSession, into out: inout [RunNews], ends: inout [RunNews]
+    private static func tell(
+        _ session: SessionRun, _ told: inout ToldSession, elapsed: UInt64, into out: inout [RunNews],
+        ends: inout [RunNews]
     ) {
         func news(_ time: UInt64, _ what: RunNews.What) -> RunNews {
             RunNews(time: time, session: session.recorded.number, run: session.run, what: what)
