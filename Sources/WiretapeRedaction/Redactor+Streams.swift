@@ -7,6 +7,20 @@ package struct RedactedStream: Sendable {
     fileprivate var mode: Mode
     /// A short piece is one that its sender meant: it is not cut for what may become a secret.
     fileprivate let keepsPieces: Bool
+    /// Whether it is messages behind their lengths, which are looked at one by one.
+    fileprivate var lengths: Lengths
+    /// How much of the message that waits has been counted.
+    fileprivate var reader = LengthPrefixReader()
+    /// What waits is a text, and no message behind its length.
+    fileprivate var holdsText = false
+
+    fileprivate enum Lengths {
+        /// Nothing but blanks has passed: what comes first will tell.
+        case undecided
+        /// There were some. Their sender may leave the length out of others.
+        case found
+        case none
+    }
 
     fileprivate enum Mode {
         /// The first piece will tell whether it is MessagePack.
@@ -32,15 +46,20 @@ package struct RedactedStream: Sendable {
     ///   - isBinary: it may be MessagePack, which can be read only as a whole.
     ///   - mayBeFramed: it may be messages of MessagePack behind their lengths, and nobody knows when it ends.
     ///   - keepsPieces: nothing in the stream tells where its messages end, but its pieces.
-    package init(isBinary: Bool, mayBeFramed: Bool = false, keepsPieces: Bool = false) {
+    ///   - mayHaveLengths: it is there from its beginning on, and may be messages behind their lengths.
+    package init(
+        isBinary: Bool, mayBeFramed: Bool = false, keepsPieces: Bool = false, mayHaveLengths: Bool = false
+    ) {
         mode = isBinary ? .undecided : mayBeFramed ? .maybeFramed : .text
         self.keepsPieces = keepsPieces
+        lengths = mayHaveLengths ? .undecided : .none
     }
 
     /// The pieces of one message, which is looked at as a whole.
     package init(of opcode: Opcode) {
         mode = .gathering(isBinary: opcode == .binary)
         keepsPieces = false
+        lengths = .none
     }
 
     /// How many bytes wait.
@@ -65,7 +84,8 @@ extension Redactor {
     /// A stream for the pieces of one message.
     package func stream(of opcode: Opcode) -> RedactedStream {
         // Pseudonyms in a text are found without its end.
-        isRenumbering && opcode == .text ? RedactedStream(isBinary: false) : RedactedStream(of: opcode)
+        isRenumbering && opcode == .text
+            ? RedactedStream(isBinary: false, mayHaveLengths: true) : RedactedStream(of: opcode)
     }
 
     /// The next piece of a stream: what may be written of it and of what waited before.
@@ -98,7 +118,7 @@ extension Redactor {
         }
         guard !bytes.isEmpty else { return quote }
         // What waits in a long string waits for its end: it need not be looked at with each piece.
-        if !isLast, bytes.count - new.count > 4096, bytes.count <= Redactor.longestHeld,
+        if !isLast, stream.holdsText, bytes.count - new.count > 4096, bytes.count <= Redactor.longestHeld,
             !new.contains(where: { $0 <= 0x20 || $0 == UInt8(ascii: "\"") })
         {
             stream.held = bytes
@@ -130,12 +150,69 @@ extension Redactor {
         }
         // A longer one was cut by the network.
         let isMeant = stream.keepsPieces && new.count <= 1200
+        let whole = records(takenOff: &bytes, of: &stream, isMeant: isMeant, isLast: isLast)
+        return quote + whole + text(bytes, of: &stream, isMeant: isMeant, isLast: isLast)
+    }
+
+    /// A text, what waited of it before it.
+    private mutating func text(
+        _ bytes: [UInt8], of stream: inout RedactedStream, isMeant: Bool, isLast: Bool
+    ) -> [UInt8] {
+        guard !bytes.isEmpty else { return [] }
         var scan = TextScan(bytes, isWhole: isLast, depth: 0, keepsPieces: isMeant)
         guard run(&scan) else { return Pseudonym.text(Pseudonym.overflow) }
-        if scan.held < bytes.count { stream.held = Array(bytes[scan.held...]) }
+        stream.holdsText = scan.held < bytes.count
+        if stream.holdsText { stream.held = Array(bytes[scan.held...]) }
         if case .bytes = stream.mode { return sameLength(Array(bytes[..<scan.held])) ?? Array(bytes[..<scan.held]) }
-        if let unended = scan.unended { stream.mode = .within(unended) }
-        return quote + (scan.result() ?? bytes)
+        if let unended = scan.unended {
+            stream.mode = .within(unended)
+            stream.lengths = .none
+        }
+        return scan.result() ?? bytes
+    }
+
+    /// The messages behind their lengths that `bytes` begin with, as they may be written. One that has begun waits; what is no such
+    /// message is left in `bytes`.
+    private mutating func records(
+        takenOff bytes: inout [UInt8], of stream: inout RedactedStream, isMeant: Bool, isLast: Bool
+    ) -> [UInt8] {
+        guard stream.lengths != .none else { return [] }
+        if stream.holdsText {
+            stream.holdsText = false
+            return []
+        }
+        let found = LengthPrefixedTexts(bytes, &stream.reader, isWhole: isLast)
+        var (records, rest, next) = (found.records, found.rest, found.next)
+        if rest != .begun { stream.reader = LengthPrefixReader() }
+        if let last = records.last, !found.isLastSure, waits(behind: Array(bytes[last.text]), isMeant: isMeant) {
+            // What follows may belong to it: then it is no such message.
+            records.removeLast()
+            (rest, next) = (.begun, last.length.lowerBound)
+        }
+        if !records.isEmpty { stream.lengths = .found }
+        if rest == .begun, isMeant, stream.lengths == .undecided, LengthPrefixReader.number(bytes, at: next) == nil {
+            // A number that somebody has sent.
+            rest = .other
+        }
+        let passed = bytes[..<next]
+        let out = LengthPrefixedTexts.replacing(records, in: passed) { plain($0, depth: 0) } ?? Array(passed)
+        bytes.removeFirst(next)
+        switch rest {
+        case .nothing: break
+        case .begun where bytes.count <= Redactor.longestUnit:
+            stream.held = bytes
+            bytes = []
+        case .begun: stream.lengths = .none
+        case .other: if stream.lengths == .undecided { stream.lengths = .none }
+        }
+        return out
+    }
+
+    /// Whether a stream that ends with that text waits for what comes behind it.
+    private func waits(behind text: [UInt8], isMeant: Bool) -> Bool {
+        var probe = self
+        var scan = TextScan(text, isWhole: false, depth: 0, keepsPieces: isMeant)
+        return probe.run(&scan) && (scan.held < text.count || scan.unended != nil)
     }
 
     /// Whether the stream is messages with their lengths before them, which its first bytes tell. A handshake before them passes.

@@ -12,6 +12,17 @@ extension Redactor {
     }
 
     package mutating func text(_ bytes: [UInt8], depth: Int) -> [UInt8]? {
+        guard LengthPrefixedTexts.mayBegin(bytes) else { return plain(bytes, depth: depth) }
+        var reader = LengthPrefixReader()
+        let found = LengthPrefixedTexts(bytes, &reader, isWhole: true)
+        let (records, rest) = (bytes[..<found.next], Array(bytes[found.next...]))
+        let new = LengthPrefixedTexts.replacing(found.records, in: records) { plain($0, depth: depth) }
+        let newRest = rest.isEmpty ? nil : plain(rest, depth: depth)
+        return new == nil && newRest == nil ? nil : (new ?? Array(records)) + (newRest ?? rest)
+    }
+
+    /// A whole text that has no length before it.
+    mutating func plain(_ bytes: [UInt8], depth: Int) -> [UInt8]? {
         var scan = TextScan(bytes, isWhole: true, depth: depth)
         return run(&scan) ? scan.result() : Pseudonym.text(Pseudonym.overflow)
     }
@@ -149,8 +160,13 @@ extension Redactor {
 
     /// The text of a string of JSON.
     private mutating func content(_ range: Range<Int>, _ scan: inout TextScan) {
-        guard scan.bytes[range].contains(UInt8(ascii: "\\")) else { return words(range, &scan) }
-        guard scan.depth < Redactor.deepest, let plain = TextScan.unescaped(scan.bytes[range]) else {
+        let raw = scan.bytes[range]
+        guard raw.contains(UInt8(ascii: "\\")) || LengthPrefixedTexts.mayBegin(raw) else {
+            return words(range, &scan)
+        }
+        guard scan.depth < Redactor.deepest, let plain = TextScan.unescapedScript(raw),
+            isValidUTF8(plain.span)
+        else {
             return words(range, &scan)
         }
         if let new = text(plain, depth: scan.depth + 1) { scan.edit(range, TextScan.escaped(new)) }
@@ -172,6 +188,7 @@ extension Redactor {
     /// A word: a name before `=`, a token, a scheme before a token. Returns where to go on.
     private mutating func word(_ at: Int, _ scan: inout TextScan, _ limit: Int) -> Int {
         let end = scan.wordEnd(at, limit)
+        if scan.beginsEvent(at..<end), let next = event(at, &scan, limit) { return next }
         if let kind = scan.secretKind(at: at), !scan.isKept(at), (0x30...0x39).contains(scan.bytes[at]) {
             return secretValue(of: "", at, from: at, kind, &scan)
         }
@@ -192,6 +209,22 @@ extension Redactor {
             scan.hold(from: at)
         }
         return end
+    }
+
+    /// An event of an event stream whose data are messages behind their lengths. Returns where to go on behind it; nil when it is
+    /// looked at as any other text.
+    private mutating func event(_ at: Int, _ scan: inout TextScan, _ limit: Int) -> Int? {
+        guard scan.depth < Redactor.deepest, limit == scan.bytes.count else { return nil }
+        switch LengthPrefixedEvent.find(scan.bytes, at, isWhole: scan.isWhole) {
+        case .none: return nil
+        case .begun:
+            guard limit - at <= Redactor.longestHeld else { return nil }
+            scan.hold(from: at)
+            return limit
+        case .event(let event):
+            if let new = text(event.text, depth: scan.depth + 1) { scan.edit(event.range, event.written(new)) }
+            return event.range.upperBound
+        }
     }
 
     /// Waits with a word at the end of a piece that may become a name or a token.

@@ -175,6 +175,15 @@ package struct TextScan {
         return at
     }
 
+    /// Whether a word is the name of an event's data at the beginning of a line, or what has come of it.
+    func beginsEvent(_ word: Range<Int>) -> Bool {
+        guard word.lowerBound == 0 || bytes[word.lowerBound - 1] == 0x0a || bytes[word.lowerBound - 1] == 0x0d else {
+            return false
+        }
+        guard !keepsPieces, bytes[word.lowerBound] == UInt8(ascii: "d") else { return false }
+        return LengthPrefixedEvent.name.starts(with: bytes[word])
+    }
+
     // MARK: JSON strings
 
     /// What a string's text means; nil when it is no JSON.
@@ -185,6 +194,28 @@ package struct TextScan {
             return nil
         }
         return Array(plain.utf8)
+    }
+
+    /// The same for a text of a script, which has more escapes than JSON: of any other letter they leave the backslash out.
+    package static func unescapedScript(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        let bytes = Array(text)
+        var out: [UInt8] = []
+        var at = 0
+        while at < bytes.count {
+            guard bytes[at] == UInt8(ascii: "\\") else {
+                out.append(bytes[at])
+                at += 1
+                continue
+            }
+            do throws(JSONUnescape.Fault) {
+                try JSONUnescape.take(bytes.span, &at, into: &out)
+            } catch {
+                guard case .letter(let letter, _) = error else { return nil }
+                out.append(letter)
+                at += 2
+            }
+        }
+        return out
     }
 
     package static func escaped(_ text: [UInt8]) -> [UInt8] {

@@ -283,7 +283,8 @@ package struct LiveSecrets: Sendable {
         {
             return new
         }
-        return restored(bytes, to: client, isJSON: !isBinary) ?? bytes
+        return isBinary
+            ? restored(bytes, to: client, isJSON: false) ?? bytes : restoredText(bytes, to: client) ?? bytes
     }
 
     func say(_ headers: [HeaderField], to client: String?) -> [HeaderField] {
@@ -301,6 +302,27 @@ package struct LiveSecrets: Sendable {
         let isText = String(validUTF8: answer.body) != nil
         answer.body = say(answer.body, isBinary: !isText, to: client)
         return answer
+    }
+
+    /// The same for a text, in which messages behind their lengths may stand: lengths are those of what is said.
+    private func restoredText(_ bytes: [UInt8], to client: String?) -> [UInt8]? {
+        guard !Pseudonym.ranges(in: bytes).isEmpty else { return nil }
+        func restoredRecords(_ text: [UInt8]) -> [UInt8]? {
+            LengthPrefixedTexts.replacing(text) { restored($0, to: client, isJSON: true) }
+        }
+        if LengthPrefixedTexts.isAll(bytes) { return restoredRecords(bytes) }
+        var out: [UInt8] = []
+        var at = 0
+        for place in LengthPrefixedPlace.all(in: bytes) {
+            guard let new = restoredRecords(place.text) else { continue }
+            let before = Array(bytes[at..<place.range.lowerBound])
+            out += restored(before, to: client, isJSON: true) ?? before
+            out += place.written(new)
+            at = place.range.upperBound
+        }
+        let rest = Array(bytes[at...])
+        let newRest = restored(rest, to: client, isJSON: true)
+        return at == 0 ? newRest : out + (newRest ?? rest)
     }
 
     private func restored(_ bytes: [UInt8], to client: String?, isJSON: Bool) -> [UInt8]? {

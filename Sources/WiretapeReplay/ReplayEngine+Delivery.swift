@@ -55,7 +55,9 @@ extension ReplayEngine {
             guard let connection else { return }
             var piece: [UInt8] = []
             if case .parts = session.link?.body {
-                session.link?.addPart(payload.span, session.recorded.codec.type, into: &piece)
+                // A part may tell its length.
+                let said = spoken(payload, on: connection)
+                session.link?.addPart(said.span, session.recorded.codec.type, into: &piece)
             } else {
                 session.recorded.codec.type.frame(payload.span, on: transport, into: &piece)
             }

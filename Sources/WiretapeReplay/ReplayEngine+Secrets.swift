@@ -58,6 +58,11 @@ extension ReplayEngine {
         }
     }
 
+    /// A text with the client's own values, for what is written around it.
+    func spoken(_ text: [UInt8], on connection: ConnectionID) -> [UInt8] {
+        secrets.isActive ? secrets.say(text, to: client(of: connection)) : text
+    }
+
     /// A text of a report without secrets.
     package mutating func masked(_ text: String) -> String { secrets.masked(text) }
 

@@ -70,7 +70,7 @@ extension AtmosphereCodec {
                 return
             case .damaged(let reason, let end):
                 // The length of an event counts line ends that event streams change.
-                if carrier == .events, let (_, start) = AtmosphereFramer.number(bytes, at: at), end == bytes.count {
+                if carrier == .events, let (_, start) = LengthPrefixReader.number(bytes, at: at), end == bytes.count {
                     sawLengths = true
                     out.append(message(bytes[start...], of: bytes[at...], .toClient, opcode))
                 } else {

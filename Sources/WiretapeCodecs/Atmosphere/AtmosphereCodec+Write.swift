@@ -19,7 +19,7 @@ extension AtmosphereCodec {
         _ message: Message, ids: IDMap, on transport: Transport, into out: inout [UInt8]
     ) -> Opcode {
         if message.role == .handshake { return greet(message, ids, into: &out) }
-        let number = sawLengths ? AtmosphereFramer.number(message.bytes, at: 0) : nil
+        let number = sawLengths ? LengthPrefixReader.number(message.bytes, at: 0) : nil
         guard message.direction == .toClient, message.role == .push,
             !(message.opcode == .binary && sawBinary)
         else {
@@ -37,7 +37,7 @@ extension AtmosphereCodec {
             return .text
         }
         // A length that its event stream made wrong stays so on event streams.
-        if hasLengths, let number, transport == .sse || number.count == AtmosphereFramer.units(of: content) {
+        if hasLengths, let number, transport == .sse || number.count == LengthPrefixReader.units(of: content) {
             out.append(copying: message.bytes.span)
         } else {
             out += lengthened(Array(content))
@@ -47,7 +47,7 @@ extension AtmosphereCodec {
 
     /// The recorded handshake with another id, and another length where it has one.
     private func greet(_ message: Message, _ ids: IDMap, into out: inout [UInt8]) -> Opcode {
-        let number = AtmosphereFramer.number(message.bytes, at: 0)
+        let number = LengthPrefixReader.number(message.bytes, at: 0)
         let text = number.map { message.bytes[$0.message...] } ?? message.bytes[...]
         guard let chain = message.chain, ids.live(chain) != chain.id,
             let bytes = AtmosphereHandshake(text, isAll: true)?.bytes(id: ids.live(chain))
@@ -55,14 +55,14 @@ extension AtmosphereCodec {
             out.append(copying: message.bytes.span)
             return message.opcode
         }
-        if number != nil { out.append(utf8: "\(AtmosphereFramer.units(of: bytes[...]))|") }
+        if number != nil { out.append(utf8: "\(LengthPrefixReader.units(of: bytes[...]))|") }
         out += bytes
         return message.opcode
     }
 
     /// With its length before it, where the client wants one.
     func lengthened(_ content: [UInt8]) -> [UInt8] {
-        hasLengths ? Array("\(AtmosphereFramer.units(of: content[...]))|".utf8) + content : content
+        hasLengths ? Array("\(LengthPrefixReader.units(of: content[...]))|".utf8) + content : content
     }
 
     /// Events have no blank behind the colon, and CR LF line ends.

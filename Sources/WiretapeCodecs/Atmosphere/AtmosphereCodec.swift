@@ -28,7 +28,7 @@ package struct AtmosphereCodec: FrameCodec {
     var lead: [UInt8] = []
     /// Of a stream: what is not whole yet.
     var partial: [UInt8] = []
-    var framer = AtmosphereFramer()
+    var framer = LengthPrefixReader()
 
     /// What the server does about lengths when that is not what was asked for: before 2.4 it writes them in any case.
     var lengthsInAnyCase: Bool?
@@ -68,7 +68,7 @@ package struct AtmosphereCodec: FrameCodec {
         isFresh = true
         lead = []
         partial = []
-        framer = AtmosphereFramer()
+        framer = LengthPrefixReader()
         guard let response = opening.response, response.status == 200 else { return }
         if let type = response.headers.first("Content-Type"), !awaitsHandshake { contentTypes[carrier] = type }
         if cacheDate == nil { cacheDate = response.headers.first("X-Cache-Date").flatMap { UInt64($0) } }
@@ -87,7 +87,7 @@ package struct AtmosphereCodec: FrameCodec {
 
     package func anew() -> Self {
         var fresh = self
-        (fresh.awaitsHandshake, fresh.partial, fresh.framer) = (false, [], AtmosphereFramer())
+        (fresh.awaitsHandshake, fresh.partial, fresh.framer) = (false, [], LengthPrefixReader())
         return fresh
     }
 

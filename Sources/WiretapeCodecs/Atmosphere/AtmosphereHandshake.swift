@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeWire
 
 /// The first message of a server to a client without an id, in the form of its generation.
 struct AtmosphereHandshake: Hashable, Sendable {
@@ -25,7 +26,8 @@ struct AtmosphereHandshake: Hashable, Sendable {
 
     /// - Parameter isAll: nothing else stands in `text`; else what follows the last delimiter is data.
     init?(_ text: ArraySlice<UInt8>, isAll: Bool) {
-        let fields = text.split(separator: AtmosphereFramer.delimiter, maxSplits: 3, omittingEmptySubsequences: false)
+        let fields = text.split(
+            separator: LengthPrefixReader.delimiter, maxSplits: 3, omittingEmptySubsequences: false)
         guard let first = fields.first, (1...128).contains(first.count), first.allSatisfy(Self.isOfID) else {
             return nil
         }
@@ -69,8 +71,8 @@ struct AtmosphereHandshake: Hashable, Sendable {
 
     /// The handshake at `at`, whether or not a length stands before it: old servers write one unasked.
     static func find(_ bytes: [UInt8], at: Int, isWhole: Bool) -> Found {
-        var framer = AtmosphereFramer()
-        if let (_, message) = AtmosphereFramer.number(bytes, at: at) {
+        var framer = LengthPrefixReader()
+        if let (_, message) = LengthPrefixReader.number(bytes, at: at) {
             switch framer.next(bytes, at: at, isWhole: isWhole) {
             case .record(_, let end):
                 return AtmosphereHandshake(bytes[message..<end], isAll: true)
@@ -80,7 +82,7 @@ struct AtmosphereHandshake: Hashable, Sendable {
             }
         }
         let rest = bytes[at...]
-        if let third = rest.indices.filter({ bytes[$0] == AtmosphereFramer.delimiter }).dropFirst(2).first {
+        if let third = rest.indices.filter({ bytes[$0] == LengthPrefixReader.delimiter }).dropFirst(2).first {
             return AtmosphereHandshake(bytes[at...third], isAll: true)
                 .map { .handshake($0, end: third + 1, hasLength: false) } ?? .none
         }
@@ -89,7 +91,7 @@ struct AtmosphereHandshake: Hashable, Sendable {
         if let found, isWhole || found.form == .dated && found.number.utf8.count >= 13 {
             return .handshake(found, end: bytes.count, hasLength: false)
         }
-        let isBegun = rest.allSatisfy { isOfID($0) || $0 == AtmosphereFramer.delimiter }
+        let isBegun = rest.allSatisfy { isOfID($0) || $0 == LengthPrefixReader.delimiter }
         return !isWhole && isBegun && rest.count < 256 ? .incomplete : .none
     }
 

@@ -44,10 +44,51 @@ package final class Admission {
 
     /// A seat for a client that has just connected; nil when there is none and nobody gives way.
     func admit() -> Seat? {
-        if places.take() { return Seat(self, hasPlace: true) }
-        guard makeRoom(at: loop.now), places.take() else { return nil }
-        places.noteGivingWay()
-        return Seat(self, hasPlace: true)
+        var hasMadeRoom = false
+        while true {
+            if let onward = places.take() {
+                if hasMadeRoom { places.noteGivingWay() }
+                return Seat(self, onward)
+            }
+            if borrow(at: loop.now) { continue }
+            guard makeRoom(at: loop.now) else { return nil }
+            hasMadeRoom = true
+        }
+    }
+
+    /// A client asks for something, and its upstream has to be reached.
+    /// - Returns: false when it has lent what that takes and nobody gives way: it has to be told so, and to leave.
+    func findOnward(for seat: Seat) -> Bool {
+        let now = loop.now
+        // Whoever asks does not give way.
+        seat.move(to: .busy, at: now)
+        var hasMadeRoom = false
+        while seat.onward == .lent {
+            if places.takeOnward() {
+                seat.onward = .own
+                if hasMadeRoom { places.noteGivingWay() }
+            } else if !borrow(at: now) {
+                guard makeRoom(at: now) else {
+                    places.noteRefusal()
+                    return false
+                }
+                hasMadeRoom = true
+            }
+        }
+        seat.onward = .own
+        return true
+    }
+
+    /// Whoever has asked for nothing for longest lends what it has for its upstream.
+    private func borrow(at now: WireInstant) -> Bool {
+        let phases = [Seat.Phase.silent, .handshake, .head, .idle]
+        let candidates = phases.compactMap { queues[$0.rawValue].firstThatKeeps }.filter {
+            now.since($0.since) >= Admission.shortest
+        }
+        guard let oldest = candidates.min(by: { $0.since < $1.since }) else { return false }
+        queues[oldest.phase.rawValue].lend(oldest)
+        places.giveBackOnward()
+        return true
     }
 
     /// Tells a client that there is no place for it, in `words`.
@@ -58,7 +99,7 @@ package final class Admission {
             queues[queue].remove(oldest)
             oldest.client?.giveWay(.refused, at: loop.now)
         }
-        return RefusedClient(stream, words, Seat(self, hasPlace: false), at: loop.now)
+        return RefusedClient(stream, words, Seat(self, nil), at: loop.now)
     }
 
     /// Whoever has not said a whole head for longest leaves; if there is none, whoever has been idle for longest.

@@ -32,6 +32,16 @@ package final class Seat {
         case busy
     }
 
+    /// What it takes to reach the client's upstream.
+    enum Onward {
+        /// The client has it.
+        case own
+        /// The client has it and may lend it: it has asked for nothing yet.
+        case kept
+        /// Another one has it.
+        case lent
+    }
+
     private let admission: Admission
     /// Nil before it has sat down, and after it has left.
     /// A ring of references for as long as it sits. Not weak: that makes every other reference to the connection a slow one.
@@ -40,15 +50,22 @@ package final class Seat {
     /// When the phase began, or its last piece came.
     fileprivate(set) var since = WireInstant.zero
     /// Whether it counts among the places of the run.
-    fileprivate(set) var hasPlace: Bool
+    private(set) var hasPlace: Bool
+    var onward: Onward
     fileprivate var next: Seat?
     /// A queue is a ring of references for as long as a seat stands in it; ``SeatQueue/remove(_:)`` breaks it.
     fileprivate var previous: Seat?
 
-    init(_ admission: Admission, hasPlace: Bool) {
+    /// - Parameter onward: nil for one that has no place.
+    init(_ admission: Admission, _ onward: Onward?) {
         self.admission = admission
-        self.hasPlace = hasPlace
+        hasPlace = onward != nil
+        self.onward = onward ?? .own
     }
+
+    /// The client's upstream is to be reached.
+    /// - Returns: false when nothing is left for it.
+    func findOnward() -> Bool { onward == .own || admission.findOnward(for: self) }
 
     /// From here on its time runs.
     func sit(_ client: any SeatedClient, _ phase: Phase, at now: WireInstant) {
@@ -77,7 +94,7 @@ package final class Seat {
     func giveUpPlace() {
         guard hasPlace else { return }
         hasPlace = false
-        admission.places.giveBack()
+        admission.places.giveBack(onward)
     }
 }
 
@@ -85,6 +102,8 @@ package final class Seat {
 struct SeatQueue {
     private(set) var first: Seat?
     private var last: Seat?
+    /// The first one that may lend.
+    private(set) var firstThatKeeps: Seat?
     private(set) var count = 0
 
     mutating func append(_ seat: Seat, _ phase: Seat.Phase, at now: WireInstant) {
@@ -94,11 +113,26 @@ struct SeatQueue {
         last?.next = seat
         last = seat
         if first == nil { first = seat }
+        if firstThatKeeps == nil, seat.onward == .kept { firstThatKeeps = seat }
         count += 1
+    }
+
+    /// `seat` is the first that may lend, and does so.
+    mutating func lend(_ seat: Seat) {
+        seat.onward = .lent
+        firstThatKeeps = SeatQueue.thatKeeps(behind: seat)
+    }
+
+    /// Those that have lent stand before the others, or were there before: each is passed over once.
+    private static func thatKeeps(behind seat: Seat) -> Seat? {
+        var next = seat.next
+        while let seat = next, seat.onward != .kept { next = seat.next }
+        return next
     }
 
     /// `seat` stands in this queue.
     mutating func remove(_ seat: Seat) {
+        if firstThatKeeps === seat { firstThatKeeps = SeatQueue.thatKeeps(behind: seat) }
         let (before, after) = (seat.previous, seat.next)
         seat.next = nil
         seat.previous = nil

@@ -169,14 +169,18 @@ final class ForwardClient: StreamHandler, SeatedClient {
         var bytes: [UInt8] = []
         bytes.append(copying: rest)
         let granted = Array("HTTP/1.1 200 Connection established\r\n\r\n".utf8)
-        open(target, rest: bytes, granted: granted) { why in
-            OwnAnswer.bytes(502, "cannot reach \(target.name(isTLS: true)) (\(why))")
+        open(target, rest: bytes, granted: granted) { failure in
+            switch failure {
+            case .unreachable(let why): OwnAnswer.bytes(502, "cannot reach \(target.name(isTLS: true)) (\(why))")
+            case .noPlace: OwnAnswer.noPlace
+            }
         }
     }
 
     /// The client may speak to the host: with us, or through us when it is not looked at.
     private func open(
-        _ target: ForwardTarget, rest: [UInt8], granted: [UInt8], failed: @escaping (String) -> [UInt8]
+        _ target: ForwardTarget, rest: [UInt8], granted: [UInt8],
+        failed: @escaping (ForwardTunnel.Failure) -> [UInt8]
     ) {
         guard door.scope.isTunnelled(target) else {
             outer.write(granted.span)
@@ -184,13 +188,13 @@ final class ForwardClient: StreamHandler, SeatedClient {
             seat?.move(to: .silent, at: door.loop.now)
             return received(rest.span)
         }
-        let tunnel = ForwardTunnel(door.dialer(of: target), for: outer) { [self] why in
+        let tunnel = ForwardTunnel(door.dialer(of: target), for: outer, seat) { [self] failure in
             guard !hasEnded else { return }
-            guard let why else { return outer.write(granted.span) }
-            let words = failed(why)
+            guard let failure else { return outer.write(granted.span) }
+            let words = failed(failure)
             outer.isReading = true
             outer.write(words.span)
-            leave("cannot reach \(target.name(isTLS: true)) for it (\(why))")
+            leave("cannot reach \(target.name(isTLS: true)) for it (\(failure.reason))")
         }
         seat?.move(to: .busy, at: door.loop.now)
         stage = .tunnel(tunnel)
@@ -219,8 +223,10 @@ final class ForwardClient: StreamHandler, SeatedClient {
     // MARK: Ends
 
     /// Our last word, in HTTP.
-    func refuse(_ status: Int, _ reason: String) {
-        outer.write(OwnAnswer.bytes(status, reason).span)
+    func refuse(_ status: Int, _ reason: String) { refuse(with: OwnAnswer.bytes(status, reason), reason) }
+
+    func refuse(with words: [UInt8], _ reason: String) {
+        outer.write(words.span)
         leave(reason)
     }
 

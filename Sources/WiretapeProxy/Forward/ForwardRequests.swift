@@ -113,7 +113,13 @@ final class ForwardRequests {
             answerByOurselves(head)
             return false
         }
-        if wanted != target { change(to: wanted) }
+        if wanted != target {
+            guard seat?.findOnward() ?? true else {
+                client.refuse(with: OwnAnswer.noPlace, ForwardTunnel.Failure.noPlace.reason)
+                return false
+            }
+            change(to: wanted)
+        }
         outstanding += 1
         mayUpgrade = info.isUpgrade
         isInBody = true

@@ -6,30 +6,50 @@ internal import WiretapeWire
 final class ForwardTunnel: StreamHandler {
     private static let pressureLimit = 65536
 
+    /// Why the host was not reached.
+    enum Failure {
+        case unreachable(String)
+        case noPlace
+
+        var reason: String {
+            switch self {
+            case .unreachable(let why): why
+            case .noPlace: "no place for another connection"
+            }
+        }
+    }
+
     private let dialer: UpstreamDialer
     /// Kept until the tunnel has ended.
     private var client: (any ByteStream)?
     private var server: (any ByteStream)?
     private var dialing: Dialing?
     private var early: [UInt8] = []
-    /// Called once with nil when the host is reached, else with the reason.
-    private var opened: ((String?) -> Void)?
+    /// Called once with nil when the host is reached.
+    private var opened: ((Failure?) -> Void)?
 
-    init(_ dialer: UpstreamDialer, for client: any ByteStream, opened: @escaping (String?) -> Void) {
+    /// - Parameter seat: of the client.
+    init(
+        _ dialer: UpstreamDialer, for client: any ByteStream, _ seat: Seat?, opened: @escaping (Failure?) -> Void
+    ) {
         self.dialer = dialer
         self.client = client
         self.opened = opened
         client.isReading = false
-        dialing = dialer.dial { [self] outcome in
+        dialing = dialer.dial(for: seat) { [self] outcome in
             dialing = nil
             switch outcome {
             case .connected(let stream): connected(stream)
-            case .failed(let tried):
-                let opened = self.opened
-                close()
-                opened?(tried.joined(separator: "; "))
+            case .failed(let tried): fail(.unreachable(tried.joined(separator: "; ")))
+            case .noPlace: fail(.noPlace)
             }
         }
+    }
+
+    private func fail(_ failure: Failure) {
+        let opened = opened
+        close()
+        opened?(failure)
     }
 
     private func close() {

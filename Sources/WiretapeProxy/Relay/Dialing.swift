@@ -10,6 +10,8 @@ final class Dialing {
         case connected(any ByteStream)
         /// What came of each address, or of the search for them.
         case failed([String])
+        /// There is no descriptor for it.
+        case noPlace
     }
 
     /// How long an address is waited for before the next one is tried, too (RFC 8305 8).
@@ -25,6 +27,8 @@ final class Dialing {
     private var failures: [String] = []
     /// When the next address is tried though the last has not answered.
     private var nextStart: WireInstant?
+    /// When it is told that there is no place for it.
+    private var refusedAt: WireInstant?
 
     init(_ dialer: UpstreamDialer, _ number: Int, isTunnel: Bool, _ done: @escaping (Outcome) -> Void) {
         self.dialer = dialer
@@ -33,7 +37,12 @@ final class Dialing {
         self.done = done
     }
 
-    func begin() {
+    /// - Parameter hasPlace: there is a descriptor for it.
+    func begin(hasPlace: Bool) {
+        guard hasPlace else {
+            refusedAt = dialer.now
+            return dialer.look(self)
+        }
         dialer.find { [self] result in
             guard done != nil else { return }
             switch result {
@@ -85,6 +94,7 @@ final class Dialing {
 
     /// What time brings next.
     var due: WireInstant? {
+        if let refusedAt { return refusedAt }
         let ends = attempts.map(\.until).min()
         guard let nextStart else { return ends }
         return ends.map { min($0, nextStart) } ?? nextStart
@@ -92,6 +102,10 @@ final class Dialing {
 
     /// ``due`` has come.
     func wake(at now: WireInstant) {
+        if refusedAt != nil, let done {
+            cancel()
+            return done(.noPlace)
+        }
         for attempt in attempts where attempt.until <= now {
             failed(attempt, "no answer within \(DurationText.spoken(dialer.timeout))")
         }

@@ -13,11 +13,12 @@ extension RelayConnection {
         client?.block(.connecting)
         if node.tap?.isHeld == true { side.block(.recorder) }
         isAskedOfProxy = node.dialer.isAsked(isTunnel: isTunnel)
-        dialing = node.dialer.dial(isTunnel: isTunnel) { [self] outcome in
+        dialing = node.dialer.dial(isTunnel: isTunnel, for: seat) { [self] outcome in
             dialing = nil
             switch outcome {
             case .connected(let stream): serverConnected(stream, side)
             case .failed(let tried): unreachable(tried)
+            case .noPlace: hasNoPlace()
             }
         }
     }
@@ -63,6 +64,21 @@ extension RelayConnection {
         held?.serverConnected()
     }
 
+    /// Nobody gave way for the connection to the server: 503, and on the tape.
+    private func hasNoPlace() {
+        setServer(nil)
+        guard client != nil else {
+            held?.close()
+            return node.remove(self)
+        }
+        leave(with: OwnAnswer.noPlace, 503)
+    }
+
+    private func leave(with words: [UInt8], _ status: Int) {
+        if let held { return held.unreachable(words, status, at: node.loop.now) }
+        finish(with: words, x: http?.exchanges.first?.x ?? 0, at: node.loop.now)
+    }
+
     /// No address answered: 502, in words, and on the tape.
     private func unreachable(_ tried: [String]) {
         let url = node.dialer.upstream.url
@@ -74,10 +90,6 @@ extension RelayConnection {
         let through = node.dialer.via.map { " through \($0)" } ?? ""
         let list = "cannot reach \(url)\(through) (\(tried.joined(separator: "; ")))"
         node.failed(list)
-        let words = OwnAnswer.bytes(502, "\(list). Is the server running?")
-        if let held { return held.unreachable(words, at: node.loop.now) }
-        finish(
-            with: words,
-            x: http?.exchanges.first?.x ?? 0, at: node.loop.now)
+        leave(with: OwnAnswer.bytes(502, "\(list). Is the server running?"), 502)
     }
 }

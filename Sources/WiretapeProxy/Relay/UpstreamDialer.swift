@@ -33,12 +33,14 @@ final class UpstreamDialer {
     }
 
     /// Reaches the upstream for a connection. The outcome never comes before this returns.
-    /// - Parameter isTunnel: what is said may become something else than requests and answers.
-    func dial(isTunnel: Bool = true, _ done: @escaping (Dialing.Outcome) -> Void) -> Dialing {
+    /// - Parameters:
+    ///   - isTunnel: what is said may become something else than requests and answers.
+    ///   - seat: of the client that it is for, which has to find a descriptor for it; nil: nobody counts.
+    func dial(isTunnel: Bool = true, for seat: Seat?, _ done: @escaping (Dialing.Outcome) -> Void) -> Dialing {
         last += 1
         let dialing = Dialing(self, last, isTunnel: isTunnel, done)
         underWay[last] = dialing
-        dialing.begin()
+        dialing.begin(hasPlace: seat?.findOnward() ?? true)
         return dialing
     }
 

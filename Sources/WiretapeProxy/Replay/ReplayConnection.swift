@@ -311,10 +311,10 @@ final class ReplayConnection: StreamHandler {
         arm()
     }
 
-    func upstreamFailed(_ why: String) {
+    func upstreamFailed(_ words: [UInt8], _ status: Int) {
         guard !ends.isGone else { return }
-        noteOwnAnswer(502)
-        stream.write(OwnAnswer.bytes(502, why).span)
+        noteOwnAnswer(status)
+        stream.write(words.span)
         upstreamEnded()
     }
 

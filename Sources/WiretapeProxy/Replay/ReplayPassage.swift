@@ -72,11 +72,14 @@ final class ReplayPassage: StreamHandler {
     }
 
     func begin() {
-        dialing = dialer.dial(isTunnel: asksForUpgrade) { [self] outcome in
+        dialing = dialer.dial(isTunnel: asksForUpgrade, for: connection.seat) { [self] outcome in
             dialing = nil
             switch outcome {
             case .connected(let stream): connected(stream)
             case .failed(let tried): giveUp(tried)
+            case .noPlace:
+                mode = .over
+                connection.upstreamFailed(OwnAnswer.noPlace, 503)
             }
         }
     }
@@ -125,7 +128,8 @@ final class ReplayPassage: StreamHandler {
     private func giveUp(_ tried: [String]) {
         mode = .over
         let list = tried.joined(separator: "; ")
-        connection.upstreamFailed("cannot reach \(dialer.upstream.url) (\(list)). Is the server running?")
+        let reason = "cannot reach \(dialer.upstream.url) (\(list)). Is the server running?"
+        connection.upstreamFailed(OwnAnswer.bytes(502, reason), 502)
     }
 
     private func connected(_ stream: any ByteStream) {

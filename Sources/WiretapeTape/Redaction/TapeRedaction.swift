@@ -179,7 +179,7 @@ package final class TapeRedaction {
             var stream = Stream(
                 bytes: RedactedStream(
                     isBinary: isBinary && hasEnd, mayBeFramed: isBinary && !hasEnd,
-                    keepsPieces: direction == .toClient && !TapeRedaction.tellsMessages(type)))
+                    keepsPieces: direction == .toClient && !TapeRedaction.tellsMessages(type), mayHaveLengths: true))
             if !headers.contentCodings.isEmpty {
                 // The recorder has removed what it can: this is a request's body, or one in an unknown coding.
                 if leavesOut || keepsFindings {

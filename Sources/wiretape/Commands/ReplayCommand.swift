@@ -152,13 +152,13 @@ package struct ReplayCommand: Command {
         defer { shell.close() }
         let memory = MemoryBudget(memory: arguments.memory)
         memory.log = { [log] in log.warning($0) }
-        let places = ClientPlaces { [log] in log.warning($0) }
+        let places = ClientPlaces(perClient: perClient) { [log] in log.warning($0) }
         let server = try server(driver, places, memory, on: shell.loop)
         follow(server, actual, events)
         server.ended = { shell.finish() }
         var ready = try open(listeners, server, doors, first, on: shell.loop)
         let control = try openControl(server, events, played, on: shell.loop, &ready)
-        limit(places)
+        Listening.limit(places, reserved: control == nil ? 0 : ControlDoor.mostConnections)
         ready.tell(arguments, log)
         events?.ready(ready)
         var failure: (any Error)?
@@ -249,13 +249,8 @@ package struct ReplayCommand: Command {
         return ready
     }
 
-    /// As many clients as there are descriptors for.
-    private func limit(_ places: ClientPlaces) {
-        let reserved = control == nil ? 0 : ControlDoor.mostConnections
-        // Through a recorder a client has two more connections on the way.
-        let passedOn = episodes == nil ? upstream == nil ? 0 : 1 : 3
-        Listening.limit(places, perClient: 1 + passedOn, reserved: reserved)
-    }
+    /// Descriptors of a client: its own, and one of its upstream. Through a recorder it has two more connections on the way.
+    private var perClient: Int { 1 + (episodes == nil ? upstream == nil ? 0 : 1 : 3) }
 
     /// Ends all connections, those of the control API last: they hear the end.
     private func stop(

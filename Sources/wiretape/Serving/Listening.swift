@@ -48,15 +48,13 @@ enum Listening {
     private static func isOnAll(_ origin: Origin) -> Bool { origin.host == "0.0.0.0" || origin.host == "::" }
 
     /// As many clients as there are descriptors for, when all that is there before the first of them is open.
-    /// - Parameters:
-    ///   - perClient: its own, and the one of its upstream where it may have one.
-    ///   - reserved: descriptors that others than clients may take.
-    static func limit(_ places: ClientPlaces, perClient: Int, reserved: Int = 0) {
+    /// - Parameter reserved: descriptors that others than clients may take.
+    static func limit(_ places: ClientPlaces, reserved: Int = 0) {
         let limit = ProcessSetup.descriptorLimit
-        places.limit(
-            to: ClientPlaces.count(
-                descriptors: limit, ceiling: ProcessSetup.descriptorCeiling(limit),
-                used: (ProcessSetup.nextDescriptor ?? limit) + reserved, perClient: perClient), descriptors: limit)
+        let room = ClientPlaces.room(
+            descriptors: limit, ceiling: ProcessSetup.descriptorCeiling(limit),
+            used: (ProcessSetup.nextDescriptor ?? limit) + reserved, perClient: places.perClient)
+        places.limit(to: room, descriptors: limit)
     }
 
     /// The addresses of all listeners of a plan.

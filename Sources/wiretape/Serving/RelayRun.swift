@@ -56,7 +56,7 @@ final class RelayRun {
         ledger = UpstreamLedger { log.error($0) }
         let book = LeadBackBook(tell: { log.info($0) }, warn: { log.warning($0) })
         leadBack = plan.leadBack.map { ($0, book) }
-        places = ClientPlaces { log.error($0) }
+        places = ClientPlaces(perClient: 2, lending: .untilTheyAsk) { log.error($0) }
         faults =
             plan.watches
             ? LiveFaults(
@@ -114,8 +114,7 @@ final class RelayRun {
             try startOther(thread, index, upstreams, forward, real, doors)
         }
         if !threads.isEmpty, writer != nil { watchOthers() }
-        Listening.limit(
-            places, perClient: 2, reserved: plan.control == nil ? 0 : ControlDoor.mostConnections)
+        Listening.limit(places, reserved: plan.control == nil ? 0 : ControlDoor.mostConnections)
         return real.indices.map {
             (plan.listenerName($0), Listening.url(real[$0], isTLS: doors[$0] != nil))
         }

@@ -39,13 +39,20 @@ final class LimitStage {
     private var listener: (any Listener)?
     private(set) var origins: [ScriptedPeer] = []
 
-    init(_ mode: Mode, places: Int = .max, conditions: NetworkConditions = .calm, door: TLSDoor? = nil) throws {
+    /// - Parameters:
+    ///   - places: descriptors for clients.
+    ///   - perClient: how many of them a client comes with; it lends all but its own.
+    init(
+        _ mode: Mode, places: Int = .max, perClient: Int = 1, conditions: NetworkConditions = .calm,
+        door: TLSDoor? = nil
+    ) throws {
         loop = SimulatedLoop(seed: 1, conditions: conditions)
         tape = InlineTape(
             header: TapeHeader(started: "2026-01-01T00:00:00.000000Z", redaction: "none"), origin: loop.now)
         tap = Tap(loop, index: 0, sink: tape)
         let (loop, said) = (loop, said)
-        admission = Admission(loop, limits: Self.limits, places: ClientPlaces(places) { said.add($0) })
+        let places = ClientPlaces(places, perClient: perClient, lending: .untilTheyAsk) { said.add($0) }
+        admission = Admission(loop, limits: Self.limits, places: places)
         switch mode {
         case .pass: control = nil
         case .rules:

@@ -7,13 +7,104 @@ import WiretapeTLS
 
 /// More clients than places, in virtual time.
 @Suite struct PlacesTests {
-    @Test func descriptorsAreKeptForUpstreams() {
-        // 56 may be used, 15 are, 4 are for refusals, 2 for a newcomer and a lookup: 17 clients and 17 upstreams.
-        #expect(ClientPlaces.count(descriptors: 64, ceiling: 56, used: 15, perClient: 2) == 17)
-        #expect(ClientPlaces.count(descriptors: 256, ceiling: 224, used: 15, perClient: 2) == 99)
-        #expect(ClientPlaces.count(descriptors: 256, ceiling: 224, used: 15, perClient: 1) == 199)
-        #expect(ClientPlaces.count(descriptors: 1024, ceiling: 960, used: 20, perClient: 2) == 453)
-        #expect(ClientPlaces.count(descriptors: 16, ceiling: 12, used: 15, perClient: 2) == 1)
+    @Test func descriptorsForClients() {
+        // 56 may be used, 15 are, 4 are for refusals, 2 for a newcomer and a lookup.
+        #expect(ClientPlaces.room(descriptors: 64, ceiling: 56, used: 15, perClient: 2) == 35)
+        #expect(ClientPlaces.room(descriptors: 256, ceiling: 224, used: 15, perClient: 2) == 199)
+        #expect(ClientPlaces.room(descriptors: 1024, ceiling: 960, used: 20, perClient: 2) == 906)
+        #expect(ClientPlaces.room(descriptors: 16, ceiling: 12, used: 15, perClient: 2) == 2)
+    }
+
+    /// A client that asks for nothing lends what is kept for its upstream; one that asks has it back as long as there are idle ones.
+    @Test(arguments: LimitStage.Mode.allCases) func whoeverAsksForNothingLends(_ mode: LimitStage.Mode) throws {
+        let stage = try LimitStage(mode, places: 8, perClient: 2)
+        let idle = (0..<7).map { _ in
+            let client = stage.client()
+            stage.run(0.3)
+            return client
+        }
+        #expect(stage.node.count == 7 && idle.allSatisfy { $0.end == nil } && stage.said.all == [])
+        // The eighth has to find two: the oldest gives way.
+        let good = stage.client(LimitStage.get("/good"))
+        stage.run(0.3)
+        #expect(good.text.hasSuffix("answer to /good") && idle[0].end == .reset)
+        #expect(
+            stage.said.all == ["all 7 places for clients are taken: a client that asked for nothing had to make room"])
+        // One that has lent asks: another one gives way.
+        idle[3].send(LimitStage.get("/late"))
+        stage.run(0.3)
+        #expect(idle[3].text.hasSuffix("answer to /late") && idle[1].end == .reset)
+        #expect(idle[2].end == nil && idle[4].end == nil && good.end == nil)
+        // One that has its own asks again: nobody has to give way.
+        good.send(LimitStage.get("/again"))
+        idle[3].send(LimitStage.get("/again"))
+        stage.run(0.3)
+        #expect(good.text.hasSuffix("answer to /again") && idle[3].text.hasSuffix("answer to /again"))
+        #expect(stage.node.count == 6)
+        _ = stage.finish()
+    }
+
+    /// Whoever has lent and asks when all the others are being served is told that there is no place.
+    @Test(arguments: LimitStage.Mode.allCases) func whoeverHasLentMayFindNothing(_ mode: LimitStage.Mode) throws {
+        let stage = try LimitStage(mode, places: 5, perClient: 2)
+        let idle = stage.client()
+        stage.run(1)
+        let polls = (0..<2).map { _ in
+            let client = stage.client(LimitStage.get("/poll"))
+            stage.run(1)
+            return client
+        }
+        #expect(idle.end == nil && stage.origins.count == 2)
+        idle.send(LimitStage.get("/late"))
+        stage.run(1)
+        #expect(idle.text.hasPrefix("HTTP/1.1 503 ") && idle.text.contains("Retry-After: 1"))
+        #expect(idle.end == .closed && polls.allSatisfy { $0.end == nil } && stage.origins.count == 2)
+        #expect(stage.said.all == ["all 3 places for clients are taken: answered 503"])
+        // What it had is free.
+        polls[0].shut()
+        stage.run(1)
+        let next = stage.client(LimitStage.get("/next"))
+        stage.run(1)
+        #expect(next.text.hasSuffix("answer to /next"))
+        let lines = stage.finish()
+        let answer = try #require(lines.first { $0.contains(#""status":503"#) })
+        #expect(answer.contains(#""c":1,"e":"response","x":1"#) && answer.contains(#""by":"proxy""#))
+    }
+
+    /// Nobody lends who has just come: each who is let in is served.
+    @Test(arguments: LimitStage.Mode.allCases) func aCrowdDoesNotLend(_ mode: LimitStage.Mode) throws {
+        let stage = try LimitStage(mode, places: 16, perClient: 2)
+        let clients = (0..<40).map { stage.client(LimitStage.get("/\($0)")) }
+        stage.run(1)
+        #expect(clients.count { $0.text.contains("answer to") } == 8)
+        #expect(clients.count { $0.text.hasPrefix("HTTP/1.1 503 ") } == 32)
+        _ = stage.finish()
+    }
+
+    /// However many come and go, nothing is counted twice.
+    @Test func lendersComeAndGo() throws {
+        let stage = try LimitStage(.pass, places: 24, perClient: 2)
+        var random = SplitMix64(seed: 15)
+        var clients: [ScriptedPeer] = []
+        for round in 0..<600 {
+            switch random.below(4) {
+            case 0, 1: clients.append(stage.client(round % 3 == 0 ? LimitStage.get("/\(round)") : ""))
+            case 2:
+                if let client = clients.filter({ $0.end == nil }).last { client.send(LimitStage.get("/late")) }
+            default:
+                if let client = clients.filter({ $0.end == nil }).first { client.stream?.reset() }
+            }
+            stage.run(0.25)
+            #expect(stage.node.count <= 23)
+        }
+        for client in clients where client.end == nil { client.stream?.reset() }
+        stage.run(10)
+        #expect(stage.node.count == 0)
+        // All of it is there again.
+        let last = (0..<12).map { stage.client(LimitStage.get("/\($0)")) }
+        stage.run(1)
+        #expect(last.allSatisfy { $0.text.contains("answer to") })
+        _ = stage.finish()
     }
 
     @Test(arguments: LimitStage.Mode.allCases) func whoeverSaidNoHeadForLongestGivesWay(_ mode: LimitStage.Mode) throws

@@ -7,12 +7,12 @@ import WiretapeWire
 /// Answers in pieces (`@defer`, `@stream`): what came in goes out.
 @Suite struct IncrementalTests {
     private static let query = #"{"query":"query D { slow { id ... @defer { later } } }"}"#
-    private static let accept = "multipart/mixed;deferSpec=20220824, application/json"
+    static let accept = "multipart/mixed;deferSpec=20220824, application/json"
     private static let first = #"{"data":{"slow":{"id":1}},"hasNext":true}"#
     private static let second = #"{"incremental":[{"data":{"later":2},"path":["slow"]}],"hasNext":true}"#
     private static let last = #"{"hasNext":false}"#
 
-    private static func counted(_ json: String) -> String {
+    static func counted(_ json: String) -> String {
         "\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: \(json.utf8.count)\r\n\r\n\(json)\r\n---"
     }
 

@@ -121,4 +121,87 @@ import WiretapeWire
         #expect(text.contains("diverged"))
         #expect(!text.contains("the-real-token") && !text.contains("qwertz-secret"), "\(text)")
     }
+
+    // MARK: Messages behind their lengths
+
+    private static let tracked = """
+        10 > {"token":"td_1"}
+        20 < {"you":"td_1","é":"😀"}
+        30 < {"again":"td_1"}
+        """
+    private static let token = "the-réal-\"token\"-77 €"
+
+    /// A push of the client, and what comes of it with the client's own token.
+    private static func live(_ lengths: Bool = true) -> (said: String, heard: [String]) {
+        let escaped = String(JSONValue.string(token).text.dropFirst().dropLast())
+        let heard = [#"{"you":"\#(escaped)","é":"😀"}"#, #"{"again":"\#(escaped)"}"#]
+        return (#"{"token":"\#(escaped)"}"#, lengths ? heard.map { "\($0.utf16.count)|\($0)" } : heard)
+    }
+
+    /// The length is that of what the client gets.
+    @Test(arguments: ["websocket", "streaming", "sse", "jsonp"]) func lengthsOfLiveValues(transport: String) throws {
+        let play = try Playbook(AtmosphereTape.sessions(Self.tracked), speed: .instant)
+        let c = play.atmosphere(transport)
+        _ = play.take(c)
+        let (said, heard) = Self.live()
+        switch transport {
+        case "websocket": play.sendBytes(c, .text, Array(said.utf8))
+        case "jsonp":
+            play.ask(c, "GET", AtmosphereTape.target(transport, id: AtmosphereTape.id) + "&jsonpTransport=cb")
+            #expect(play.push(said, id: AtmosphereTape.id) == ["200 "])
+        default: #expect(play.push(said, id: AtmosphereTape.id) == ["200 "])
+        }
+        play.pass(ms: 1)
+        let got = play.said(c)
+        switch transport {
+        case "sse": #expect(got == heard.map { "data:\($0)" })
+        case "jsonp":
+            let spelled = heard[0].replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+            #expect(got.joined() == #"200 cb({"message" : "\#(spelled)"});"#)
+        default: #expect(got == heard)
+        }
+    }
+
+    /// Several messages in the answer to one poll.
+    @Test func lengthsOfLiveValuesInOneBody() throws {
+        let play = try Playbook(AtmosphereTape.sessions(Self.tracked), speed: .instant)
+        let c = play.atmosphere("long-polling")
+        _ = play.take(c)
+        let (said, heard) = Self.live()
+        #expect(play.push(said, id: AtmosphereTape.id) == ["200 "])
+        play.pass(ms: 1)
+        play.pollAgain(c, id: AtmosphereTape.id)
+        #expect(play.said(c) == ["200 …", heard.joined(), "end"])
+    }
+
+    /// A text that only begins as if a length stood before it stays as it is.
+    @Test func whatOnlyLooksLikeALength() throws {
+        let script = """
+            10 > {"token":"td_1"}
+            20 < 5|hello td_1
+            """
+        let play = try Playbook(AtmosphereTape.sessions(script), speed: .instant)
+        let c = play.atmosphere("websocket", lengths: false)
+        _ = play.take(c)
+        play.sendBytes(c, .text, Array(Self.live().said.utf8))
+        play.pass(ms: 1)
+        let said = play.said(c)
+        #expect(said.count == 1 && said[0].hasPrefix("5|hello the-réal-"), "\(said)")
+    }
+
+    /// A part of a multipart answer that tells its length.
+    @Test func lengthsOfParts() throws {
+        let query = #"{"query":"query D($token: String) { slow }","variables":{"token":"td_1"}}"#
+        func pieces(_ token: String) -> [String] {
+            let messages = [#"{"data":{"slow":"\#(token)"},"hasNext":true}"#, #"{"hasNext":false}"#]
+            return ["---"] + messages.map { IncrementalTests.counted($0) } + ["--\r\n"]
+        }
+        let type = "multipart/mixed; boundary=\"-\""
+        let play = try Playbook(IncrementalTests.sessions(pieces("td_1"), type: type, query: query))
+        let c = play.operate(IncrementalTests.accept, query.replacing("td_1", with: "a-longer-live-token"))
+        let head = try #require(play.answers[c])
+        play.pass(ms: 10_000)
+        let body = String(decoding: head.body, as: UTF8.self) + play.take(c).dropFirst().dropLast().joined()
+        #expect(body == pieces("a-longer-live-token").joined())
+    }
 }

@@ -104,6 +104,49 @@ import WiretapeWire
         #expect(lines[2].contains(#"{\"password\":\"td_1\"}"#))
     }
 
+    /// Messages behind their lengths, over every carrier and in pieces: the lengths are those of what stands on the tape.
+    @Test func lengthsAreThoseOfTheTape() {
+        func joined(_ token: String) -> String {
+            [#"{"token":"\#(token)"}"#, "news", #"{"say":"\#(token)"}"#].map { "\($0.utf16.count)|\($0)" }.joined()
+        }
+        let bare = joined("td_1")
+        let all = Array(joined("a-length-ééé-secret").utf8)
+        let padding = Array("    \n".utf8)
+        func text(_ kind: String, _ lines: [String]) -> String {
+            let texts = lines.filter { $0.contains("\"e\":\"\(kind)\"") && $0.contains(#""d":"<""#) }
+                .compactMap { (try? JSONValue(parsing: $0))?["text"]?.string }
+            return String(texts.joined().drop { $0 == " " || $0 == "\n" })
+        }
+        // A WebSocket: one message in one frame, and in three.
+        let whole: [UInt8] = [0x81, UInt8(all.count)]
+        let first: [UInt8] = [0x01, 5]
+        let second: [UInt8] = [0x00, 20]
+        let third: [UInt8] = [0x80, UInt8(all.count - 25)]
+        let sockets = lines {
+            $0.upgrade()
+            $0.bytes(whole + all, .toClient)
+            $0.bytes(first + Array(all[..<5]), .toClient)
+            $0.bytes(second + Array(all[5..<25]), .toClient)
+            $0.bytes(third + Array(all[25...]), .toClient)
+        }.lines
+        #expect(text("message", sockets) == bare + bare)
+        // Long polls, and streams, in pieces that end anywhere.
+        let heads = [
+            "", "Content-Type: text/plain\r\n", "Content-Length: \(padding.count + all.count)\r\n",
+            "Content-Type: application/octet-stream\r\n", "Content-Type: application/json\r\n",
+        ]
+        for head in heads {
+            for cut in stride(from: 3, to: all.count, by: 5) {
+                let tape = lines {
+                    exchange(
+                        &$0, "GET /chat HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 200 OK\r\n\(head)\r\n",
+                        [(20_000_000, padding), (40_000_000, Array(all[..<cut])), (60_000_000, Array(all[cut...]))])
+                }.lines
+                #expect(text("chunk", tape) == bare, "\(head) cut at \(cut)")
+            }
+        }
+    }
+
     @Test func longMessagesAreLookedAtAsOne() {
         let filler = String(repeating: "x", count: (1 << 20) + 100)
         let message = Array(#"{"f":"\#(filler)","token":"long-secret-77"}"#.utf8)

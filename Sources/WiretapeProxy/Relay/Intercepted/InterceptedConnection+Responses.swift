@@ -418,9 +418,9 @@ extension InterceptedConnection {
     }
 
     /// No address of the upstream answers.
-    func unreachable(_ words: [UInt8], at now: WireInstant) {
+    func unreachable(_ words: [UInt8], _ status: Int, at now: WireInstant) {
         say(words, x: http.lastX, at: now)
-        if let live = http.live { faults.answered(live, ResponseHead(status: 502), by: .server, at: now) }
+        if let live = http.live { faults.answered(live, ResponseHead(status: status), by: .server, at: now) }
         leave(at: now)
         pump()
     }

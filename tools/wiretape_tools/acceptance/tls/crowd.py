@@ -116,9 +116,9 @@ def beside(server, pem, idle, slow):
 
 
 def crowd(options):
-    """A replay with all of them; a relay, which keeps a second descriptor for the upstream of each, with as many as there can be."""
+    """A replay and both kinds of relay with all of them: those that ask nothing need one descriptor each."""
     wanted = options.idle + options.slow
-    limit = raise_limit(2 * wanted + 1000)
+    limit = raise_limit(wanted + 500)
     if limit < wanted + 500:
         raise Skipped(f"{wanted} connections need as many descriptors, and there are {limit} (ulimit -Hn)")
     authority = Authority()
@@ -131,7 +131,8 @@ def crowd(options):
             server.stop()
         with Wiretape(["replay", tape, *authority.options, *patient, "--speed", "instant"], WORK / "crowd.log") as server:
             told = [beside(server, authority.pem, options.idle, options.slow)]
-        fits = min(options.idle, (limit - 1000) // 2 - options.slow)
         with proxy(origin, authority, *patient) as server:
-            told.append(beside(server, authority.pem, fits, options.slow))
+            told.append(beside(server, authority.pem, options.idle, options.slow))
+        with proxy(origin, authority, *patient, "--output", tape, "--force", kind="record") as server:
+            told.append(beside(server, authority.pem, options.idle, options.slow))
     return "; ".join(told)

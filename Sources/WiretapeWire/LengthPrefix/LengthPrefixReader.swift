@@ -1,12 +1,12 @@
 /// Cuts a stream of `LENGTH|message` records, in any split: between two bytes of a character, too. LENGTH counts UTF-16
-/// code units, the unit of Java's and JavaScript's strings.
-struct AtmosphereFramer: Hashable, Sendable {
+/// code units, the unit of Java's and JavaScript's strings. So Atmosphere's servers write their messages.
+package struct LengthPrefixReader: Hashable, Sendable {
     /// A longer message is not gathered: its record counts as damaged.
-    static let limit = 16 << 20
+    package static let limit = 16 << 20
     /// Of the number before the delimiter.
-    private static let mostDigits = 10
+    package static let mostDigits = 10
 
-    enum Record: Hashable {
+    package enum Record: Hashable {
         /// A whole record: where its message begins and where it ends.
         case record(message: Int, end: Int)
         /// The bytes end before the record does.
@@ -21,15 +21,17 @@ struct AtmosphereFramer: Hashable, Sendable {
     private var scanned = 0
     private var units = 0
 
+    package init() {}
+
     /// The record at `at`.
     /// - Parameter isWhole: nothing more comes behind `bytes`.
-    mutating func next(_ bytes: [UInt8], at: Int, isWhole: Bool) -> Record {
-        guard let (count, message) = AtmosphereFramer.number(bytes, at: at) else {
+    package mutating func next(_ bytes: [UInt8], at: Int, isWhole: Bool) -> Record {
+        guard let (count, message) = LengthPrefixReader.number(bytes, at: at) else {
             let rest = bytes[at...]
-            let isCut = !isWhole && rest.count < AtmosphereFramer.mostDigits && rest.allSatisfy(isDigit)
+            let isCut = !isWhole && rest.count < LengthPrefixReader.mostDigits && rest.allSatisfy(isDigit)
             return isCut ? .incomplete : .bare
         }
-        guard count <= AtmosphereFramer.limit else {
+        guard count <= LengthPrefixReader.limit else {
             return .damaged(reason: "announces \(count) characters", end: bytes.count)
         }
         var end = max(message, at + scanned)
@@ -48,7 +50,7 @@ struct AtmosphereFramer: Hashable, Sendable {
     }
 
     /// The number and delimiter at `at`, and where the message behind them begins.
-    static func number(_ bytes: [UInt8], at: Int) -> (count: Int, message: Int)? {
+    package static func number(_ bytes: [UInt8], at: Int) -> (count: Int, message: Int)? {
         var next = at
         var count = 0
         while next < bytes.count, isDigit(bytes[next]), next - at < mostDigits {
@@ -59,13 +61,13 @@ struct AtmosphereFramer: Hashable, Sendable {
         return (count, next + 1)
     }
 
-    static let delimiter = UInt8(ascii: "|")
+    package static let delimiter = UInt8(ascii: "|")
 
     /// UTF-16 code units of a whole text in UTF-8; what is not UTF-8 counts as one for every byte.
-    static func units(of bytes: ArraySlice<UInt8>) -> Int {
+    package static func units(of bytes: ArraySlice<UInt8>) -> Int {
         var at = 0
         var units = 0
-        AtmosphereFramer().scan(Array(bytes), &at, &units, upTo: .max, isWhole: true)
+        LengthPrefixReader().scan(Array(bytes), &at, &units, upTo: .max, isWhole: true)
         return units
     }
 
@@ -73,7 +75,7 @@ struct AtmosphereFramer: Hashable, Sendable {
     /// end is left for later.
     private func scan(_ bytes: [UInt8], _ at: inout Int, _ units: inout Int, upTo count: Int, isWhole: Bool) {
         while units < count, at < bytes.count {
-            let length = AtmosphereFramer.length(bytes[at])
+            let length = LengthPrefixReader.length(bytes[at])
             var there = 1
             while there < length, at + there < bytes.count, bytes[at + there] & 0xc0 == 0x80 { there += 1 }
             if there < length {
