@@ -154,7 +154,7 @@ import WiretapeWire
         play.pass(ms: 1)
         let got = play.said(c)
         switch transport {
-        case "sse": #expect(got == heard.map { "data:\($0)" })
+        case "sse": #expect(got == heard.map { "data:\($0)\r\n\r\n" })
         case "jsonp":
             let spelled = heard[0].replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
             #expect(got.joined() == #"200 cb({"message" : "\#(spelled)"});"#)
