@@ -25,7 +25,7 @@ extension ReplayEngine {
             claims.move(session, to: one.recorded, library.table)
             claims.decide(session)
             hold(one.recorded, by: session, in: claims[session].tapeRun)
-            session.client.assigned = .identity
+            session.assign(by: .identity)
             return session
         }
         return nil
