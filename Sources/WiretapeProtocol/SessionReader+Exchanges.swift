@@ -88,7 +88,7 @@ extension SessionReader {
 
     /// The sessions that a request names.
     package func names(of opening: StreamOpening) -> [Name] {
-        codecs.compactMap { entry in
+        let names = codecs.compactMap { entry -> Name? in
             let kind = entry.type.kind(opening.request)
             switch kind {
             case .upgrade, .poll, .send, .stream, .end:
@@ -98,6 +98,11 @@ extension SessionReader {
             case .negotiate, .operation, .preflight, .other: return nil
             }
         }
+        // Items such as `token` are in requests of many protocols: where one is sure of the request it is none of the others'.
+        guard !names.isEmpty, let sure = codecs.first(where: { $0.type.claim(opening) == .certain }) else {
+            return names
+        }
+        return names.filter { $0.codec.id == sure.id }
     }
 
     /// The one of the names that is a session's, or may become one's.

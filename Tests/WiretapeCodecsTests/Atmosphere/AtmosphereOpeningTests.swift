@@ -48,6 +48,22 @@ import WiretapeWire
         #expect(AtmosphereCodec.sessionKey(StreamOpening(request: header)) == "7")
     }
 
+    /// graphql-sse has `?token=` in the requests of its streams, too.
+    @Test func anItemOfAnotherProtocolChangesNothing() {
+        let reader = SessionReader(codecs: Codecs.all)
+        let accepts = [HeaderField("Accept", "text/event-stream")]
+        let token = RequestHead(method: "GET", target: "/graphql/stream?token=secret", headers: accepts)
+        #expect(reader.names(of: StreamOpening(request: token)).map(\.codec.id) == ["graphql"])
+        var opening = StreamOpening(request: Atmosphere.request("sse", "&token=secret", accepts))
+        #expect(reader.names(of: opening).isEmpty)
+        opening.response = ResponseHead(
+            status: 200,
+            headers: [
+                HeaderField("X-Atmosphere-tracking-id", Self.id), HeaderField("Content-Type", "text/event-stream"),
+            ])
+        #expect(reader.names(of: opening).map(\.codec.id) == ["atmosphere"])
+    }
+
     @Test func pushes() {
         let jsonp = Atmosphere.request("jsonp", id: Self.id, "&X-Atmosphere-Post-Body=h%C3%A9%20")
         #expect(AtmosphereCodec.payload(of: StreamOpening(request: jsonp)) == Array("hé ".utf8))

@@ -3,7 +3,7 @@
     client_atmosphere.py URL SCRIPT.json
 
 The script: {"transport": "ws|sse|stream|lp|jsonp", "lengths": true, "old": false, "bare": false, "charset": "utf-8", "id": null,
-"steps": [...]}; steps are
+"long": false, "steps": [...]}; long: long texts are told as a whole and not by their length; steps are
 ["push", TEXT], ["wait", N] (until N messages have come in all), ["pause", SECONDS], ["cut"] (the connection is reset and, after
 an optional pause, opened again with the id: ["cut", SECONDS, TRANSPORT]), ["end"] (the server ends the connection; it is opened
 again), ["close"]. Prints what was observed, a JSON line each.
@@ -105,6 +105,7 @@ class Client:
         self.transport, self.tracks = script["transport"], script.get("lengths", True)
         self.id = script.get("id") or "0"
         self.is_old = script.get("old", False)
+        self.tells_all = script.get("long", False)
         self.cache_date = "0"
         self.pad, self.messages, self.counter = "X", [], 0
         self.awaits_handshake = self.id == "0"
@@ -172,7 +173,7 @@ class Client:
         else:
             self.messages.append(text)
             units = len(text.encode("utf-16-le")) // 2
-            self.note("message", text=text if units < 200 else f"{units} units, {text[:3]}…{text[-3:]}")
+            self.note("message", text=text if units < 200 or self.tells_all else f"{units} units, {text[:3]}…{text[-3:]}")
         self.changed.set()
 
     async def beat(self, seconds):

@@ -123,7 +123,7 @@ class Client:
     def atmosphere(self, url: str, transport: str) -> Observed:
         steps = [["push", json.dumps(self.items("message"), ensure_ascii=False)], ["wait", 1], ["push", "!give"], ["wait", 2],
                  ["pause", 0.1], ["close"]]  # fmt: skip
-        script = self.script({"transport": transport, "steps": steps})
+        script = self.script({"transport": transport, "long": True, "steps": steps})
         return self.run(sys.executable, HERE / "client_atmosphere.py", f"{url}/chat?{self.query('query')}", script)
 
     # Plain requests
