@@ -257,6 +257,14 @@ struct ArchiveTests {
         #expect(result.has(#""target":"/new""#))
     }
 
+    /// A line of ours whose time somebody has changed: no tape has it behind a later one.
+    @Test func linesFromBeforeTheOnesBeforeThemAreRefused() throws {
+        let archive = String(decoding: try Self.exported(Self.tape), as: UTF8.self)
+        let bent = archive.replacing(#""t":20,"#, with: #""t":2,"#)
+        #expect(bent != archive)
+        #expect(throws: CaptureFault.self) { try Result(Array(bent.utf8)) }
+    }
+
     // MARK: Flows
 
     @Test func flowsTellNearlyAll() throws {

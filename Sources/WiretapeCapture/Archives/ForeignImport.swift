@@ -268,6 +268,8 @@ private struct RestoredLines {
     /// A `stop` is true only while no line is missing before it.
     private var stop: (line: [UInt8], event: TapeEvent)?
     private(set) var connections: UInt64 = 0
+    /// The latest time of its take.
+    private var lastTime: UInt64 = 0
 
     init(_ tape: CapturedTape, asIs: Bool) {
         self.tape = tape
@@ -285,11 +287,22 @@ private struct RestoredLines {
         } catch {
             throw CaptureFault(offset: 0, reason: "a line of _wiretape is no event of a tape: \(error.reason)")
         }
+        try follow(event)
         if case .open = event.kind { connections += 1 }
         if let stop, asIs { try tape.take(line: stop.line, stop.event) }
         stop = nil
         if case .stop = event.kind { return stop = (line, event) }
         if asIs { try tape.take(line: line, event) } else { try tape.take(event) }
+    }
+
+    /// Where times go back within a take somebody has changed them: what follows stands nowhere.
+    private mutating func follow(_ event: TapeEvent) throws {
+        if case .take = event.kind { lastTime = 0 }
+        guard event.time >= lastTime else {
+            throw CaptureFault(
+                offset: 0, reason: "a line of _wiretape is of a time before the line that it stands behind")
+        }
+        lastTime = event.time
     }
 
     mutating func finish() throws {
