@@ -196,7 +196,7 @@ package struct TextScan {
         return Array(plain.utf8)
     }
 
-    /// The same for a text of a script, which has more escapes than JSON: of any other letter they leave the backslash out.
+    /// The same for a text of a script, too (``JSONUnescape/takeOfScript(_:_:into:)``).
     package static func unescapedScript(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         let bytes = Array(text)
         var out: [UInt8] = []
@@ -207,13 +207,7 @@ package struct TextScan {
                 at += 1
                 continue
             }
-            do throws(JSONUnescape.Fault) {
-                try JSONUnescape.take(bytes.span, &at, into: &out)
-            } catch {
-                guard case .letter(let letter, _) = error else { return nil }
-                out.append(letter)
-                at += 2
-            }
+            guard (try? JSONUnescape.takeOfScript(bytes.span, &at, into: &out)) != nil else { return nil }
         }
         return out
     }

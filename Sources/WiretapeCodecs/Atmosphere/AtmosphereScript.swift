@@ -18,14 +18,7 @@ enum AtmosphereScript {
             case UInt8(ascii: "\""):
                 return bytes[at...].elementsEqual(ending) ? out : nil
             case UInt8(ascii: "\\"):
-                do throws(JSONUnescape.Fault) {
-                    try JSONUnescape.take(bytes.span, &at, into: &out)
-                } catch {
-                    // Scripts have more escapes than JSON: of any other letter they leave the backslash out.
-                    guard case .letter(let letter, _) = error else { return nil }
-                    out.append(letter)
-                    at += 2
-                }
+                guard (try? JSONUnescape.takeOfScript(bytes.span, &at, into: &out)) != nil else { return nil }
             default:
                 out.append(bytes[at])
                 at += 1

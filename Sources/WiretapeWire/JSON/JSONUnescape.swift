@@ -30,6 +30,17 @@ package enum JSONUnescape {
         }
     }
 
+    /// The same for a text of a script, whose language has more escapes than JSON: of any other letter it leaves the backslash out.
+    package static func takeOfScript(_ b: Span<UInt8>, _ at: inout Int, into out: inout [UInt8]) throws(Fault) {
+        do throws(Fault) {
+            try take(b, &at, into: &out)
+        } catch {
+            guard case .letter(let letter, _) = error else { throw error }
+            out.append(letter)
+            at += 2
+        }
+    }
+
     /// What an escape of one letter stands for; nil for `u`, and for letters that are none of JSON's.
     package static func byte(of letter: UInt8) -> UInt8? {
         switch letter {
