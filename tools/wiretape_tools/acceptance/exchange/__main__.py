@@ -210,16 +210,29 @@ def tshark() -> str:
 
 
 def jsonl() -> str:
-    """As `inspect --format json` prints them."""
-    count = 0
+    """As `inspect --format json` prints them.
+
+    `inspect` shows no secrets, so that it reads pieces of a stream together where a secret might begin at the end of one. A message
+    that came in several pieces has another hash then, which is of the piece that ended it.
+    """
+    count = joined = 0
     for tape in RECORDINGS:
         out = WORK / "messages.jsonl"
         wiretape("export", tape, "-o", out, "--force", "-q")
-        _, shown, _ = run([binary(), "inspect", tape, "--format", "json"])
-        if out.read_text(encoding="utf-8") != shown:
-            raise Failed(f"{tape.name}: the lines differ from those of inspect")
-        count += shown.count("\n")
-    return f"{count} messages"
+        _, shown, verdict = run([binary(), "inspect", tape, "--format", "json"])
+        exported = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+        inspected = [json.loads(line) for line in shown.splitlines()]
+        if len(exported) != len(inspected):
+            raise Failed(f"{tape.name}: {len(exported)} lines in place of the {len(inspected)} of inspect")
+        lost = len(events(tape)[1]) - int(re.findall(r"(\d+) events", verdict)[-1])
+        for number, (mine, its) in enumerate(zip(exported, inspected, strict=True), 1):
+            differing = {name for name in mine.keys() | its.keys() if mine.get(name) != its.get(name)}
+            if differing and not (differing == {"sha256"} and mine["transport"] in ("sse", "stream", "lp") and lost > 0):
+                raise Failed(f"{tape.name}: line {number} differs from that of inspect in {', '.join(sorted(differing))}")
+            lost -= 1 if differing else 0
+            joined += 1 if differing else 0
+        count += len(exported)
+    return f"{count} messages, {joined} of them read together from several pieces by inspect"
 
 
 def duckdb() -> str:
