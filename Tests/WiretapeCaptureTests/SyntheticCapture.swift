@@ -103,8 +103,8 @@ struct Imported {
     var report: CaptureReport
 
     /// - Parameter piece: so many bytes are given to it at a time.
-    init(_ file: [UInt8], piece: Int = 1 << 20) throws {
-        let capture = CaptureImport(CaptureOptions(), keys: KeyLog())
+    init(_ file: [UInt8], piece: Int = 1 << 20, keys: KeyLog = KeyLog()) throws {
+        let capture = CaptureImport(CaptureOptions(), keys: keys)
         let sink = TapeBytes()
         let header = TapeHeader(started: "2023-11-14T22:13:20.000000Z", tool: "test", mode: "reverse")
         let tape = try CapturedTape(

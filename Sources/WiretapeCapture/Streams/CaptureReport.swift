@@ -41,7 +41,7 @@ package struct CaptureReport: Sendable {
     package static func describe(link: UInt32) -> String { LinkLayer.describe(link) }
 }
 
-/// A connection whose content is not on the tape.
+/// A connection whose content is not on the tape, or not all of it.
 package struct CaptureClosed: Sendable, Hashable {
     package enum Reason: Sendable, Hashable {
         /// `text`: its first bytes in words.
@@ -65,9 +65,19 @@ package struct CaptureClosed: Sendable, Hashable {
             case .otherProtocol, .http2, .tls, .noBeginning, .silent, .noBytes: false
             }
         }
+
+        /// Whether it is TLS that could not be decrypted.
+        package var isSealed: Bool {
+            switch self {
+            case .noKeys, .tls: true
+            case .otherProtocol, .http2, .noBeginning, .silent, .noBytes: false
+            }
+        }
     }
 
     package var from: String
     package var to: String
     package var reason: Reason
+    /// Some of it is on the tape.
+    package var isPartly = false
 }

@@ -89,9 +89,10 @@ final class CapturedContent {
         return exchanges
     }
 
-    private func close(_ reason: CaptureClosed.Reason) {
+    /// - Parameter isPartly: some of it is on the tape.
+    private func close(_ reason: CaptureClosed.Reason, isPartly: Bool = false) {
         spoken = .closed
-        output.close(CaptureClosed(from: from, to: to, reason: reason))
+        output.close(CaptureClosed(from: from, to: to, reason: reason, isPartly: isPartly))
     }
 
     func missed(_ count: UInt64?, _ direction: Direction, at time: UInt64) {
@@ -114,17 +115,25 @@ final class CapturedContent {
         }
     }
 
-    func finished(at time: UInt64) {
+    /// - Parameter sealed: why what was said could not be decrypted, or not all of it; nil: it was.
+    func finished(at time: UInt64, sealed: CaptureClosed.Reason? = nil) {
         switch spoken {
-        case .http(let exchanges): exchanges.finished(at: time)
+        case .http(let exchanges):
+            exchanges.finished(at: time)
+            if let sealed { close(sealed, isPartly: true) }
         case .http2(let counter): close(.http2(streams: counter.streams))
         case .undecided(let first):
-            if !first.isEmpty {
+            if let sealed {
+                close(sealed)
+            } else if !first.isEmpty {
                 close(.otherProtocol)
             } else if !heard.isEmpty {
-                close(.noBeginning)
+                // Its server's first word alone was heard.
+                close(tls?.alpn == "h2" ? .http2(streams: 0) : .noBeginning)
             } else if !isCut.isEmpty {
                 close(.noBytes)
+            } else if tls != nil {
+                close(.silent)
             }
         case .closed: break
         }

@@ -140,9 +140,7 @@ final class CapturedStream: TCPStreamHandler {
     func finished(at time: UInt64) {
         switch layer {
         case .plain(let content): content.finished(at: time)
-        case .tls(let tls):
-            tls.finished(at: time)
-            if let reason = tls.reason { close(reason) } else if tls.isSilent { close(.silent) }
+        case .tls(let tls): tls.finished(at: time)
         case .searching: close(hasBytes ? .noBeginning : .noBytes)
         case .undecided(let first): if !first.isEmpty { close(.otherProtocol) }
         case .closed: break

@@ -10,6 +10,8 @@ struct TLSHello {
     var sni: String?
     var alpn: String?
     var encryptsThenProves = false
+    /// A client says something before the server has agreed.
+    var offersEarly = false
 
     /// The random of a ServerHello that asks for another ClientHello.
     private static let retry: [UInt8] = [
@@ -48,6 +50,7 @@ struct TLSHello {
                 }
             case 16 where !isClient: alpn = TLSHello.alpn(body)
             case 22 where !isClient: encryptsThenProves = true
+            case 42 where isClient: offersEarly = true
             case 43 where !isClient: if let chosen = inner.number(2) { version = UInt16(chosen) }
             default: break
             }

@@ -18,6 +18,8 @@ struct TLSRecordFlow {
     }
 
     static let headSize = 5
+    /// The type of records with content, and in TLS 1.3 of all that are protected.
+    static let protected: UInt8 = 23
     /// More than any record may have.
     private static let longest = (1 << 14) + 2048
 
@@ -40,6 +42,9 @@ struct TLSRecordFlow {
         at = 0
         isLost = true
     }
+
+    /// The type of the record that has begun and is not whole; nil: there is none.
+    var rest: UInt8? { at < bytes.count ? bytes[at] : nil }
 
     /// The record at hand; where bytes were missing the next place that looks like one.
     mutating func next() -> Outcome {
