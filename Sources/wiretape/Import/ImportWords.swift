@@ -13,7 +13,10 @@ enum ImportWords {
     static func losses(_ report: CaptureReport) -> String {
         var text = ""
         if report.gaps > 0 {
-            text += "; \(count(report.gaps, "gap")): \(count(report.missingBytes, "byte")) missing in the capture"
+            text += "; \(count(report.gaps, "gap"))"
+        }
+        if report.missingBytes > 0 {
+            text += ", \(count(report.missingBytes, "byte")) known to be missing in the capture"
         }
         if report.unreadBytes > 0 { text += "; \(count(report.unreadBytes, "byte")) behind gaps could not be read" }
         return text
@@ -47,10 +50,11 @@ enum ImportWords {
             out.append("the last packet of the file is not whole, as a capture that was killed leaves it")
         }
         for closed in report.closed.prefix(mostLines) {
-            out.append("not on the tape: \(closed.from) to \(closed.to): \(reason(closed.reason))")
+            let what = closed.isPartly ? "not all of it is on the tape" : "not on the tape"
+            out.append("\(what): \(closed.from) to \(closed.to): \(reason(closed.reason))")
         }
         let more = UInt64(max(0, report.closed.count - mostLines)) + report.moreClosed
-        if more > 0 { out.append("not on the tape: \(count(more, "more connection"))") }
+        if more > 0 { out.append("not on the tape, or not all of it: \(count(more, "more connection"))") }
         if report.closed.contains(where: { $0.reason.wantsKeys }) {
             out.append(
                 "TLS is read with its secrets: run the client or the server with SSLKEYLOGFILE=keys.log (browsers, curl, node "
@@ -76,8 +80,9 @@ enum ImportWords {
         if report.packets == 0 { return "there is no packet in it" }
         let closed = UInt64(report.closed.count) + report.moreClosed
         let packets = "\(count(report.packets, "packet"))"
-        return closed == 0
-            ? "no TCP connection with HTTP in \(packets)"
-            : "nothing that can be read in \(packets): \(count(closed, "connection")) of other kinds"
+        if closed == 0 { return "no TCP connection with HTTP in \(packets)" }
+        let sealed = UInt64(report.closed.count { $0.reason.isSealed })
+        let rest = sealed == 0 ? "" : ", \(sealed) of them TLS that could not be decrypted"
+        return "nothing that can be read in \(packets) of \(count(closed, "connection"))\(rest)"
     }
 }
