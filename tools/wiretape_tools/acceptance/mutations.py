@@ -179,7 +179,9 @@ def attempt(kind: str, subject: Subject, data: bytes, place: pathlib.Path, tally
     file.write_bytes(data)
     tape.unlink(missing_ok=True)
     source: list[object] = [subject.capture, "--keylog", file] if subject.capture else [file]
-    command: list[object] = [binary(), "import", *source, "-o", tape, "--force", "--redact", "off", "-q"]
+    # What is told of a capture's connections is part of what is checked.
+    quiet = [] if subject.capture else ["-q"]
+    command: list[object] = [binary(), "import", *source, "-o", tape, "--force", "--redact", "off", *quiet]
     code, seconds, kib = spawned(command, said)
     tally.seconds, tally.kib = max(tally.seconds, seconds), max(tally.kib, kib)
     told = said.read_text(encoding="utf-8", errors="replace").strip()
@@ -204,13 +206,13 @@ def attempt(kind: str, subject: Subject, data: bytes, place: pathlib.Path, tally
     if subject.capture:
         # Keys do not change what was said: it is on the tape, or told to be missing.
         truth, packets = TRUTHS[subject.name]
-        check(found, truth, "without a whole header", captured(packets, set(truth)), harmless=False)
+        check(found, truth, told, captured(packets, set(truth)), harmless=False)
 
 
 TRUTHS: dict[str, tuple] = {}
 
 
-def mutate(kind: str, count: int, seed: int, jobs: int) -> Tally:
+def mutate(kind: str, numbers: range, seed: int, jobs: int) -> Tally:
     subjects, tally = SUBJECTS[kind](), Tally()
     for subject in subjects:
         if subject.capture:
@@ -223,7 +225,7 @@ def mutate(kind: str, count: int, seed: int, jobs: int) -> Tally:
             TRUTHS[subject.name] = (talks(events(tape)[1]), segments.read(subject.capture.read_bytes()))
 
     def work(job: int) -> None:
-        for number in range(job, count, jobs):
+        for number in numbers[job::jobs]:
             draw = random.Random(f"{kind} {seed} {number}")
             subject = draw.choice(subjects)
             data = changed(subject, subjects, draw)
@@ -243,6 +245,7 @@ def mutate(kind: str, count: int, seed: int, jobs: int) -> Tally:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tools/acceptance/mutations", description=__doc__)
     parser.add_argument("--count", type=int, default=10_000, help="files of each kind (10,000)")
+    parser.add_argument("--first", type=int, default=0, help="number of the first one: a failure again with --first N --count 1")
     parser.add_argument("--kinds", default="", help="only those whose name contains this: " + ", ".join(SUBJECTS))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2, help="imports at a time (2)")
@@ -252,7 +255,7 @@ def main() -> int:
     failures: list[str] = []
     for kind in [name for name in SUBJECTS if options.kinds in name]:
         begun = time.monotonic()
-        tally = mutate(kind, options.count, options.seed, options.jobs)
+        tally = mutate(kind, range(options.first, options.first + options.count), options.seed, options.jobs)
         failures += tally.failures
         for failure in tally.failures[:5]:
             print(f"FAILED  {failure}"[:1000])
@@ -262,7 +265,8 @@ def main() -> int:
             f"{len(tally.failures)} failures; {time.monotonic() - begun:.0f} s",
             flush=True,
         )
-        if not tally.outcomes["taken"] or not sum(tally.outcomes.values()) - tally.outcomes["taken"]:
+        few = options.count < 100
+        if not few and (not tally.outcomes["taken"] or not sum(tally.outcomes.values()) - tally.outcomes["taken"]):
             failures.append(f"{kind}: the changes show nothing: {outcomes}")
     return fail(f"{len(failures)}: {failures[0][:300]}") if failures else 0
 
