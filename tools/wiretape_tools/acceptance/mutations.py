@@ -19,7 +19,7 @@ from wiretape_tools.acceptance.captures import folders
 from wiretape_tools.acceptance.mutated_captures import captured, check, talks
 from wiretape_tools.lib import sealed, segments
 from wiretape_tools.lib.processes import ROOT, Failed, binary, fail, run
-from wiretape_tools.lib.tapes import events
+from wiretape_tools.lib.tapes import Event, events
 
 WORK = ROOT / ".build/acceptance/mutations"
 SEEDS = ROOT / "Tests/Fixtures/fuzz"
@@ -172,6 +172,18 @@ def spawned(command: list[object], err: pathlib.Path) -> tuple[int, float, int]:
     return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss
 
 
+def honest(found: list[Event], told: str) -> None:
+    """What an import said of its tape holds; raises Failed when it does not."""
+    gaps = sum(event["e"] == "gap" for event in found)
+    said = re.search(r"; (\d+) gaps?\b", told)
+    if gaps != (int(said[1]) if said else 0):
+        raise Failed(f"the tape has {gaps} gaps: {told}")
+    there = {(event["from"], event["to"]) for event in found if event["e"] == "open"}
+    for what, one, other in re.findall(r"(not on the tape|not all of it is on the tape): (\S+) to (\S+): ", told):
+        if ((one, other) in there) != (what != "not on the tape"):
+            raise Failed(f"{one} to {other} is {'' if (one, other) in there else 'not '}on the tape: {told}")
+
+
 def attempt(kind: str, subject: Subject, data: bytes, place: pathlib.Path, tally: Tally) -> None:
     """One import; raises Failed when it does not end as it should."""
     suffix = {"captures": ".pcap", "hars": ".har", "flows": ".flows", "key logs": ".keys", "stubs": ".json"}[kind]
@@ -204,6 +216,7 @@ def attempt(kind: str, subject: Subject, data: bytes, place: pathlib.Path, tally
     if times != sorted(times) and not any(event["e"] == "take" for event in found):
         raise Failed("its times go back")
     if subject.capture:
+        honest(found, told)
         # Keys do not change what was said: it is on the tape, or told to be missing.
         truth, packets = TRUTHS[subject.name]
         check(found, truth, told, captured(packets, set(truth)), harmless=False)
