@@ -26,7 +26,9 @@ extension InterceptedConnection {
     func goAhead(at now: WireInstant) {
         guard let by = http.response.goesAheadAt, by <= now else { return }
         http.response.goesAheadAt = nil
-        guard let live = http.live, let info = http.response.info, http.response.kind == .collect, !isOver else { return }
+        guard let live = http.live, let info = http.response.info, http.response.kind == .collect, !isOver else {
+            return
+        }
         let blanks = http.response.body
         let isPadded = faults.codec(of: live)?.polling?.beginsAtOnce == true
         guard blanks.isEmpty || isPadded && blanks.allSatisfy({ [0x20, 0x09, 0x0a, 0x0d].contains($0) }) else { return }
