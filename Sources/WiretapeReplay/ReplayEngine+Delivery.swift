@@ -35,7 +35,7 @@ extension ReplayEngine {
         session.link?.underWay.gave(ticket, steps, bytes: isGathered ? 0 : payload.count)
         switch transport {
         case .lp:
-            session.link?.polls.queue.append(
+            session.link?.polls.add(
                 .init(
                     bytes: payload, opcode: opcode, ticket: ticket, messages: steps.count,
                     isLengthWrong: damage == .length))
@@ -77,16 +77,14 @@ extension ReplayEngine {
             let head = polls.waiting, let connection = session.link?.connection
         else { return }
         let isFirstOnly = !isNew && session.recorded.codec.type.polling?.answersFirst == true
-        let body = isFirstOnly || !writer(of: session).joinsPayloads ? Array(polls.queue.prefix(1)) : polls.queue
-        let last = body[body.count - 1]
-        session.link?.polls.body = body
-        session.link?.polls.queue.removeFirst(body.count)
+        let isOne = isFirstOnly || !writer(of: session).joinsPayloads
+        guard let body = session.link?.polls.takeBody(isOne: isOne), let last = body.last else { return }
+        let acknowledgement = session.link?.polls.takeAcknowledgement()
         let answer = answer(.poll(body.flatMap(\.bytes), last.opcode), head, of: session)
         let isLengthWrong = body.contains(where: \.isLengthWrong)
         finishPoll(of: session, with: answer, ticket: last.ticket, isLengthWrong: isLengthWrong, into: &out)
-        guard let ticket = polls.acknowledgement, body.count == polls.queue.count else { return }
-        session.link?.polls.acknowledgement = nil
-        out.append(.awaitAcknowledged(connection, ticket: ticket))
+        guard let acknowledgement else { return }
+        out.append(.awaitAcknowledged(connection, ticket: acknowledgement))
     }
 
     /// Gives the poll that waits its answer; the session goes on without one.
@@ -94,26 +92,21 @@ extension ReplayEngine {
         of session: SessionRun, with answer: HTTPAnswer, ticket: UInt64? = nil, isLengthWrong: Bool = false,
         into out: inout [ReplayAction]
     ) {
-        guard let connection = session.link?.connection, let head = session.link?.polls.waiting else { return }
-        let hit = session.link?.polls.afterAnswer
-        let isBegun = session.link?.polls.isBegun ?? false
-        session.link?.polls.isBegun = false
-        session.link?.polls.waiting = nil
-        session.link?.polls.afterAnswer = nil
-        session.link?.polls.since = now
-        session.link?.polls.carrier = connection
-        session.link?.connection = nil
+        guard let connection = session.link?.connection,
+            let poll = session.link?.polls.finish(on: connection, at: now)
+        else { return }
+        session.link?.waitsForPoll()
         peers.answered(connection, pollOf: session)
-        if isBegun {
+        if poll.isBegun {
             if !answer.body.isEmpty { out.append(.piece(connection, answer.body, ticket: ticket ?? self.ticket())) }
             out.append(.endStream(connection))
         } else if isLengthWrong {
-            out.append(.raw(connection, ReplayEngine.tooLong(answer.readable(by: head)), ticket: ticket))
+            out.append(.raw(connection, ReplayEngine.tooLong(answer.readable(by: poll.head)), ticket: ticket))
         } else {
-            out.append(.respond(connection, answer.readable(by: head), thenClose: false, ticket: ticket))
+            out.append(.respond(connection, answer.readable(by: poll.head), thenClose: false, ticket: ticket))
         }
         noteAnswered(on: connection, of: session, into: &out)
-        if let hit { cutAfterAnswer(hit, on: connection, of: session, into: &out) }
+        if let hit = poll.hit { cutAfterAnswer(hit, on: connection, of: session, into: &out) }
     }
 
     /// An answer whose length is told one byte too large.

@@ -35,14 +35,14 @@ extension ReplayEngine {
             return carryOut(ending, of: session, complete: true, into: &out)
         }
         let ticket = ticket()
-        session.link?.cut = .acknowledging(ticket: ticket, ending)
+        session.link?.end(ending, acknowledged: ticket)
         session.wakeAt = nil
         guard transport == .lp else {
             if let connection = session.link?.connection { out.append(.awaitAcknowledged(connection, ticket: ticket)) }
             return
         }
         if session.link?.polls.queue.isEmpty == false {
-            session.link?.polls.acknowledgement = ticket
+            session.link?.polls.acknowledges(with: ticket)
         } else if let carrier = session.link?.polls.carrier {
             out.append(.awaitAcknowledged(carrier, ticket: ticket))
         } else {
@@ -63,7 +63,7 @@ extension ReplayEngine {
         }
         guard let session, case .acknowledging(_, let ending) = session.link?.cut else { return }
         let until = self.now.advanced(by: settleTime)
-        session.link?.cut = .settling(until: until, ending, complete: complete)
+        session.link?.end(ending, at: until, complete: complete)
         session.wakeAt = until
     }
 
@@ -90,7 +90,7 @@ extension ReplayEngine {
     ) {
         guard let link = session.link else { return }
         if link.transport == .lp, ending.verdict != nil, link.connection == nil || !link.polls.queue.isEmpty {
-            session.link?.cut = .awaitingPoll(ending, complete: complete)
+            session.link?.endWithPoll(ending, complete: complete)
             session.wakeAt = nil
             return
         }
@@ -102,7 +102,7 @@ extension ReplayEngine {
             }
         }
         guard let verdict = ending.verdict else {
-            session.link?.cut = .none
+            session.link?.goesOn()
             return
         }
         if ending.lingering > 0 { return linger(session, ending, complete, into: &out) }
@@ -145,7 +145,7 @@ extension ReplayEngine {
             rest.isToldAlready = true
         }
         let until = now.advanced(by: ending.lingering)
-        session.link?.cut = .settling(until: until, rest, complete: complete)
+        session.link?.end(rest, at: until, complete: complete)
         session.wakeAt = until
     }
 
@@ -214,14 +214,7 @@ extension ReplayEngine {
         if let connection = link.connection { peers.free(connection) }
         let isUnsettled = stay == .unsettled
         if !isUnsettled { session.ended(by: by, how: how, reason: reason, at: now, origin: start) }
-        link.connection = nil
-        link.cut = .none
-        link.faults = LinkFaults()
-        link.faults.moments = LinkMoments(rules.times)
-        link.polls.waiting = nil
-        link.polls.afterAnswer = nil
-        link.polls.isBegun = false
-        link.polls.acknowledgement = nil
+        link.disconnected(rules.times)
         let mayGoOn = keepsSession(session) || link.transport == .lp && by == .client
         let type = session.recorded.codec.type
         let remembers =

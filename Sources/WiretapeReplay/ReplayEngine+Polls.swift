@@ -42,7 +42,7 @@ extension ReplayEngine {
         let codec = session.recorded.codec
         guard let polling = codec.type.polling else { return refuse(connection, head, .notOffered, codec, into: &out) }
         var link = Link(.lp, on: nil, token: key, StreamOpening(request: head), codec, at: now)
-        link.polls.since = now
+        link.polls.restartsClock(at: now)
         attach(link, connection, head, .poll, to: session, into: &out)
         if polling.opensAtOnce {
             out.append(
@@ -65,22 +65,22 @@ extension ReplayEngine {
             finishPoll(of: session, with: answer(.pollSuperseded, head, of: session), into: &out)
         }
         if type.hasTrackingIDs {
-            session.link?.writer = session.recorded.writer.serving(StreamOpening(request: head))
-            session.link?.opening = StreamOpening(request: head)
+            let opening = StreamOpening(request: head)
+            session.link?.serves(opening, by: session.recorded.writer.serving(opening))
             takeBackMissed(head, of: session)
         }
         carries(connection, session, into: &out)
-        session.link?.connection = connection
-        session.link?.polls.waiting = head
+        session.link?.goesOut(on: connection)
+        session.link?.polls.waits(head, then: hit, at: now)
         session.link?.watch.heard(at: now)
-        session.link?.polls.since = now
-        session.link?.polls.afterAnswer = hit
         for effect in session.link?.faults.onNextPoll ?? [] { apply(effect, on: connection, into: &out) }
         session.link?.faults.onNextPoll = []
         if type.polling?.beginsAtOnce == true {
             let begun = answer(.pollBegun, head, of: session)
-            session.link?.polls.isBegun = !begun.body.isEmpty
-            if !begun.body.isEmpty { out.append(.beginStream(connection, begun.readable(by: head))) }
+            if !begun.body.isEmpty {
+                session.link?.polls.headHasGone()
+                out.append(.beginStream(connection, begun.readable(by: head)))
+            }
         }
         answerPoll(of: session, isNew: true, into: &out)
         guard let (ending, complete) = session.link?.ending, session.link?.connection != nil else {
@@ -93,7 +93,7 @@ extension ReplayEngine {
         }
         // The poll shows that the client has read what went before: its answers to that are on their way, too.
         let until = now.advanced(by: settleTime)
-        session.link?.cut = .settling(until: until, ending, complete: complete)
+        session.link?.end(ending, at: until, complete: complete)
         session.wakeAt = until
     }
 
@@ -119,7 +119,7 @@ extension ReplayEngine {
             session.addStep(
                 .init(request: kind.rawValue, status: 200, transport: .lp, time: elapsed), failed: nil, at: now)
         }
-        link.polls.since = now
+        link.polls.restartsClock(at: now)
         session.cursor.deliverAgain(link.underWay.steps)
         session.assign(by: .token)
         session.goOn(link, hasLost: parked.end == nil, at: now, options)

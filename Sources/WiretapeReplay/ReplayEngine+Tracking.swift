@@ -48,7 +48,7 @@ extension ReplayEngine {
         let id = own ?? ids.mint(for: session.recorded, codec, isFresh: options.ids.areFresh).token
         ids.issue(id, to: session)
         var link = link(transport, connection, head, id, of: session)
-        link.polls.since = now
+        link.polls.restartsClock(at: now)
         attach(link, connection, head, codec.type.kind(head), to: session, into: &out)
         carry(connection, head, id, of: session, then: after, into: &out)
     }
@@ -75,8 +75,8 @@ extension ReplayEngine {
         // What was on its way is due again: going on restored it when the connection was lost.
         session.forgetParked()
         var link = link(transport, connection, head, key, of: session)
-        link.readyAt = now
-        link.polls.since = now
+        link.becomesReady(at: now)
+        link.polls.restartsClock(at: now)
         session.addStep(
             .init(
                 request: kind.rawValue, status: transport == .ws ? 101 : 200, transport: transport, time: elapsed),
@@ -187,8 +187,7 @@ extension ReplayEngine {
         let count = min(writer(of: session).missed(head, in: place), place.sent)
         guard count > 0 else { return }
         let queued = session.cursor.sent.count - place.sent
-        session.link?.polls.queue = []
-        session.link?.polls.body = []
+        session.link?.polls.forget()
         session.link?.underWay.handedOverAll()
         session.cursor.restore(session.cursor.sent.suffix(count + queued).map(Int.init))
     }

@@ -89,7 +89,7 @@ extension ReplayEngine {
         session.cursor.restore(lost.filter { !again.contains($0) })
         session.cursor.deliverAgain(again)
         link.underWay.handedOverAll()
-        link.connection = connection
+        link.goesOut(on: connection)
         let first = link.memory?.reopened(at: now) ?? []
         session.addStep(
             .init(request: "upgrade", status: 101, transport: .ws, time: elapsed), failed: nil, at: now)

@@ -90,6 +90,10 @@ package struct Script: Sendable {
     private var answers: [Int32] = []
     /// Messages of the client that cut a chain short.
     private var cancels: [Int32] = []
+    /// What the server says or asks of its own accord, and its ends.
+    package private(set) var pushes = StepSet()
+    /// Those of them that are recorded between a call of the client, or what belongs to it, and its one answer.
+    private var caused = StepSet()
     /// Steps of the groups, side by side in the order of the groups.
     private var serverSteps: [Int32] = []
     private var clientSteps: [Int32] = []
@@ -159,6 +163,16 @@ package struct Script: Sendable {
         let end = group + 1 < groups.count ? Int(groups[group + 1].clientStart) : clientSteps.count
         return StepList(clientSteps[Int(groups[group].clientStart)..<end])
     }
+
+    /// Whether what the client asked for in that group is answered by one message.
+    package func isOneAnswer(in group: Int) -> Bool {
+        guard groups[group].origin == .toServer else { return false }
+        let answers = toClient(in: group)
+        return answers.count == 1 && answers.first.map { steps[$0].role == .reply } ?? false
+    }
+
+    /// Whether a call may have caused that push: it is recorded between a call, or what belongs to it, and its one answer.
+    package func mayBeCaused(_ push: Int) -> Bool { caused.contains(push) }
 
     /// The client's answers recorded between two steps.
     package func answers(between earlier: Int, and later: Int) -> StepList {
@@ -329,9 +343,30 @@ extension Script {
     mutating func complete(_ build: consuming Build, _ messages: ScriptMessages) {
         self.messages = messages
         fillGroups()
+        findPushes()
         build.keys.sort { ($0.hash, $0.step) < ($1.hash, $1.step) }
         keys = build.keys.map(\.hash)
         keyed = build.keys.map(\.step)
+    }
+
+    private mutating func findPushes() {
+        // The last answer to a call that the client has begun by then.
+        var answered = -1
+        for (index, step) in steps.enumerated() {
+            guard step.direction == .toClient else {
+                if let group = step.group, isOneAnswer(in: group) {
+                    answered = max(answered, toClient(in: group).first ?? -1)
+                }
+                continue
+            }
+            switch step.role {
+            case .push, .request:
+                pushes.insert(index)
+                if answered > index { caused.insert(index) }
+            case .close, nil: pushes.insert(index)
+            case .handshake, .send, .reply, .part, .cancel, .keepalive, .ack, .opaque: break
+            }
+        }
     }
 
     /// Lists the steps of every group.

@@ -130,35 +130,50 @@ extension ScriptCursor {
     var heldPush: Int? {
         var index = head
         let end = min(script.steps.count, head + Script.window)
-        while index < end {
-            let step = script.steps[index]
-            if step.direction == .toClient, state[index] == .waiting {
-                if step.role == nil || step.role == .close { return nil }
-                if step.role == .push || step.role == .request, isOpen(before: index) { return index }
+        while let push = script.pushes.first(from: index, before: end) {
+            if state[push] == .waiting {
+                if script.steps[push].isEnd { return nil }
+                if isOpen(before: push) { return push }
+            }
+            index = push + 1
+        }
+        return nil
+    }
+
+    /// A push that may go before the client messages that hold it back, and the first of these.
+    var postponable: (push: Int, held: Int)? {
+        guard let push = heldPush, firstAwaited < push else { return nil }
+        if script.mayBeCaused(push), hasAwaited(before: push, where: { causes($0, push) }) { return nil }
+        // Something must be left to postpone: what other sessions hold back does not go out for it.
+        guard head < push || hasAwaited(before: push, where: { state[$0] == .waiting }) else { return nil }
+        return (push, firstAwaited)
+    }
+
+    /// Whether one of the client messages that are listed by ``awaited(before:most:)`` is such a one.
+    private func hasAwaited(before end: Int, where isOne: (Int) -> Bool) -> Bool {
+        var found = 0
+        var index = firstAwaited
+        while index < end, found < Script.window {
+            if isAwaited(index) {
+                if isOne(index) { return true }
+                found += 1
             }
             index += 1
         }
-        return nil
+        return false
     }
 
     /// Whether the push is recorded between a call, or what belongs to it, and its one answer: it is what the call did.
     /// Streams are long, and much that happens meanwhile has nothing to do with them.
     func causes(_ step: Int, _ push: Int) -> Bool {
-        guard let group = script.steps[step].group, isOneAnswer(in: group) else { return false }
+        guard let group = script.steps[step].group, script.isOneAnswer(in: group) else { return false }
         return script.toClient(in: group).first.map { $0 > push } ?? false
-    }
-
-    /// Whether what the client asked for in that group is answered by one message.
-    func isOneAnswer(in group: Int) -> Bool {
-        guard script.groups[group].origin == .toServer else { return false }
-        let answers = script.toClient(in: group)
-        return answers.count == 1 && answers.first.map { script.steps[$0].role == .reply } ?? false
     }
 
     /// Whether a call of the client is being answered. Streams do not count.
     var isAnswering: Bool {
         chains.open.contains { group in
-            isOneAnswer(in: group) && script.toClient(in: group).contains { state[$0] == .waiting }
+            script.isOneAnswer(in: group) && script.toClient(in: group).contains { state[$0] == .waiting }
         }
     }
 

@@ -92,7 +92,7 @@ extension ReplayEngine: FaultPort {
         switch site.role {
         case .session(let ending):
             guard let session = site.session, let hit = ending.hit else { return }
-            session.link?.cut = .none
+            session.link?.goesOn()
             begin(outage, by: hit, into: &site.actions)
         case .request(let head, _, let hit, _):
             begin(outage, by: hit, into: &site.actions)

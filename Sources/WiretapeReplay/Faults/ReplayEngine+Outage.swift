@@ -22,7 +22,7 @@ extension ReplayEngine {
                 continue
             }
             let ending = Link.Ending(verdict: end.effect, hit: hit, isToldAlready: true)
-            if session.link?.isCut == true { session.link?.cut = .none }
+            session.link?.goesOn()
             carryOut(ending, of: session, complete: true, into: &out)
         }
     }

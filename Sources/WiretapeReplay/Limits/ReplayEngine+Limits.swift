@@ -76,7 +76,7 @@ extension ReplayEngine {
     /// An answer of the script goes out.
     mutating func answered(_ step: Int, of session: SessionRun) {
         guard session.link?.watch.limits.waitsForAnswers == true, let group = session.script.steps[step].group,
-            session.cursor.isOneAnswer(in: group)
+            session.script.isOneAnswer(in: group)
         else { return }
         session.link?.watch.excuse(at: now)
     }

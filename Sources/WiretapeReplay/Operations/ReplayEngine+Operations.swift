@@ -243,13 +243,13 @@ extension ReplayEngine {
         // The head tells in which of a carrier's forms the answer is.
         var told = opening
         told.response = ResponseHead(status: given.status, headers: given.headers)
-        var link = Link(transport, on: connection, token: nil, told, session.recorded.codec, at: now)
-        if transport == .http { link.body = .whole(given) }
+        var body = transport == .http ? Link.Body.whole(given) : .stream
         if transport == .multipart {
             let writer = (recorded == nil ? nil : session.recorded.multipart) ?? MultipartWriter(for: given)
             given.body = writer.opening
-            link.body = .parts(MultipartAnswer(writer))
+            body = .parts(MultipartAnswer(writer))
         }
+        let link = Link(transport, on: connection, token: nil, told, session.recorded.codec, body: body, at: now)
         attach(link, connection, head, .operation, to: session, into: &out)
         if transport != .http { out.append(.beginStream(connection, given)) }
         if cutAfterOpening(hit, of: session, into: &out) { return }

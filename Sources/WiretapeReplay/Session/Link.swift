@@ -8,18 +8,18 @@ internal import WiretapeWire
 struct Link: Sendable {
     let transport: Transport
     /// Where what goes to the client goes out now: the WebSocket, the event stream, the poll that waits; nil between polls.
-    var connection: ConnectionID?
+    private(set) var connection: ConnectionID?
     /// What the client's requests name it by; nil when it was opened without a negotiation.
     let token: String?
     let openedAt: WireInstant
     /// The request that opened it, and the head of what it was answered with where that matters.
-    var opening: StreamOpening
+    private(set) var opening: StreamOpening
     /// Reads the client's messages.
     var codec: any FrameCodec
     /// Writes the session's messages for this client.
-    var writer: any FrameCodec
+    private(set) var writer: any FrameCodec
     /// Of an answer that is no stream of its own: what it is so far.
-    var body = Body.stream
+    private(set) var body: Body
     /// What the protocol keeps for a connection that goes on without a new handshake.
     var memory: (any SessionMemory)?
     /// What the protocol's server insists on.
@@ -29,41 +29,80 @@ struct Link: Sendable {
     /// The live ids of the script's chains.
     var chains = LiveChains()
     /// The protocol's handshake is served, or there is none.
-    var readyAt: WireInstant?
+    private(set) var readyAt: WireInstant?
     /// What is said out of turn.
     var repeats = Repetitions()
     /// What the kernel has not wholly taken.
     var underWay = SendsUnderWay()
     /// Used on long polling only.
     var polls = LongPolls()
-    var cut = Cut.none
+    private(set) var cut = Cut.none
     var faults = LinkFaults()
-    var nextKeepalive: WireInstant?
+    private(set) var nextKeepalive: WireInstant?
     var hearing: Hearing
 
     init(
         _ transport: Transport, on connection: ConnectionID?, token: String?, _ opening: StreamOpening,
-        _ codec: CodecEntry,
+        _ codec: CodecEntry, body: Body = .stream,
         at now: WireInstant
     ) {
-        self.init(transport, on: connection, token: token, opening, codec: codec.type.init(opening), at: now)
+        self.init(
+            transport, on: connection, token: token, opening, codec: codec.type.init(opening), body: body, at: now)
     }
 
     init(
         _ transport: Transport, on connection: ConnectionID?, token: String?, _ opening: StreamOpening,
-        codec: any FrameCodec, at now: WireInstant
+        codec: any FrameCodec, body: Body = .stream, at now: WireInstant
     ) {
         self.transport = transport
         self.connection = connection
         self.token = token
         self.opening = opening
         self.codec = codec
+        self.body = body
         writer = codec
         rules = codec.rules
         watch = ServerWatch(ServerLimits(), isOpen: true, at: now)
         openedAt = now
         hearing = Hearing(heard: now, spoke: now)
     }
+
+    // MARK: What carries it
+
+    /// What goes to the client goes out there from now on.
+    mutating func goesOut(on connection: ConnectionID) { self.connection = connection }
+
+    /// The poll that waited is answered, and nothing goes out until the next one comes.
+    mutating func waitsForPoll() { connection = nil }
+
+    /// It has no connection any more: what was about that one is forgotten.
+    /// - Parameter moments: those that rules wait for on the next one.
+    mutating func disconnected(_ moments: [RuleFilters.Since]) {
+        connection = nil
+        cut = .none
+        faults = LinkFaults()
+        faults.moments = LinkMoments(moments)
+        polls.disconnected()
+    }
+
+    /// The session's messages are written for a client that asks like this.
+    mutating func serves(_ opening: StreamOpening, by writer: any FrameCodec) {
+        self.opening = opening
+        self.writer = writer
+    }
+
+    /// The protocol's handshake is served, or there is none; nil: it is not.
+    mutating func becomesReady(at moment: WireInstant?) { readyAt = moment }
+
+    /// Whether a keepalive of ours is due; then the next one comes an interval later.
+    mutating func keepaliveIsDue(every interval: UInt64, ready: WireInstant, at now: WireInstant) -> Bool {
+        let due = nextKeepalive ?? ready.advanced(by: writer.beginsWithKeepalive ? 0 : interval)
+        nextKeepalive = due <= now ? now.advanced(by: interval) : due
+        return due <= now
+    }
+
+    /// There are none any more.
+    mutating func stopsKeepalives() { nextKeepalive = nil }
 
     /// When the client was heard last.
     struct Hearing: Sendable {
@@ -96,6 +135,13 @@ struct Link: Sendable {
         body = .stream
         answer.body += piece
         body = .whole(answer)
+    }
+
+    /// Appends a payload as a part of the multipart answer, or its end.
+    mutating func addPart(_ payload: Span<UInt8>, _ codec: any FrameCodec.Type, into out: inout [UInt8]) {
+        guard case .parts(var answer) = body else { return }
+        codec.part(payload, of: &answer, into: &out)
+        body = .parts(answer)
     }
 
     /// An end that waits until the peer has what goes before it. Nothing else is sent meanwhile.
@@ -134,6 +180,23 @@ struct Link: Sendable {
         case .settling(_, let ending, let complete), .awaitingPoll(let ending, let complete): (ending, complete)
         }
     }
+
+    /// The end waits until the peer has what goes before it.
+    mutating func end(_ ending: Ending, acknowledged ticket: UInt64) {
+        cut = .acknowledging(ticket: ticket, ending)
+    }
+
+    /// The end waits for a moment.
+    /// - Parameter complete: the peer has all that goes before it.
+    mutating func end(_ ending: Ending, at moment: WireInstant, complete: Bool) {
+        cut = .settling(until: moment, ending, complete: complete)
+    }
+
+    /// The next poll brings the end.
+    mutating func endWithPoll(_ ending: Ending, complete: Bool) { cut = .awaitingPoll(ending, complete: complete) }
+
+    /// No end is on its way any more.
+    mutating func goesOn() { cut = .none }
 
     /// Whether what the client says still arrives: an end that follows a message to the client does not hold it back.
     var hears: Bool { ending.map { $0.ending.silences == .toClient } ?? true }

@@ -27,15 +27,10 @@ extension SessionRun {
         guard standing.failure == nil, let ready = link?.readyAt, link?.isCut == false,
             let every = keepaliveInterval(options), let own = ownKeepalive
         else {
-            link?.nextKeepalive = nil
+            link?.stopsKeepalives()
             return nil
         }
-        let due = link?.nextKeepalive ?? ready.advanced(by: link?.writer.beginsWithKeepalive == true ? 0 : every)
-        guard due <= now else {
-            link?.nextKeepalive = due
-            return nil
-        }
-        link?.nextKeepalive = now.advanced(by: every)
+        guard link?.keepaliveIsDue(every: every, ready: ready, at: now) == true else { return nil }
         // Between two polls nobody listens, and the next one is itself a sign of life.
         guard link?.connection != nil else { return nil }
         return (own.payload, own.opcode)

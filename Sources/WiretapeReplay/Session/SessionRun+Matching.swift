@@ -157,7 +157,7 @@ extension SessionRun {
     /// The protocol's opening is served on every connection anew.
     private func serveHandshake(after step: Int, at now: WireInstant, _ options: ReplayOptions) {
         guard let answer = script.serverHandshake else {
-            link?.readyAt = now
+            link?.becomesReady(at: now)
             return
         }
         sayAgain(answer, after: step, at: now, options)

@@ -55,11 +55,9 @@ extension SessionRun {
     /// that is held for that message. It is given the time that the recorded client took, which no speed makes shorter,
     /// and `grace`.
     private func grace(_ options: ReplayOptions, from start: WireInstant) -> (at: WireInstant, what: Expiry)? {
-        guard link?.readyAt != nil, let heard = link?.hearing.heard, let push = cursor.heldPush else { return nil }
-        let holding = cursor.awaited(before: push)
-        guard let first = holding.first, !holding.contains(where: { cursor.causes($0, push) }) else { return nil }
-        // Something must be left to postpone: what other sessions hold back does not go out for it.
-        guard cursor.head < push || holding.contains(where: { cursor.state[$0] == .waiting }) else { return nil }
+        guard link?.readyAt != nil, let heard = link?.hearing.heard, let (push, first) = cursor.postponable else {
+            return nil
+        }
         let time = script.steps[first].time
         let server = before(first)
         var at = start.advanced(by: time > server ? time - server : 0)

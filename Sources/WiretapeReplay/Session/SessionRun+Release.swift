@@ -51,7 +51,7 @@ extension SessionRun {
         spend(step)
         if link?.repeats.isEmpty == false { link?.repeats.sent(step) }
         guard script.steps[step].role == .handshake, link?.readyAt == nil else { return }
-        link?.readyAt = now
+        link?.becomesReady(at: now)
     }
 }
 

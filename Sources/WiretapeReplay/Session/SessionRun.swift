@@ -221,9 +221,7 @@ final class SessionRun: CountsAttempts {
 
     /// What waited for a poll of the connection that is kept.
     func takeParkedPolls() -> [LongPolls.Payload] {
-        guard let queue = parked?.link.polls.queue, !queue.isEmpty else { return [] }
-        parked?.link.polls.queue = []
-        return queue
+        parked?.link.polls.takeQueue() ?? []
     }
 
     /// The client has all that was queued before our end of the connection.
@@ -249,14 +247,14 @@ final class SessionRun: CountsAttempts {
     /// the server that was not answered is asked again.
     func attach(_ link: Link, at now: WireInstant, _ options: ReplayOptions) {
         connect(link)
-        self.link?.writer = recorded.writer.serving(link.opening)
+        self.link?.serves(link.opening, by: recorded.writer.serving(link.opening))
         let isScripted = cursor.connected()
         standing.departure = .lost
         negotiation.awaitsUpgrade = false
         tally.extendTime(to: now)
         let hasHandshake = recorded.codec.type.hasHandshake(on: link.transport)
         if !hasHandshake {
-            self.link?.readyAt = now
+            self.link?.becomesReady(at: now)
         } else if script.clientHandshake == nil {
             greet(at: now, options)
         }
@@ -289,7 +287,7 @@ final class SessionRun: CountsAttempts {
     /// Where the client says nothing first, the protocol's opening is the server's alone: each connection begins with it.
     private func greet(at now: WireInstant, _ options: ReplayOptions) {
         guard let greeting = script.serverHandshake else {
-            link?.readyAt = now
+            link?.becomesReady(at: now)
             return
         }
         let gap = options.scaled(from: script.opened, to: script.steps[greeting].time)
@@ -335,7 +333,7 @@ final class SessionRun: CountsAttempts {
         standing.departure = .lost
         connect(link)
         speech.resumed()
-        if link.readyAt != nil { self.link?.readyAt = now }
+        if link.readyAt != nil { self.link?.becomesReady(at: now) }
         negotiation.awaitsUpgrade = false
         tally.extendTime(to: now)
         if hasLost, !isScripted { applyPolicy(options, remembered: true, at: now) }
@@ -392,7 +390,7 @@ final class SessionRun: CountsAttempts {
             let ready = link.readyAt
             link.reassign(places)
             other.attach(link, at: link.openedAt, options)
-            other.link?.readyAt = ready
+            other.link?.becomesReady(at: ready)
             other.link?.repeats = link.repeats
             other.keepServerID(of: self)
         }

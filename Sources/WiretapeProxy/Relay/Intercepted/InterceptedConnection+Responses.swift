@@ -108,6 +108,9 @@ extension InterceptedConnection {
             follow(live, at: now)
         } else if live.wantsAnswer && head.status < 300 || mayLeadAway(head, info), http.response.left == nil {
             http.response.kind = .collect
+            if mayGoAhead(live, head, info) {
+                http.response.goesAheadAt = now.advanced(by: InterceptedConnection.headTime)
+            }
         } else {
             http.response.kind = .pass
             sendAnswer(info.raw, at: now)
@@ -115,7 +118,7 @@ extension InterceptedConnection {
     }
 
     /// Whether the body may send the client to another server.
-    private func mayLeadAway(_ head: ResponseHead, _ info: HTTPHeadInfo) -> Bool {
+    func mayLeadAway(_ head: ResponseHead, _ info: HTTPHeadInfo) -> Bool {
         http.asked.map { node.leadBack?.holds(head, info, to: $0) ?? false } ?? false
     }
 
@@ -154,7 +157,7 @@ extension InterceptedConnection {
         }
     }
 
-    private func sendPiece(_ bytes: [UInt8], at now: WireInstant) {
+    func sendPiece(_ bytes: [UInt8], at now: WireInstant) {
         add(http.response.isChunked ? InterceptedStream.chunk(bytes) : bytes, .toClient, at: now)
     }
 
@@ -168,7 +171,7 @@ extension InterceptedConnection {
                 return
             }
             http.response.kind = .reframe
-            add(info.raw, .toClient, at: now)
+            if http.response.ahead == nil { add(info.raw, .toClient, at: now) }
             sendPiece(http.response.body, at: now)
             http.response.body = []
         case .payloads:
@@ -260,7 +263,7 @@ extension InterceptedConnection {
         case .collect:
             guard let info = http.response.info else { return }
             http.response.kind = .reframe
-            add(info.raw, .toClient, at: now)
+            if http.response.ahead == nil { add(info.raw, .toClient, at: now) }
             if !http.response.body.isEmpty { sendPiece(http.response.body, at: now) }
             http.response.body = []
         case .payloads:
@@ -321,80 +324,6 @@ extension InterceptedConnection {
         if let end = fate.endBehind, ends.pending == nil {
             finish(with: end, live, .toClient, after: fate.lingering, at: now)
         }
-    }
-
-    /// A whole answer that was wanted: of a negotiation, or of a poll.
-    private func collected(_ live: LiveExchange, _ trailers: [HeaderField], at now: WireInstant) {
-        guard let info = http.response.info, let head = http.response.head else { return }
-        var (raw, payload) = (info.raw, http.response.body)
-        let plain = InterceptedBody.plain(http.response.body, head.headers)
-        var changed: [UInt8]?
-        if live.kind == .negotiate {
-            let told = faults.negotiated(live, body: plain ?? payload, at: now)
-            if told != plain ?? payload { changed = told }
-        } else if let plain {
-            payload = plain
-        }
-        if let asked = http.asked, asked.looksAtBody {
-            changed = node.leadBack?.body(changed ?? plain ?? payload, to: asked, at: node) ?? changed
-        }
-        if let changed {
-            raw = HTTPHeadWriter.replacing("Content-Encoding", with: nil, in: raw)
-            if !http.response.isChunked {
-                raw = HTTPHeadWriter.setting("Content-Length", to: "\(changed.count)", in: raw)
-            }
-            payload = changed
-        }
-        let opcode: Opcode = isValidUTF8(payload.span) ? .text : .binary
-        // What cannot be decoded cannot be judged.
-        let carries =
-            live.wantsAnswer && live.kind != .negotiate && !payload.isEmpty && head.status == 200 && plain != nil
-        let transport = live.kind == .operation ? Transport.http : live.transport
-        let plan =
-            carries
-            ? faults.payload(payload, opcode, .toClient, of: live, on: transport, isMuted: mutesProtocol, at: now)
-            : DeliveryPlan()
-        note(plan.judged, live, at: now)
-        guard let codec = faults.codec(of: live),
-            plan.isRuled || carries && mutesProtocol || carries && parked.next != nil
-        else {
-            add(raw, .toClient, at: now)
-            sendPiece(changed ?? http.response.body, at: now)
-            if http.response.isChunked { add(InterceptedStream.lastChunk(trailers), .toClient, at: now) }
-            return
-        }
-        let body = InterceptedBody(plan, payload, &parked, at: now) { message in
-            guard live.kind == .operation else { return message }
-            var out: [UInt8] = []
-            codec.frame(message.span, on: .http, into: &out)
-            return out.isEmpty ? message : out
-        }
-        apply(body.effectsBefore, live, .toClient, rule: body.rule, at: now)
-        toClient.queue.pause(body.wait, at: now)
-        if let end = body.end, body.isEmpty {
-            return finish(with: end, live, .toClient, after: body.lingering, isOfMessage: true, at: now)
-        }
-        raw = HTTPHeadWriter.replacing("Transfer-Encoding", with: nil, in: raw)
-        raw = HTTPHeadWriter.replacing("Content-Encoding", with: nil, in: raw)
-        raw = HTTPHeadWriter.setting("Content-Length", to: "\(body.length)", in: raw)
-        let whole = raw + body.bytes
-        add(body.truncated.map { Array(whole.prefix($0)) } ?? whole, .toClient, endsFrame: false, at: now)
-        behind(body, live, at: now)
-    }
-
-    /// What rules want behind an answer that carries messages. The client has it, and says what it has to say to it: what
-    /// concerns the connection comes with the next poll.
-    private func behind(_ body: InterceptedBody, _ live: LiveExchange, at now: WireInstant) {
-        let waits = live.kind == .poll && body.truncated == nil && body.end?.cutsConnections ?? true
-        let later = waits ? body.effectsAfter.filter { body.end != nil || $0.isOfConnection } : []
-        let atOnce = body.effectsAfter.filter { !later.contains($0) }
-        if !atOnce.isEmpty { mark(.effects(atOnce, live, .toClient, rule: body.rule), .toClient, at: now) }
-        if waits, !later.isEmpty || body.end != nil {
-            let awaited = AwaitedEnd(effects: later, rule: body.rule, end: body.end, lingering: body.lingering)
-            if let end = body.end { carried(by: end, .toClient) }
-            return faults.await(awaited, live)
-        }
-        if let end = body.end { finish(with: end, live, .toClient, after: body.lingering, isOfMessage: true, at: now) }
     }
 
     // MARK: Answers of ours

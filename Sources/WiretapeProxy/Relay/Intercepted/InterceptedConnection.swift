@@ -230,6 +230,7 @@ final class InterceptedConnection {
         restore(at: now)
         peek(at: now)
         release(at: now)
+        goAhead(at: now)
         if ends.toServer, http.early.isEmpty, !turn.waits(.toServer) {
             passRequest(at: now)
             endToServer(at: now)
@@ -358,6 +359,7 @@ final class InterceptedConnection {
         consider(lasting.next)
         consider(socket?.nextParked)
         consider(http.stream == nil ? nil : parked.next)
+        consider(http.response.goesAheadAt)
         consider(goodbyeBy)
         consider(nextPeek)
         consider(turn.next)

@@ -85,6 +85,10 @@ struct InterceptedExchange: ~Copyable {
         var left: Int?
         /// It had a length, and goes on in chunks of ours.
         var isRechunked = false
+        /// When the head of an answer that is wanted whole goes out without the rest.
+        var goesAheadAt: WireInstant?
+        /// Bytes of an answer that is wanted whole that have gone out before the rest came; nil: none, not even its head.
+        var ahead: Int?
 
         /// Whether its body is sent in chunks.
         var isChunked: Bool { isRechunked || info?.framing == .chunked }
@@ -99,6 +103,8 @@ struct InterceptedExchange: ~Copyable {
             since = nil
             left = nil
             isRechunked = false
+            goesAheadAt = nil
+            ahead = nil
         }
     }
 
