@@ -61,7 +61,8 @@ extension ReplayCommand {
                 "when-exhausted", "HOW",
                 checked(["refuse", "repeat", "last"]) { _ = try ReplayOptions.WhenExhausted(parsing: $0) },
                 default: "refuse",
-                "What a client gets when every recorded session is taken: 404, all of them again, or the last again."),
+                "What a client gets when every recorded session is taken: refuse (404), repeat (all of them again) or last (the last "
+                    + "one again)."),
             OptionSpec(
                 "transports", "LIST",
                 checked(Transport.allCases.map(\.rawValue) + ["ws,sse,lp"]) {

@@ -32,8 +32,8 @@ extension OptionGroup {
                     + "http://HOST:PORT; port 0 picks a free one."),
             OptionSpec(
                 "control-token", "TOKEN", .checked(suggestions: []) { try ControlAccess.check(token: $0) },
-                "What requests to the control API have to bring as 'Authorization: Bearer TOKEN'. An address beyond loopback "
-                    + "needs one."),
+                "What requests to the control API have to bring as 'Authorization: Bearer TOKEN': 8 characters or more. An address "
+                    + "beyond loopback needs one."),
             config,
         ])
 
