@@ -125,7 +125,8 @@ extension ReplayCommand {
                 "until", "WHEN",
                 checked(["finished", "signal", "idle:5s"]) { _ = try ReplayOptions.Until(parsing: $0) },
                 default: "signal",
-                "When the run ends: finished (all is played), idle:D (nothing happened for D), or signal."),
+                "When the run ends: finished (all that clients began is played), idle:D (nothing happened for D, once a client has "
+                    + "come), or signal."),
             .missing("threads", "a replay runs on one loop"),
         ])
 

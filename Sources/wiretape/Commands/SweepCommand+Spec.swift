@@ -52,8 +52,8 @@ extension SweepCommand {
                 "Only every N-th combination, from the I-th on: N shards are the whole sweep."),
             OptionSpec(
                 "known", "FILE", .file,
-                "Failures that are known, a rule a line: they are told and do not fail the sweep. So are those that are gone."
-            ),
+                "Failures that are known, a rule a line: they are told and do not fail the sweep. Those that survive now are told, "
+                    + "too."),
         ])
 
     /// Passed on to every replay.
