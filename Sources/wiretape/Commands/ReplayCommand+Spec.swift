@@ -145,8 +145,8 @@ extension ReplayCommand {
             OptionSpec(
                 "causality", "SCOPE",
                 checked(["session", "tape"]) { _ = try ReplayOptions.Causality(parsing: $0) }, default: "session",
-                "What a server message waits for: client messages of its session, or of the whole tape (named sessions)."
-            ),
+                "What a server message waits for: client messages of its session (session), or of all sessions (tape), which all "
+                    + "have names then."),
             OptionSpec(
                 "patience", "D", .duration, default: "30s", "How long an awaited client message may stay away."),
             OptionSpec(
@@ -164,7 +164,8 @@ extension ReplayCommand {
                     _ = try ReplayOptions.OnReconnect(parsing: $0)
                 }, default: "resume",
                 "What a client gets that comes back: resume goes on where it was cut, lose:N without the next N pushes, "
-                    + "rewind:N with the last N again, live without what was due meanwhile; restart, next, refuse."),
+                    + "rewind:N with the last N again, live without what was due meanwhile; restart begins anew, next "
+                    + "takes the next recorded session, refuse answers 404."),
             OptionSpec(
                 "greeting", "NAMES", checked(["auto", "none"]) { _ = try GreetingOption(parsing: $0) }, default: "auto",
                 "What each new connection hears first: auto takes what begins connections on the tape, none nothing; "
