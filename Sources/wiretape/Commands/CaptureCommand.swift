@@ -53,7 +53,7 @@ package struct CaptureCommand: Command {
             ExampleSpec(
                 "sudo wiretape capture -i any --filter 'tcp port 80' -o web.tape.gz --timeout 1m -- curl http://example.test/",
                 "Records what one command does."),
-        ], exitCodes: [.failure, .timeout, .signal])
+        ], exitCodes: [.failure, .timeout, .commandUnusable, .commandMissing, .signal])
 
     private static func size(_ text: String) throws(OptionError) -> Int {
         guard let size = ByteSize.parse(text), (1 << 20...1 << 30).contains(size) else {

@@ -7,12 +7,12 @@ internal import WiretapeTapeTools
 /// `wiretape cut FILE --from 2s --to 10s …`.
 package struct CutCommand: Command {
     package static let spec = CommandSpec(
-        name: "cut", abstract: "Leave a part of a tape that still replays",
+        name: "cut", abstract: "Keep a part of a tape that still replays",
         discussion: """
-            Leaves the sessions, the time or the messages that are named, and what a client needs to get there: of a session \
+            Keeps the sessions, the time or the messages that are named, and what a client needs to get there: of a session \
             of which anything is left, its negotiation, its opening and its handshake stay, and the request of an answer that \
-            stays. Conditions are all to be met. Times count from --from on, and so does when the tape was started; comments stay \
-            with the line behind them.
+            stays. Conditions are all to be met. Times count from --from on, and the start of the tape moves with them; comments \
+            stay with the line behind them.
 
             'wiretape validate' lists sessions with their numbers and names, 'wiretape inspect' shows times.
             """,
@@ -40,7 +40,7 @@ package struct CutCommand: Command {
         examples: [
             ExampleSpec(
                 "wiretape cut long.tape.gz --from 10m --to 11m -o minute.tape", "Takes a minute out of a long tape."),
-            ExampleSpec("wiretape cut chat.tape.gz --session alice -o alice.tape", "Leaves one session."),
+            ExampleSpec("wiretape cut chat.tape.gz --session alice -o alice.tape", "Keeps one session."),
         ], exitCodes: [.failure, .badFile])
 
     private static let sessionKind = ValueKind.checked(suggestions: []) { text in

@@ -10,7 +10,8 @@ package struct MergeCommand: Command {
         discussion: """
             Writes the events of all tapes to one, connections numbered anew. By default they come as they happened, by the \
             times at which the recordings were started; --by sequence puts one tape behind the other. Upstreams of one name \
-            and different addresses get names of their own. The output has one clock: later takes are takes no more.
+            and different addresses get names of their own. The output has one clock: a recording that was \
+            appended to one of the tapes (a take) becomes a part of it.
 
             Pseudonyms that several tapes have (td_1, …) stay those of the first one; the others get new numbers, since nobody \
             can know whether they stand for the same secret.

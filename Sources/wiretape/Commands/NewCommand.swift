@@ -15,7 +15,9 @@ package struct NewCommand: Command {
             messages (negotiation, openings, handshake) is supplied at replay.
             """,
         positionals: [
-            PositionalSpec("PROTOCOL", .choice(Codecs.all.map(\.id)), "What the tape speaks."),
+            PositionalSpec(
+                "PROTOCOL", .choice(Codecs.all.map(\.id)),
+                "What the tape speaks: \(Codecs.all.map(\.id).joined(separator: ", "))."),
             PositionalSpec("FILE", .file, required: false, "The tape, .tape; without it, or -, standard output."),
         ],
         groups: [

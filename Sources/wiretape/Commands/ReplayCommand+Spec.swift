@@ -61,7 +61,8 @@ extension ReplayCommand {
                 "when-exhausted", "HOW",
                 checked(["refuse", "repeat", "last"]) { _ = try ReplayOptions.WhenExhausted(parsing: $0) },
                 default: "refuse",
-                "What a client gets when every recorded session is taken: 404, all of them again, or the last again."),
+                "What a client gets when every recorded session is taken: refuse (404), repeat (all of them again) or last (the last "
+                    + "one again)."),
             OptionSpec(
                 "transports", "LIST",
                 checked(Transport.allCases.map(\.rawValue) + ["ws,sse,lp"]) {
@@ -124,7 +125,8 @@ extension ReplayCommand {
                 "until", "WHEN",
                 checked(["finished", "signal", "idle:5s"]) { _ = try ReplayOptions.Until(parsing: $0) },
                 default: "signal",
-                "When the run ends: finished (all is played), idle:D (nothing happened for D), or signal."),
+                "When the run ends: finished (all that clients began is played), idle:D (nothing happened for D, once a client has "
+                    + "come), or signal."),
             .missing("threads", "a replay runs on one loop"),
         ])
 
@@ -143,8 +145,8 @@ extension ReplayCommand {
             OptionSpec(
                 "causality", "SCOPE",
                 checked(["session", "tape"]) { _ = try ReplayOptions.Causality(parsing: $0) }, default: "session",
-                "What a server message waits for: client messages of its session, or of the whole tape (named sessions)."
-            ),
+                "What a server message waits for: client messages of its session (session), or of all sessions (tape), which all "
+                    + "have names then."),
             OptionSpec(
                 "patience", "D", .duration, default: "30s", "How long an awaited client message may stay away."),
             OptionSpec(
@@ -162,7 +164,8 @@ extension ReplayCommand {
                     _ = try ReplayOptions.OnReconnect(parsing: $0)
                 }, default: "resume",
                 "What a client gets that comes back: resume goes on where it was cut, lose:N without the next N pushes, "
-                    + "rewind:N with the last N again, live without what was due meanwhile; restart, next, refuse."),
+                    + "rewind:N with the last N again, live without what was due meanwhile; restart begins anew, next "
+                    + "takes the next recorded session, refuse answers 404."),
             OptionSpec(
                 "greeting", "NAMES", checked(["auto", "none"]) { _ = try GreetingOption(parsing: $0) }, default: "auto",
                 "What each new connection hears first: auto takes what begins connections on the tape, none nothing; "

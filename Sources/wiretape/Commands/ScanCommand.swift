@@ -11,7 +11,8 @@ package struct ScanCommand: Command {
         name: "scan", abstract: "Look for secrets on tapes",
         discussion: """
             Names every place of a tape where a secret stands: what 'wiretape record' would have replaced, and what is as random \
-            as a key. The secrets themselves are not shown. Pseudonyms are no secrets. Exit code 3 when something was found.
+            as a key ('entropy', which 'wiretape redact' leaves unless --redact names its place). Of a secret the first four \
+            characters are shown, of one shorter than 20 bytes none. Pseudonyms are no secrets. Exit code 3 when something was found.
             """,
         positionals: [PositionalSpec("FILE", .file, repeatable: true, "The tapes; - is standard input.")],
         groups: [

@@ -2,9 +2,9 @@ internal import WiretapeBytes
 
 extension SweepCommand {
     package static let spec = CommandSpec(
-        name: "sweep", abstract: "Try every fault at every point of a tape on a client",
+        name: "sweep", abstract: "Try faults at every point of a tape on a client",
         discussion: """
-            Runs the command against a replay of the tape once for each fault at each point, some at a time, and says \
+            Runs the command against a replay of the tape once for each fault (--faults) at each point (--at), some at a time, and says \
             which combinations broke the client: its exit status, a policy (--expect), a divergence, or that it never \
             ended. Each way of breaking is shrunk to the smallest plan that still does it, and told as --fault and as the \
             command that repeats it.
@@ -14,12 +14,12 @@ extension SweepCommand {
         positionals: [PositionalSpec("FILE", .file, "The tape.")],
         groups: [sweeping, replaying, .sweepRun],
         tail: TailSpec(
-            "The client: a command that ends with 0 when it is content. It finds WIRETAPE_URL and WIRETAPE_WS_URL in its "
+            "The client, which a sweep needs: a command that ends with 0 when it is content. It finds WIRETAPE_URL and WIRETAPE_WS_URL in its "
                 + "environment, and {url} in its arguments is replaced. It must bear being run several times at once."),
         examples: [
             ExampleSpec(
                 "wiretape sweep chat.tape.gz --speed instant -- node test/client.js {url}",
-                "Cuts the connection after every message and refuses every request that opens one."),
+                "Resets the connection behind every message, and in further runs ends it there with FIN."),
             ExampleSpec(
                 "wiretape sweep chat.tape.gz --faults 'reset,close(1001)' --at boundaries --jobs 4 -- ./client {url}",
                 "Two faults at the places where connections begin and end."),
@@ -52,8 +52,8 @@ extension SweepCommand {
                 "Only every N-th combination, from the I-th on: N shards are the whole sweep."),
             OptionSpec(
                 "known", "FILE", .file,
-                "Failures that are known, a rule a line: they are told and do not fail the sweep. So are those that are gone."
-            ),
+                "Failures that are known, a rule a line: they are told and do not fail the sweep. Those that survive now are told, "
+                    + "too."),
         ])
 
     /// Passed on to every replay.

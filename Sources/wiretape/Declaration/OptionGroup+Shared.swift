@@ -32,8 +32,8 @@ extension OptionGroup {
                     + "http://HOST:PORT; port 0 picks a free one."),
             OptionSpec(
                 "control-token", "TOKEN", .checked(suggestions: []) { try ControlAccess.check(token: $0) },
-                "What requests to the control API have to bring as 'Authorization: Bearer TOKEN'. An address beyond loopback "
-                    + "needs one."),
+                "What requests to the control API have to bring as 'Authorization: Bearer TOKEN': 8 characters or more. An address "
+                    + "beyond loopback needs one."),
             config,
         ])
 
@@ -92,7 +92,10 @@ extension OptionGroup {
                 "upstream-key", "FILE", .file,
                 "The key of --upstream-cert (PEM, without a password). (default: the file of --upstream-cert)"),
             via,
-            OptionSpec("threads", "N", .count(1...64), default: "1", "Event loops, each on a thread of its own."),
+            OptionSpec(
+                "threads", "N", .count(1...64), default: "1",
+                "Event loops, each on a thread of its own. With rules, --expect, --report, --events or --control there is "
+                    + "one."),
             mode, only, bypass, leadBack,
         ])
 
@@ -160,12 +163,12 @@ extension OptionGroup {
                     + "off: for ever."),
             OptionSpec(
                 "body-timeout", "D", TimeLimitValue.kind, default: "60s",
-                "How long the body of a request that nobody has answered may stand still: then 408, and the connection ends."
-            ),
+                "How long the body of a request that nobody has answered may stand still: then 408, and the connection ends. "
+                    + "off: for ever."),
             OptionSpec(
                 "idle-timeout", "D", TimeLimitValue.kind, default: "75s",
                 "How long a connection may be without a request before it is closed. Open WebSockets, streams, and requests "
-                    + "that await their answer are never timed out."),
+                    + "that await their answer are never timed out. off: for ever."),
             OptionSpec(
                 "connect-timeout", "D", TimeLimitValue.positive, default: "10s",
                 "How long connecting to an address of an upstream may take, its TLS handshake included."),

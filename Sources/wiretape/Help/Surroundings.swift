@@ -17,6 +17,7 @@ package enum Surroundings {
         ("SSLKEYLOGFILE", "A file that gets the secrets of TLS connections, for packet captures."),
         ("TMPDIR", "Where 'sweep' writes without --output, and the tape of a replayed HAR; /tmp when it is not set."),
         ("PATH", "Where the command behind -- is looked for."),
+        ("CI", "Where it is set, and not to 0 or false, 'auto' records nothing unless --record-mode says so."),
         (
             "WIRETAPE_CONTROL, WIRETAPE_CONTROL_TOKEN",
             "Set for the command behind --: where the control API of --control is (empty when there is none), and its token. "
@@ -30,6 +31,11 @@ package enum Surroundings {
         (
             "WIRETAPE_CA, NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE",
             "Set for the command behind -- when a listener speaks TLS with the authority's certificates, so that it is trusted."
+        ),
+        (
+            "http_proxy, https_proxy, ws_proxy, wss_proxy, all_proxy, no_proxy, NODE_USE_ENV_PROXY",
+            "Set for the command behind -- in forward mode, the first six in capitals as well: where the proxy is, and what "
+                + "--bypass names."
         ),
     ]
 
