@@ -140,6 +140,9 @@ import wiretape
         let report = try JSONValue(parsing: text)
         let reasons = (report["reasons"]?.array ?? []).compactMap(\.string)
         #expect(reasons.count >= wanted.count && (wanted.isEmpty == reasons.isEmpty), "\(reasons)")
+        // No reason is told twice.
+        let told = run.verdict.dropFirst("wiretape: \(row.word) (exit \(row.code)): ".count).split(separator: "; ")
+        #expect(Set(told).count == told.count, "\(run.verdict)")
         for (reason, beginning) in zip(reasons, wanted) {
             #expect(beginning.isEmpty || reason.contains(beginning), "\(reasons)")
         }

@@ -379,8 +379,8 @@ package struct ReplayCommand: Command {
     private func tell(_ report: ReplayReport, _ end: RunEnd, masked: (String) -> String) throws -> Verdict {
         var told = report
         if case .timeout(let time) = end {
-            let reason = "--timeout \(DurationText.describe(time)) is over"
-            told.failure = ReplayReport.Failure(exitCode: ExitCode.timeout.code, reason: reason)
+            told.failure = ReplayReport.Failure(
+                exitCode: ExitCode.timeout.code, reason: RunEnd.timeoutReason(time))
         }
         let remark = settle(&told, end)
         told.commandExit = end.commandExit

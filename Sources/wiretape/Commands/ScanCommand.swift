@@ -51,6 +51,7 @@ package struct ScanCommand: Command {
 
     package func run() throws -> Int32 {
         var found = 0
+        var random = 0
         var tapes = 0
         let unseen = Unseen()
         let log = log
@@ -62,6 +63,7 @@ package struct ScanCommand: Command {
             }
             _ = try TapeScan.run(path, rules, longestLine: longestLine, tell: tell) { finding in
                 found += 1
+                if finding.secret.kind == .entropy { random += 1 }
                 print(finding, path)
             }
             if found > before { tapes += 1 }
@@ -71,8 +73,15 @@ package struct ScanCommand: Command {
         guard found > 0 else { return Verdict(.done, 0, "no secret on \(files)\(rest)").tell() }
         return Verdict(
             .failed, ExitCode.secretFound.code,
-            "\(found) secret\(found == 1 ? "" : "s") on \(tapes) of \(files)\(rest); `wiretape redact` takes them out"
+            "\(found) secret\(found == 1 ? "" : "s") on \(tapes) of \(files)\(rest); \(Self.advice(found, random))"
         ).tell()
+    }
+
+    /// - Parameter random: those of them that are only as random as a key.
+    private static func advice(_ found: Int, _ random: Int) -> String {
+        let places = "`wiretape redact` leaves what is only as random as a key: name its place with --redact"
+        if random == found { return places }
+        return "`wiretape redact` takes them out" + (random == 0 ? "" : ", \(random) of them where --redact names the place")
     }
 
     private func print(_ finding: TapeScan.Finding, _ path: String) {

@@ -15,6 +15,9 @@ enum RunEnd: Hashable, Sendable {
     /// How the command behind `--` ended, when that ended the run.
     var commandExit: Int32? { if case .command(_, let end) = self { end.exitCode } else { nil } }
 
+    /// How a run's reasons tell that its time was up.
+    static func timeoutReason(_ time: UInt64) -> String { "--timeout \(DurationText.describe(time)) is over" }
+
     /// What the run came to, seen with what ended it.
     /// - Parameter own: the run's own verdict.
     func verdict(_ own: Verdict) -> Verdict {
@@ -30,7 +33,8 @@ enum RunEnd: Hashable, Sendable {
             let ours = own.code == 0 ? own.reason : "\(own.word.rawValue) (exit \(own.code)): \(own.reason)"
             return Verdict(.failed, end.exitCode, "the command '\(name)' \(how); \(ours)")
         case .timeout(let time):
-            return Verdict(.timeout, 124, "--timeout \(DurationText.describe(time)) is over; \(own.reason)")
+            let reason = Self.timeoutReason(time)
+            return Verdict(.timeout, 124, own.reason.hasPrefix(reason) ? own.reason : "\(reason); \(own.reason)")
         case .signal(let number):
             if number == RunShell.interrupt || own.code != 0 { return own }
             return Verdict(.stopped, 128 + number, "signal \(number); \(own.reason)")
