@@ -107,36 +107,40 @@ extension ReplayServer {
 
     /// Under ``Options/Speed/step``: lets so many more messages of the server leave, each as soon as the client messages that it
     /// waits for are there.
-    /// - Parameter count: 0 or more; adds to what was allowed before and is not used up.
-    /// - Throws: ``TapeFailure`` when no client has come within 10 s.
-    public func advance(by count: Int) async throws {
-        try await someoneIsThere()
+    /// - Parameters:
+    ///   - count: 0 or more; adds to what was allowed before and is not used up.
+    ///   - time: how long a client may take to come.
+    /// - Throws: ``TapeFailure`` when none has come by then.
+    public func advance(by count: Int, within time: Duration = .seconds(10)) async throws {
+        try await someoneIsThere(within: time)
         try ask { $0.server.step(max(0, count)) }
     }
 
     /// Under ``Options/Speed/step``: lets messages of the server leave up to the first that is meant, and that one.
-    /// - Parameter selector: as rules have it: `ReceiveMessage`, `StreamItem[/item/id=7]`.
-    /// - Throws: ``TapeFailure`` when it is no selector, or when no client has come within 10 s.
-    public func advance(until selector: String) async throws {
+    /// - Parameters:
+    ///   - selector: as rules have it: `ReceiveMessage`, `StreamItem[/item/id=7]`.
+    ///   - time: how long a client may take to come.
+    /// - Throws: ``TapeFailure`` when it is no selector, or when no client has come by then.
+    public func advance(until selector: String, within time: Duration = .seconds(10)) async throws {
         let meant: Selector
         do {
             meant = try Selector(parsing: selector, from: RuleSource(file: "--until"))
         } catch {
             throw TapeFailure("\(error), in \"\(selector)\"")
         }
-        try await someoneIsThere()
+        try await someoneIsThere(within: time)
         try ask { hosted in
             _ = hosted.server.consult { engine, now, out in engine.step(until: meant, at: now, into: &out) }
         }
     }
 
     /// Steps are for sessions that clients have begun.
-    private func someoneIsThere() async throws {
+    private func someoneIsThere(within time: Duration) async throws {
         if isRecording { throw Self.records }
-        try await wait(within: .seconds(10)) { hosted -> Result<Void, TapeFailure>? in
+        try await wait(within: time) { hosted -> Result<Void, TapeFailure>? in
             hosted.soFar().sessions.isEmpty ? nil : .success(())
         } late: { _ in
-            TapeFailure("nobody to advance: no client has begun a session within 10s")
+            TapeFailure("nobody to advance: no client has begun a session within \(time.asText)")
         }
     }
 }

@@ -47,14 +47,17 @@ import WiretapeWire
                 [
                     header, #"{"t":1,"c":1,"e":"open","upstream":"main"}"#,
                     #"{"t":2,"c":1,"e":"request","x":1,"method":"POST","target":"/","headers":[],"text":"\#(text)"}"#,
-                    #"{"t":4,"c":1,"e":"gone","by":"client","how":"fin"}"#, #"{"t":5,"e":"stop","events":3,"connections":1}"#,
+                    #"{"t":4,"c":1,"e":"gone","by":"client","how":"fin"}"#,
+                    #"{"t":5,"e":"stop","events":3,"connections":1}"#,
                 ], "r.tape", in: scratch)
         }
         let alone = try Binary.run("scan", try body("see \(random)"))
         #expect(alone.code == 3 && alone.out.contains("entropy"))
         #expect(alone.verdict.contains("leaves what is only as random") && !alone.verdict.contains("takes them out"))
         let both = try Binary.run("scan", try body(#"see \#(random) password=hunter2-and-more"#))
-        #expect(both.code == 3 && both.verdict.contains("takes them out, 1 of them where --redact names the place"), "\(both)")
+        #expect(
+            both.code == 3 && both.verdict.contains("takes them out, 1 of them where --redact names the place"),
+            "\(both)")
         let known = try Binary.run("scan", try body(#"{\"password\":\"hunter2-and-more\"}"#))
         #expect(known.verdict.hasSuffix("takes them out"), "\(known)")
     }

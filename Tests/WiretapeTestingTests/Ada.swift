@@ -2,6 +2,9 @@ import ExampleChat
 import Synchronization
 import WiretapeTesting
 
+/// How long tests wait for a client. The tests of a whole run share two threads, and a client of theirs may be far behind the clock.
+let patience = Duration.seconds(300)
+
 /// What is on `chat.tape.gz`, and who plays ada: the client of Examples/swift, which answers what bob says.
 final class Ada: Sendable {
     static let answers = ["hi ada": "hello bob", "how are you?": "fine, thanks", "see you tomorrow": "bye"]
@@ -62,7 +65,7 @@ func playChat(
     let ada = Ada(server.endpoint, says: answers, settings)
     do {
         // On a busy machine the client may not be let run for long: this limit is there for a client that never comes.
-        try await server.finished(within: .seconds(300))
+        try await server.finished(within: patience)
     } catch {
         await ada.stop()
         throw error

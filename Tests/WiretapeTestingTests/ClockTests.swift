@@ -19,9 +19,9 @@ private let chat = "../../recordings/chat.tape.gz"
         let ada = Ada(server.endpoint, settings)
         for delay in [2, 10, 30] {
             // Pings sleep as well, and longer.
-            #expect(try await clock.wakeNext(within: .seconds(delay)) == .seconds(delay))
+            #expect(try await clock.wakeNext(within: .seconds(delay), timeout: patience) == .seconds(delay))
         }
-        try await server.finished(within: .seconds(20))
+        try await server.finished(within: patience)
         server.expect(
             .delays(.zero, .seconds(2), .seconds(10), .seconds(30), early: .zero, late: .zero), .client("signalr-js"))
         let session = try server.session()
@@ -57,7 +57,7 @@ private let chat = "../../recordings/chat.tape.gz"
         let server = try await ReplayServer.start(tape: chat, options: Options(clock: .manual))
         let clock = server.clock
         let sleeper = Task { try await clock.sleep(for: .seconds(3_600)) }
-        #expect(try await clock.nextWakeUp() == .seconds(3_600))
+        #expect(try await clock.nextWakeUp(timeout: patience) == .seconds(3_600))
         let cancelled = Task { try await clock.sleep(for: .seconds(1)) }
         cancelled.cancel()
         await #expect(throws: CancellationError.self) { try await cancelled.value }

@@ -23,10 +23,10 @@ private let chat = "../../recordings/chat.tape.gz"
     @Test func theyAreWaitedFor() async throws {
         let server = try await ReplayServer.start(tape: chat, options: Options(speed: .instant))
         let ada = Ada(server.endpoint)
-        #expect(try await server.next(.toServer, "SendMessage")["/arguments/1"] == "hello bob")
-        #expect(try await server.next(.toServer, "SendMessage")["/arguments/1"] == "fine, thanks")
-        #expect(try await server.next(.toClient, "ReceiveMessage")["/arguments/1"] == "hi ada")
-        try await server.finished()
+        #expect(try await server.next(.toServer, "SendMessage", within: patience)["/arguments/1"] == "hello bob")
+        #expect(try await server.next(.toServer, "SendMessage", within: patience)["/arguments/1"] == "fine, thanks")
+        #expect(try await server.next(.toClient, "ReceiveMessage", within: patience)["/arguments/1"] == "hi ada")
+        try await server.finished(within: patience)
         let failure = await #expect(throws: TapeFailure.self) {
             try await server.next(.toServer, "Nothing", within: .milliseconds(20))
         }
@@ -60,12 +60,12 @@ private let chat = "../../recordings/chat.tape.gz"
     @Test func stepsComeOneByOne() async throws {
         let server = try await ReplayServer.start(tape: chat, options: Options(speed: .step))
         let ada = Ada(server.endpoint)
-        try await server.advance(until: "ReceiveMessage[/arguments/1=\"hi ada\"]")
-        #expect(try await server.next(.toServer, "SendMessage")["/arguments/1"] == "hello bob")
+        try await server.advance(until: "ReceiveMessage[/arguments/1=\"hi ada\"]", within: patience)
+        #expect(try await server.next(.toServer, "SendMessage", within: patience)["/arguments/1"] == "hello bob")
         #expect(server.sent(type: "ReceiveMessage").count == 1)
         await #expect(throws: TapeFailure.self) { try await server.advance(until: "ReceiveMessage[") }
         try await server.advance(by: 100)
-        try await server.finished()
+        try await server.finished(within: patience)
         await ada.stop()
         #expect(ada.heard == Ada.chat)
         await server.stop()

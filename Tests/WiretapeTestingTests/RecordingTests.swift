@@ -27,8 +27,8 @@ import WiretapeTesting
         recorder.expectDelivered(["nothing"], by: \.self)
         await #expect(throws: TapeFailure.self) { try await recorder.next(.toServer, "SendMessage") }
         let ada = Ada(recorder.endpoint)
-        try await real.finished()
-        try await recorder.finished()
+        try await real.finished(within: patience)
+        try await recorder.finished(within: patience)
         await ada.stop()
         #expect(await recorder.stop() == "recorded \(tape.path): run again to play it")
         #expect(recorder.problems == [])

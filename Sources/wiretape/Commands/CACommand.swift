@@ -33,7 +33,7 @@ package struct CACommand: Command {
                         "output", short: "o", "FILE", .file, default: "-",
                         "With export: where to; - is standard output."),
                     OptionSpec(
-                        "password", "TEXT",
+                        "password", "TEXT", .text,
                         "With export --format p12: the file's password; there is no secret in it. "
                             + "(default: an empty one)"),
                     OptionSpec(switch: "json", "With show: print an object."),

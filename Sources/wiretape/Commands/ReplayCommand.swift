@@ -386,6 +386,8 @@ package struct ReplayCommand: Command {
         told.commandExit = end.commandExit
         try write(told, masked: masked)
         if log.level == .info { Console.error.write(masked(told.text)) }
+        // That the time is up says the run's end; what the run came to by then is said behind it.
+        if case .timeout = end { told.failure = nil }
         return end.verdict(Self.verdict(told, masked, remark))
     }
 

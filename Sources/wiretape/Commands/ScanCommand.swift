@@ -81,7 +81,8 @@ package struct ScanCommand: Command {
     private static func advice(_ found: Int, _ random: Int) -> String {
         let places = "`wiretape redact` leaves what is only as random as a key: name its place with --redact"
         if random == found { return places }
-        return "`wiretape redact` takes them out" + (random == 0 ? "" : ", \(random) of them where --redact names the place")
+        return "`wiretape redact` takes them out"
+            + (random == 0 ? "" : ", \(random) of them where --redact names the place")
     }
 
     private func print(_ finding: TapeScan.Finding, _ path: String) {

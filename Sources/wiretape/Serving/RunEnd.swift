@@ -33,8 +33,7 @@ enum RunEnd: Hashable, Sendable {
             let ours = own.code == 0 ? own.reason : "\(own.word.rawValue) (exit \(own.code)): \(own.reason)"
             return Verdict(.failed, end.exitCode, "the command '\(name)' \(how); \(ours)")
         case .timeout(let time):
-            let reason = Self.timeoutReason(time)
-            return Verdict(.timeout, 124, own.reason.hasPrefix(reason) ? own.reason : "\(reason); \(own.reason)")
+            return Verdict(.timeout, 124, "\(Self.timeoutReason(time)); \(own.reason)")
         case .signal(let number):
             if number == RunShell.interrupt || own.code != 0 { return own }
             return Verdict(.stopped, 128 + number, "signal \(number); \(own.reason)")
