@@ -6,8 +6,10 @@ internal import WiretapeWire
 
 extension HARExchange {
     /// The entry's text.
-    /// - Parameter origin: nanoseconds since 1970 at which the tape's times begin.
-    func write(origin: UInt64, into out: inout [UInt8]) {
+    /// - Parameters:
+    ///   - origin: nanoseconds since 1970 at which the tape's times begin.
+    ///   - spill: called often; may take what is there of the text.
+    func write(origin: UInt64, into out: inout [UInt8], spill: (inout [UInt8]) throws -> Void) throws {
         let plain = plainAnswer()
         let (sent, wait, receive) = (
             milliseconds(began, requestEnded ?? began),
@@ -31,12 +33,14 @@ extension HARExchange {
             for (i, message) in messages.enumerated() {
                 if i > 0 { out.append(UInt8(ascii: ",")) }
                 out += message
+                try spill(&out)
             }
             out.append(UInt8(ascii: "]"))
         } else if let type = response?.headers.first("Content-Type"), MediaType(type).name == "text/event-stream" {
+            try spill(&out)
             writeEvents(plain, origin, into: &out)
         }
-        writeLines(isPlain: plain == nil, into: &out)
+        try writeLines(isPlain: plain == nil, into: &out, spill: spill)
         out.append(UInt8(ascii: "}"))
     }
 
@@ -165,7 +169,7 @@ extension HARExchange {
     // MARK: Ours
 
     /// - Parameter isPlain: whether the answer's text is the bytes of the tape.
-    private func writeLines(isPlain: Bool, into out: inout [UInt8]) {
+    private func writeLines(isPlain: Bool, into out: inout [UInt8], spill: (inout [UInt8]) throws -> Void) throws {
         out.append(utf8: #","_wiretape":{"lines":["#)
         let isRequestText = String(validUTF8: requestBody) != nil
         for (i, line) in lines.enumerated() {
@@ -195,6 +199,7 @@ extension HARExchange {
                 }
             }
             HARExchange.write(line, place, own, into: &out)
+            try spill(&out)
         }
         out.append(utf8: "]}")
     }

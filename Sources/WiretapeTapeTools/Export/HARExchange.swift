@@ -107,7 +107,17 @@ final class HARExchange {
             out.append(UInt8(ascii: "\""))
         }
         out.append(UInt8(ascii: "}"))
-        return out
+        return out.tight
+    }
+}
+
+extension [UInt8] {
+    /// The same without room for more, which is half of an array that has grown.
+    var tight: [UInt8] {
+        var copy: [UInt8] = []
+        copy.reserveCapacity(count)
+        copy += self
+        return copy
     }
 }
 

@@ -24,6 +24,9 @@ package final class HARExport {
         var latest: UInt32?
     }
 
+    /// Bytes that are written at a time.
+    private static let piece = 1 << 20
+
     private let maker: String
     private let memory: Int
     private let write: (Span<UInt8>) throws -> Void
@@ -80,7 +83,7 @@ package final class HARExport {
         for (i, line) in rest.enumerated() {
             if i > 0 { out.append(UInt8(ascii: ",")) }
             HARExchange.write(line, nil, [], into: &out)
-            if out.count > 1 << 20 { try flush() }
+            if out.count > HARExport.piece { try flush() }
         }
         out.append(utf8: "]}}}\n")
         try flush()
@@ -251,7 +254,7 @@ package final class HARExport {
         template.append(UInt8(ascii: "}"))
         held += template.count
         exchange.lines.append(
-            HARExchange.Line(number: line.number, template: template, key: payload.name, place: place))
+            HARExchange.Line(number: line.number, template: template.tight, key: payload.name, place: place))
     }
 
     // MARK: Entries
@@ -272,7 +275,15 @@ package final class HARExport {
     private func emit(_ exchange: HARExchange) throws {
         if entries > 0 { out.append(UInt8(ascii: ",")) }
         out.append(0x0a)
-        exchange.write(origin: origin, into: &out)
+        // It may be as large as what is held: it is not put together first.
+        var text = out
+        out = []
+        try exchange.write(origin: origin, into: &text) { text in
+            guard text.count > HARExport.piece else { return }
+            try write(text.span)
+            text.removeAll(keepingCapacity: true)
+        }
+        out = text
         entries += 1
         // About what it held: the sum is a limit, not a balance.
         let own = exchange.lines.reduce(1_024) { $0 + $1.template.count + 128 }
