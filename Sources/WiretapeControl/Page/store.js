@@ -59,7 +59,7 @@ class Asked {
     this.path = path;
     this.pick = pick;
     this.run = run;
-    this.least = least;
+    this.least = this.first = least;
     this.timer = null;
     this.isAsking = false;
     this.isStale = false;
@@ -93,6 +93,14 @@ class Asked {
     // An answer that costs the run time is not asked for more often than a tenth of that.
     this.least = Math.max(200, 10 * (performance.now() - began));
     if (this.isStale) this.soon();
+  }
+
+  /** What an answer has cost another process says nothing of this one. */
+  anew() {
+    this.least = this.first;
+    clearTimeout(this.timer);
+    this.timer = null;
+    this.soon();
   }
 
   stop() {
@@ -130,6 +138,75 @@ class Rates {
     of.forEach((n, i) => (half[i >> 1] = (half[i >> 1] ?? 0) + n));
     of.length = 0;
     half.forEach((n, i) => (of[i] = n));
+  }
+}
+
+/** What events told of sessions and their attempts: for what was not answered before the run was over. */
+class Told {
+  constructor(rows) {
+    this.sessions = new Map();
+    for (const one of rows) {
+      if (one.session === null) continue;
+      if (one.event === "message") {
+        this.session(one).protocol ??= one.protocol;
+        continue;
+      }
+      if (!["attempt", "connected", "disconnected", "finished"].includes(one.event)) continue;
+      const session = this.session(one);
+      if (one.event === "finished") {
+        session.finished = true;
+        continue;
+      }
+      const e = JSON.parse(one.text);
+      if (one.event === "attempt") {
+        session.attempts.push({ n: e.attempt, t_ms: e.t_ms, delay_ms: e.delay_ms, outcome: null, steps: [], ended: null });
+        continue;
+      }
+      const attempt = session.attempts.findLast((a) => a.n === e.attempt);
+      if (one.event === "connected") {
+        if (attempt) attempt.outcome = "connected";
+        if (e.transport && !session.transports.includes(e.transport)) session.transports.push(e.transport);
+      } else if (attempt) {
+        attempt.outcome = attempt.outcome ?? e.outcome;
+        attempt.ended = { t_ms: e.t_ms, by: e.by, how: e.how, reason: e.reason ?? undefined };
+      }
+    }
+  }
+
+  session(row) {
+    const key = `${row.session}.${row.run}`;
+    let session = this.sessions.get(key);
+    if (!session) {
+      session = { id: key, name: null, session: row.session, run: row.run, protocol: null, transports: [], finished: false, attempts: [] };
+      this.sessions.set(key, session);
+    }
+    return session;
+  }
+
+  /** Sessions as they were answered, with what was told of them since, and those that only events told of. */
+  completed(answered) {
+    const found = answered.map((session) => {
+      const key = `${session.session}.${session.run}`;
+      const told = this.sessions.get(key);
+      this.sessions.delete(key);
+      if (!told) return { ...session, paused: null };
+      const last = session.attempts.at(-1);
+      const attempts = session.attempts.map((attempt) => {
+        const later = attempt.ended === null && told.attempts.find((a) => a.n === attempt.n);
+        return later ? { ...attempt, outcome: attempt.outcome ?? later.outcome, ended: later.ended } : attempt;
+      });
+      const more = told.attempts.filter((a) => a.n > (last?.n ?? 0));
+      return {
+        ...session,
+        // Counts of an answer that was given before the end say nothing of the end.
+        isOld: !last || last.ended === null || more.length > 0,
+        paused: null,
+        finished: session.finished || told.finished,
+        attempts: [...attempts, ...more],
+      };
+    });
+    const rest = [...this.sessions.values()].filter((session) => session.attempts.length > 0);
+    return [...found, ...rest.map((session) => ({ ...session, isOld: true, protocol: session.protocol ?? "no message" }))];
   }
 }
 
@@ -242,7 +319,7 @@ export class Run {
   }
 
   askAll() {
-    for (const one of this.asks) one.soon();
+    for (const one of this.asks) one.anew();
   }
 
   came(id, event, data) {
@@ -326,35 +403,15 @@ export class Run {
   /** The run is over and answers no more: what its last events told is put into what it had answered before them. */
   settle() {
     for (const one of this.asks) one.stop();
-    const ends = new Map();
-    const finished = new Set();
     const fired = new Map();
     for (const one of this.rows) {
-      const key = `${one.session}.${one.run}`;
-      if (one.event === "finished") finished.add(key);
-      if (one.event === "disconnected") ends.set(key, JSON.parse(one.text));
-      if (one.event === "fault") {
-        const { rule } = JSON.parse(one.text);
-        fired.set(rule, (fired.get(rule) ?? 0) + 1);
-      }
+      if (one.event !== "fault") continue;
+      const { rule } = JSON.parse(one.text);
+      fired.set(rule, (fired.get(rule) ?? 0) + 1);
     }
     this.connections.value.value = [];
-    const sessions = this.sessions.value.value ?? [];
-    this.sessions.value.value = sessions.map((session) => {
-      const key = `${session.session}.${session.run}`;
-      const last = session.attempts.at(-1);
-      const end = ends.get(key);
-      const isOpen = last && last.ended === null;
-      const ended = isOpen && end ? { t_ms: end.t_ms, by: end.by, how: end.how, reason: end.reason ?? undefined } : null;
-      return {
-        ...session,
-        // Counts of an answer that was given before the end say nothing of the end.
-        isOld: isOpen,
-        paused: null,
-        finished: session.finished || finished.has(key),
-        attempts: ended ? [...session.attempts.slice(0, -1), { ...last, outcome: last.outcome ?? end.outcome, ended }] : session.attempts,
-      };
-    });
+    const told = new Told(this.rows);
+    this.sessions.value.value = told.completed(this.sessions.value.value ?? []);
     const list = this.faults.value.value;
     if (list) {
       const rules = list.rules.map((rule) => ({ ...rule, fired: Math.max(rule.fired, fired.get(rule.name) ?? 0) }));

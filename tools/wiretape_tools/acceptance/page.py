@@ -450,9 +450,21 @@ def lost(browser: Browser) -> str:
         if "by the client" not in lanes or page.query_selector(".connections li"):
             raise Failed(f"a run that is over is shown as if it went on: {lanes}")
         shot(page, "ended")
+    # A run that was over before it had answered: what its events told is drawn.
+    with browser.page(home) as page:
+        page.route("**/v1/sessions**", lambda route: route.abort())
+        with started() as wiretape:
+            page.goto(home)
+            wait(page, "the page follows a run that does not answer", has("live", ".head"))
+            with chat(wiretape.url, "--until", "6") as client:
+                wait(page, "its messages", has("ReceiveMessage", ".list"), 20)
+                client.process.wait(30)
+            wiretape.stop()
+        drawn = has("by the client", ".timeline") + " && " + has("over ws", ".timeline")
+        wait(page, "its end", has("(exit 0)", ".banner") + " && " + drawn)
         # What a browser says of a refused connection is no stray.
         browser.check("a run that ends")
-    return "lost: told, found again by itself, the end told with its verdict"
+    return "lost: told, found again by itself, the end told with its verdict, attempts drawn from events alone"
 
 
 def report(browser: Browser) -> str:
