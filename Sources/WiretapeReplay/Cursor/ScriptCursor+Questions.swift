@@ -117,10 +117,9 @@ extension ScriptCursor {
     /// At most 4,096 are listed at once: what is behind them gets its own time.
     func awaited(before end: Int, most: Int = Script.window) -> [Int] {
         var found: [Int] = []
-        var index = firstAwaited
-        while index < end, found.count < most {
-            if isAwaited(index) { found.append(index) }
-            index += 1
+        _ = hasAwaited(before: end, most: most) { step in
+            found.append(step)
+            return false
         }
         return found
     }
@@ -150,10 +149,10 @@ extension ScriptCursor {
     }
 
     /// Whether one of the client messages that are listed by ``awaited(before:most:)`` is such a one.
-    private func hasAwaited(before end: Int, where isOne: (Int) -> Bool) -> Bool {
+    private func hasAwaited(before end: Int, most: Int = Script.window, where isOne: (Int) -> Bool) -> Bool {
         var found = 0
         var index = firstAwaited
-        while index < end, found < Script.window {
+        while index < end, found < most {
             if isAwaited(index) {
                 if isOne(index) { return true }
                 found += 1

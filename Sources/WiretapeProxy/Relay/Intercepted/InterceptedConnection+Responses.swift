@@ -158,7 +158,7 @@ extension InterceptedConnection {
     }
 
     func sendPiece(_ bytes: [UInt8], at now: WireInstant) {
-        add(http.response.isChunked ? InterceptedStream.chunk(bytes) : bytes, .toClient, at: now)
+        add(chunked(bytes), .toClient, at: now)
     }
 
     private func body(_ piece: Span<UInt8>, at now: WireInstant) {
@@ -250,7 +250,7 @@ extension InterceptedConnection {
         for one in parked.takeReleased(at: now) { sendPiece(stream.frame(one.bytes), at: now) }
     }
 
-    private func chunked(_ bytes: [UInt8]) -> [UInt8] {
+    func chunked(_ bytes: [UInt8]) -> [UInt8] {
         http.response.isChunked ? InterceptedStream.chunk(bytes) : bytes
     }
 

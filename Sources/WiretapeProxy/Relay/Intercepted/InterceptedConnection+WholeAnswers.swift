@@ -118,7 +118,7 @@ extension InterceptedConnection {
 
     /// No rule touches it.
     private func sendUntouched(_ answer: Answer, at now: WireInstant) {
-        let piece = http.response.isChunked ? InterceptedStream.chunk(answer.untouched) : answer.untouched
+        let piece = chunked(answer.untouched)
         goesAhead((answer.head ?? []) + piece, of: answer)
         if let head = answer.head { add(head, .toClient, at: now) }
         add(piece, .toClient, at: now)
