@@ -257,6 +257,45 @@ struct ArchiveTests {
         #expect(result.has(#""target":"/new""#))
     }
 
+    /// Tapes that no recorder writes: two upgrades on one connection, and a connection that is opened again before it has ended.
+    @Test(arguments: [
+        #"{"t":5,"c":1,"e":"mark","text":"again"}"#, #"{"t":5,"c":1,"e":"open","upstream":"main"}"#,
+    ]) func nothingOfAConnectionIsLeftOut(_ between: String) throws {
+        let upgrade = #""method":"GET","target":"/ws","headers":[["Host","h"]]}"#
+        let answer = #""status":101,"headers":[["Upgrade","websocket"],["Connection","Upgrade"]]}"#
+        let tape = [
+            #"{"tape":1,"started":"2026-01-01T00:00:00.000000Z","tool":"t","mode":"reverse","upstreams":{"main":"http://h:80"},"redaction":"none"}"#,
+            #"{"t":1,"c":1,"e":"open","upstream":"main"}"#,
+            #"{"t":2,"c":1,"e":"request","x":1,"# + upgrade, #"{"t":3,"c":1,"e":"response","x":1,"# + answer,
+            #"{"t":4,"c":1,"e":"message","d":">","op":"text","text":"one"}"#, between,
+            #"{"t":6,"c":1,"e":"request","x":2,"# + upgrade, #"{"t":7,"c":1,"e":"response","x":2,"# + answer,
+            #"{"t":8,"c":1,"e":"message","d":"<","op":"text","text":"two"}"#,
+            #"{"t":9,"e":"stop","events":8,"connections":1}"#,
+        ]
+        let back = try Result(try Self.exported(tape.joined(separator: "\n")))
+        #expect(back.report.isRestored)
+        #expect(try Self.values(back.lines) == Self.values(tape))
+    }
+
+    /// Behind a 101 no request follows on its connection, whatever the archive calls what was said there.
+    @Test func anUpgradedConnectionIsNotUsedAgain() throws {
+        for (status, connections) in [(200, 1), (101, 2)] as [(Int, UInt64)] {
+            let result = try Result(
+                Self.har([Self.entry("http://a/one", status: status), Self.entry("http://a/two", at: 5)]))
+            #expect(result.report.connections == connections, "\(result.lines)")
+        }
+    }
+
+    /// An entry of ours that was taken away leaves a hole in the numbers, and is missed.
+    @Test func whatWasTakenAwayIsMissed() throws {
+        let archive = String(decoding: try Self.exported(Self.tape), as: UTF8.self)
+        let begin = try #require(archive.firstRange(of: #""entries":["#)?.upperBound)
+        let next = try #require(archive[begin...].firstRange(of: ",\n{\"startedDateTime\""))
+        let result = try Result(Array((archive[..<begin] + archive[archive.index(after: next.lowerBound)...]).utf8))
+        #expect(!result.report.isRestored)
+        #expect(result.report.notes.contains { $0.text.contains("are missing in it") }, "\(result.report.notes)")
+    }
+
     /// A line of ours whose time somebody has changed: no tape has it behind a later one.
     @Test func linesFromBeforeTheOnesBeforeThemAreRefused() throws {
         let archive = String(decoding: try Self.exported(Self.tape), as: UTF8.self)

@@ -53,8 +53,11 @@ struct ForeignExchange {
         return sum
     }
 
-    /// Whether the next request may come on its connection.
-    var freesConnection: UInt64? { said == nil && response != nil ? endTime : nil }
+    /// From when on the next request may come on its connection; nil: none may, as behind a 101.
+    var freesConnection: UInt64? {
+        guard said == nil, let response, response.status != 101 else { return nil }
+        return endTime
+    }
 }
 
 /// Why an entry is no exchange of a tape, without being wrong: a phrase such as 'a stub whose URL is a pattern'.

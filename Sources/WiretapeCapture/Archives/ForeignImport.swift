@@ -229,7 +229,17 @@ package final class ForeignImport {
     private func restore(to tape: CapturedTape, asIs: Bool, _ progress: (UInt64) -> Void) throws {
         var timeline = ForeignTimeline(origin: 0, memory: memory / 2)
         var writer = RestoredLines(tape, asIs: asIs)
-        for line in vendor?.lines ?? [] { timeline.put(line: line.line, number: line.number) }
+        // Events of the tape are numbered from 1 on: those of an entry that was taken away are missing.
+        var (own, last): (UInt64, UInt64) = (0, 0)
+        func put(_ lines: [(number: UInt64, line: [UInt8])]) {
+            for (number, line) in lines {
+                timeline.put(line: line, number: number)
+                guard TapeReader.isEvent(line.span, line.indices) else { continue }
+                own += 1
+                last = max(last, number)
+            }
+        }
+        put(vendor?.lines ?? [])
         restoredKeys.sort { ($0.key, $0.number) < ($1.key, $1.number) }
         for (i, place) in restoredKeys.enumerated() {
             while case .line(let line)? = timeline.next(before: ForeignTimeline.lineKey(place.key)) {
@@ -237,12 +247,17 @@ package final class ForeignImport {
             }
             let text = try source.bytes(at: place.offset, count: place.length)
             guard case .lines(let lines) = try entry(text, at: place.offset, asPlain: false) else { continue }
-            for line in lines { timeline.put(line: line.line, number: line.number) }
+            put(lines)
             report.exchanges += 1
             try check(timeline)
             progress(UInt64(i))
         }
         while case .line(let line)? = timeline.next() { try writer.put(line) }
+        if own < last {
+            report.note("events of the tape that the archive was made of are missing in it: \(last - own) of \(last)")
+        }
+        if own > last { report.note("events of the tape that the archive was made of stand in it twice") }
+        report.isRestored = own == last
         report.connections = writer.connections
         try writer.finish()
     }

@@ -99,6 +99,8 @@ package final class HARExport {
         comments = []
         switch event.kind {
         case .open(let open):
+            // A tape that somebody has written by hand may open it again.
+            try close(c)
             var track = Track()
             if let url = upstreams.first(where: { $0.name == open.upstream })?.url ?? upstreams.first?.url {
                 track.server = url
@@ -177,6 +179,7 @@ package final class HARExport {
             exchange.isSocket = true
             exchange.requestEnded = exchange.requestEnded ?? event.time
             tracks[c]?.exchanges[x] = nil
+            if let old = tracks[c]?.socket { try emit(old) }
             tracks[c]?.socket = exchange
             return add(line, to: exchange, .none, 0)
         }
