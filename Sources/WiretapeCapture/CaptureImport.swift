@@ -43,7 +43,9 @@ package final class CaptureImport {
             case .bad(let fault):
                 output.report.fault = fault
                 return false
-            case .secrets(let range): keys.add(bytes.span.extracting(range))
+            case .secrets(let range):
+                let lines = keys.add(bytes.span.extracting(range))
+                output.report.badKeyLines += UInt64(lines.bad + lines.tooMany)
             case .packet(let packet): take(packet, bytes.span.extracting(packet.range))
             }
         }

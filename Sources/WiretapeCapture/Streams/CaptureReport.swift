@@ -28,6 +28,8 @@ package struct CaptureReport: Sendable {
     package var fault: CaptureFault?
     /// Bytes of a record at the end of the file that is not whole.
     package var tornBytes = 0
+    /// Lines of the capture's own key logs that are no secrets.
+    package var badKeyLines: UInt64 = 0
 
     /// The servers of connections on the tape, by the names that these have there.
     package var servers: [(name: String, url: String)] = []

@@ -3,7 +3,7 @@ internal import WiretapeBytes
 /// The secrets of TLS connections, in the format that browsers and Wireshark share (`SSLKEYLOGFILE`, RFC 9850). Lines may be added
 /// while connections are read.
 ///
-/// Memory: at most ``mostEntries`` secrets.
+/// Memory: at most as many secrets as it was made for, ``mostEntries`` where nothing is said.
 package final class KeyLog {
     package static let mostEntries = 500_000
 
@@ -12,33 +12,60 @@ package final class KeyLog {
         var random: [UInt8]
     }
 
-    private var secrets: [Entry: [UInt8]] = [:]
-    /// Lines that are neither secrets nor comments.
-    package private(set) var badLines = 0
+    /// What a piece of a log came to.
+    package struct Lines {
+        /// Lines that are neither secrets nor comments.
+        package var bad = 0
+        /// The first of them, from 1.
+        package var firstBad: Int?
+        /// Secrets beyond those that are kept.
+        package var tooMany = 0
+    }
 
-    package init() {}
+    private enum Line {
+        case secret, comment, bad, tooMany
+    }
+
+    private var secrets: [Entry: [UInt8]] = [:]
+
+    private let most: Int
+
+    /// - Parameter most: secrets that are kept.
+    package init(most: Int = KeyLog.mostEntries) { self.most = most }
 
     package var count: Int { secrets.count }
 
     /// Adds the lines of a file, or of a block of a capture.
-    package func add(_ text: Span<UInt8>) {
-        var start = 0
+    @discardableResult
+    package func add(_ text: Span<UInt8>) -> Lines {
+        var lines = Lines()
+        var (start, number) = (0, 1)
         while start < text.count {
             let end = firstIndex(of: 0x0a, in: text, from: start) ?? text.count
-            if end - start <= 4096 { line(text.extracting(start..<end)) } else { badLines += 1 }
+            switch end - start <= 4096 ? line(text.extracting(start..<end)) : .bad {
+            case .secret, .comment: break
+            case .tooMany: lines.tooMany += 1
+            case .bad:
+                lines.bad += 1
+                lines.firstBad = lines.firstBad ?? number
+            }
             start = end + 1
+            number += 1
         }
+        return lines
     }
 
-    private func line(_ bytes: Span<UInt8>) {
+    private func line(_ bytes: Span<UInt8>) -> Line {
         let words = String(decoding: [UInt8](copying: bytes), as: UTF8.self).split {
             $0 == " " || $0 == "\r" || $0 == "\t"
         }
-        guard let label = words.first, !label.hasPrefix("#") else { return }
-        guard words.count == 3, let random = KeyLog.bytes(words[1]), let secret = KeyLog.bytes(words[2]),
-            secrets.count < KeyLog.mostEntries
-        else { return badLines += 1 }
+        guard let label = words.first, !label.hasPrefix("#") else { return .comment }
+        guard words.count == 3, let random = KeyLog.bytes(words[1]), let secret = KeyLog.bytes(words[2]) else {
+            return .bad
+        }
+        guard secrets.count < most else { return .tooMany }
         secrets[Entry(label: String(label), random: random)] = secret
+        return .secret
     }
 
     /// - Parameter random: the client's of the connection.

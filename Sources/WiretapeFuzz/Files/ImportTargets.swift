@@ -91,16 +91,16 @@ enum ImportTargets {
         let end = bytes.firstIndex(of: 0) ?? bytes.count
         let log = Array(bytes[..<end])
         let (keys, lines) = (KeyLog(), KeyLog())
-        keys.add(log.span)
+        let bad = keys.add(log.span).bad
+        var badOfLines = 0
         for line in log.split(separator: 0x0a) {
             let line = Array(line)
-            lines.add(line.span)
+            badOfLines += lines.add(line.span).bad
         }
-        guard (keys.count, keys.badLines) == (lines.count, lines.badLines) else {
-            return
-                "\(keys.count) secrets and \(keys.badLines) bad lines, and line by line \(lines.count) and \(lines.badLines)"
+        guard (keys.count, bad) == (lines.count, badOfLines) else {
+            return "\(keys.count) secrets and \(bad) bad lines, and line by line \(lines.count) and \(badOfLines)"
         }
-        guard keys.count + keys.badLines <= log.count(where: { $0 == 0x0a }) + 1 else {
+        guard keys.count + bad <= log.count(where: { $0 == 0x0a }) + 1 else {
             return "more secrets than lines"
         }
         return tape(ofCapture: Array(bytes[end...].dropFirst()), keys: keys).flatMap { unreadable($0) }

@@ -100,7 +100,7 @@ package struct ImportCommand: Command {
         redaction.warn(log, output)
         guard let archive = format.archive else {
             let keys = KeyLog()
-            for path in arguments.all("keylog") { try ImportRun.read(keys: path, into: keys) }
+            for path in arguments.all("keylog") { _ = try ImportRun.read(keys: path, into: keys, log) }
             let run = ImportRun(arguments, redaction, keys, log)
             return try run.run(path, file, begun: begun, to: output).tell(arguments)
         }

@@ -30,7 +30,7 @@ final class ImportRun {
     }
 
     /// The bytes of a key log.
-    static func text(ofKeys path: String) throws -> [UInt8] {
+    private static func text(ofKeys path: String) throws -> [UInt8] {
         let text: [UInt8]
         do {
             let file = try File.reading(path == "-" ? StandardInput.once : path)
@@ -46,13 +46,25 @@ final class ImportRun {
         return text
     }
 
-    static func read(keys path: String, into keys: KeyLog) throws {
+    /// The text of a key log that has secrets; lines of it that are none are told.
+    static func read(keys path: String, into keys: KeyLog, _ log: Log) throws -> [UInt8] {
         let text = try text(ofKeys: path)
         let before = keys.count
-        keys.add(text.span)
-        if keys.count == before {
+        let lines = keys.add(text.span)
+        if keys.count == before, lines.tooMany == 0 {
             throw Failure("--keylog \(path): there is no secret in it; it should have lines such as CLIENT_RANDOM …")
         }
+        if let first = lines.firstBad {
+            let others = lines.bad == 1 ? "line \(first) is" : "\(lines.bad) lines are"
+            log.warning(
+                "--keylog \(path): \(others) no secret and left out\(lines.bad == 1 ? "" : ", the first is line \(first)")"
+            )
+        }
+        if lines.tooMany > 0 {
+            log.warning(
+                "--keylog \(path): no more than \(KeyLog.mostEntries) secrets are kept, \(lines.tooMany) are left out")
+        }
+        return text
     }
 
     /// - Parameter file: the capture's.

@@ -49,6 +49,9 @@ enum ImportWords {
         if report.tornBytes > 0 {
             out.append("the last packet of the file is not whole, as a capture that was killed leaves it")
         }
+        if report.badKeyLines > 0 {
+            out.append("\(count(report.badKeyLines, "line")) of the capture's own key log could not be used as secrets")
+        }
         for closed in report.closed.prefix(mostLines) {
             let what = closed.isPartly ? "not all of it is on the tape" : "not on the tape"
             out.append("\(what): \(closed.from) to \(closed.to): \(reason(closed.reason))")

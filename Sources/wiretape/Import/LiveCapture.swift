@@ -19,14 +19,15 @@ final class LiveCapture: Sendable {
         _ packets: PacketCapture, _ arguments: ParsedArguments, _ redaction: RedactionChoice, _ target: TapeFile,
         _ log: Log
     ) throws {
-        let keys = try LiveCapture.keys(arguments)
+        let checked = KeyLog()
+        let keys = try arguments.all("keylog").map { try ImportRun.read(keys: $0, into: checked, log) }
         let started = try Thread(name: "capture") { [state] in
             let outcome = Result {
-                let log_ = KeyLog()
-                for text in keys { log_.add(text.span) }
+                let secrets = KeyLog()
+                for text in keys { secrets.add(text.span) }
                 var list = LiveSessions(log, memory: arguments.memory / 8)
                 var drops = DropWatch(log)
-                let run = ImportRun(arguments, redaction, log_, log)
+                let run = ImportRun(arguments, redaction, secrets, log)
                 return try run.follow(packets, to: target) { records, origin in
                     list.take(records, origin: origin)
                     drops.look(packets.counters)
@@ -37,10 +38,6 @@ final class LiveCapture: Sendable {
             state.update { $0.outcome = outcome }
         }
         thread.withLock { $0 = started }
-    }
-
-    private static func keys(_ arguments: ParsedArguments) throws -> [[UInt8]] {
-        try arguments.all("keylog").map { try ImportRun.text(ofKeys: $0) }
     }
 
     /// Nil while it goes on.

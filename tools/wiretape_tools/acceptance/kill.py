@@ -8,10 +8,12 @@ import argparse
 import asyncio
 import functools
 import json
+import pathlib
 import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from typing import Any
 
@@ -164,8 +166,13 @@ async def main():
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     parser.add_argument("--longest", type=float, default=2.5, help="seconds of load at most (2.5)")
     options = parser.parse_args()
-    work = ROOT / ".build/acceptance"
-    work.mkdir(parents=True, exist_ok=True)
+    (ROOT / ".build/acceptance").mkdir(parents=True, exist_ok=True)
+    # On the project's device, where the tests' temporary folder may be memory; its own, so that several can run at once.
+    with tempfile.TemporaryDirectory(prefix="kill-", dir=ROOT / ".build/acceptance") as folder:
+        return await kills(options, pathlib.Path(folder))
+
+
+async def kills(options, work):
     draw = random.Random(options.seed)
     origin_log: list[Any] = []
     origin = await asyncio.get_running_loop().create_server(lambda: Echo(origin_log), "127.0.0.1", 0)
