@@ -13,6 +13,9 @@ from wiretape_tools.lib.processes import Failed, Skipped, Wiretape
 MOST = 40  # KiB a connection
 RATIO = 2.0
 ASKED = 3000  # requests of the good client in a round
+# One round's p99 varies by a factor of three on a shared machine, whoever is beside it: medians of so many are compared, half
+# of those alone before the others came and half after they went.
+ROUNDS = 12
 
 
 class Crowd:
@@ -89,10 +92,14 @@ def round_of(port, pem):
         return statistics.quantiles(times, n=100)[98] * 1e6
 
 
+def spread(rounds):
+    return f"{statistics.median(rounds):.0f} us ({min(rounds):.0f} to {max(rounds):.0f})"
+
+
 def beside(server, pem, idle, slow):
     """Memory a connection, and the good client's p99 alone and beside them."""
     round_of(server.port, pem)
-    alone = [round_of(server.port, pem) for _ in range(2)]
+    alone = [round_of(server.port, pem) for _ in range(ROUNDS // 2)]
     before = server.rss()
     started = time.monotonic()
     with Crowd(server.port, pem, idle, slow) as them:
@@ -100,13 +107,13 @@ def beside(server, pem, idle, slow):
             raise Failed(f"{them.count} of {idle + slow} were let in: {server.said()}")
         took = time.monotonic() - started
         each = (server.rss() - before) / (idle + slow)
-        among = [round_of(server.port, pem) for _ in range(3)]
+        among = [round_of(server.port, pem) for _ in range(ROUNDS)]
     time.sleep(1)
-    alone += [round_of(server.port, pem) for _ in range(2)]
+    alone += [round_of(server.port, pem) for _ in range(ROUNDS // 2)]
     ratio = statistics.median(among) / statistics.median(alone)
     text = (
         f"{server.name}, {idle} idle and {slow} slow TLS connections in {took:.0f} s: {each:.1f} KiB a connection; "
-        f"p99 of a client beside them {statistics.median(among):.0f} us, alone {statistics.median(alone):.0f} us, ratio {ratio:.2f}"
+        f"p99 of a client beside them {spread(among)}, alone {spread(alone)}, ratio {ratio:.2f}"
     )
     if each > MOST:
         raise Failed(text + f"; more than {MOST} KiB")
