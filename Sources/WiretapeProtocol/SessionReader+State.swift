@@ -89,6 +89,8 @@ extension SessionReader {
 
         package var values: Dictionary<Key, Prospect>.Values { table.values }
 
+        var count: Int { table.count }
+
         /// Setting a key that is new forgets old ones when there are too many.
         package subscript(key: Key) -> Prospect? {
             get { table[key] }

@@ -84,6 +84,11 @@ package struct SessionReader: Sendable {
         self.keepsEntries = keepsEntries
     }
 
+    /// What is kept beside entries and exchanges, in case that something follows: negotiations and openings, unanswered requests.
+    package var remembered: Int {
+        prospects.count + strangers.count + redirected.count + connections.values.reduce(0) { $0 + $1.exchanges.count }
+    }
+
     /// A request that is part of a session.
     package struct Belonging: Hashable, Sendable {
         /// The request's event.

@@ -119,6 +119,25 @@ struct ArchiveTests {
         #expect(throws: CaptureFault.self) { try throwing(Self.har([entry])) }
     }
 
+    /// A socket that was let in is 101 whatever its entry says, one that was refused keeps its number, and no tape has a number that is none.
+    @Test func aSocketHasTheStatusOfAnAnswer() throws {
+        func socket(_ status: Int) -> [UInt8] {
+            Self.har([
+                Self.entry(
+                    "ws://a.example/ws", status: status, more: #","_resourceType":"websocket","_webSocketMessages":[]"#)
+            ])
+        }
+        for status in [-1, 0, 99, 200] {
+            let result = try Result(socket(status))
+            #expect(result.report.fault == nil, "\(status)")
+            #expect(result.has(#""status":101"#), "\(status)")
+        }
+        #expect(try Result(socket(503)).has(#""status":503"#))
+        for status in [1_000, 6_971] {
+            #expect(throws: CaptureFault.self, "\(status)") { try throwing(socket(status)) }
+        }
+    }
+
     private func throwing(_ bytes: [UInt8]) throws {
         let archive = ForeignImport(.har, ForeignMemory(bytes), memory: 64 << 20)
         archive.scan { _ in }

@@ -89,7 +89,10 @@ struct HAREntry {
             exchange.notes.append(why.map { "\(HARNotes.noAnswer): \(ForeignText.line($0))" } ?? HARNotes.noAnswer)
             return
         }
-        guard (100...999).contains(status) || isSocket else { throw Fault(reason: "response.status is \(status)") }
+        // A socket that was let in may have any number below those of refusals, or none: it becomes 101.
+        guard (100...999).contains(status) || isSocket && status < 300 else {
+            throw Fault(reason: "response.status is \(status)")
+        }
         var head = ResponseHead(
             status: status, reason: ForeignText.line(response?["statusText"]?.string ?? ""),
             headers: HAREntry.fields(response?["headers"]))
