@@ -82,7 +82,8 @@ def build(epoch):
     flags += ["-Xswiftc", "-enforce-exclusivity=unchecked", "-debug-info-format", "none", "--disable-local-rpath"]
     flags += ["-Xswiftc", "-file-prefix-map", "-Xswiftc", f"{ROOT}=."]
     flags += ["-Xswiftc", "-Xclang-linker", "-Xswiftc", "-static-libgcc"]
-    for word in [f"-L{WORK / 'link/lib'}", "--build-id=sha1", "--as-needed", "-z", "relro", "-z", "now"]:
+    # Swift's own list of flags exports every symbol of a program, which nothing here looks up.
+    for word in [f"-L{WORK / 'link/lib'}", "--build-id=sha1", "--as-needed", "--no-export-dynamic", "-z", "relro", "-z", "now"]:
         flags += ["-Xlinker", word]
     environment = dict(os.environ, PKG_CONFIG_PATH=str(WORK / "link/pkgconfig"), SOURCE_DATE_EPOCH=str(epoch))
     built = subprocess.run(["swift", "build", *flags], cwd=ROOT, env=environment, check=False)
