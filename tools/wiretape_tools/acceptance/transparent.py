@@ -4,7 +4,8 @@ The client asks a plain host, the same over TLS, and talks on a WebSocket over T
 they are here (with the first kind of rules, both families): straight through the router, then recorded by
 `wiretape record --mode transparent` on the router, whose firewall redirects it there, then of the tape with the server gone. It
 sees the same each time, over IPv4 and IPv6, with nftables and with iptables. Then the router's own client, whose rule leaves out
-Wiretape's user; the same without that exception, which must not go round; and a client that nobody has redirected.
+Wiretape's user; the same without that exception, which must not go round; and a client that nobody has redirected. With
+--clients also (IPv4, nftables) the real clients of `tls --parts reverse`, which know nothing but the server's name.
 
 Root, iproute2, nftables and iptables; says what is missing, and where namespaces are not permitted, and looks at nothing then
 (exit 77).
@@ -13,6 +14,7 @@ Root, iproute2, nftables and iptables; says what is missing, and where namespace
 import argparse
 import contextlib
 import os
+import pathlib
 import shutil
 import socket
 import ssl
@@ -21,9 +23,12 @@ import sys
 import threading
 import time
 
+from wiretape_tools.acceptance.tls import reverse
+from wiretape_tools.interop.forward import CLIENTS, clean
+from wiretape_tools.interop.peers import HERE
 from wiretape_tools.lib import chromium, frames
 from wiretape_tools.lib.exchange import read_head
-from wiretape_tools.lib.processes import ROOT, Failed, Program, Skipped, Wiretape, binary, fail, run
+from wiretape_tools.lib.processes import ROOT, Failed, Program, Skipped, Wiretape, binary, fail, free_port, run
 from wiretape_tools.lib.tapes import events
 
 WORK = ROOT / ".build/acceptance/transparent"
@@ -190,6 +195,10 @@ class Stage:
         try:
             for name in self.names.values():
                 self.command("ip", "netns", "add", name)
+            # What the client's names mean: 'ip netns exec' puts this file over the real one.
+            hosts = pathlib.Path("/etc/netns") / self.names["client"] / "hosts"
+            hosts.parent.mkdir(parents=True)
+            hosts.write_text(f"127.0.0.1 localhost\n{NETS[4][1][1]} {NAME}\n", encoding="ascii")
         except Failed as failure:
             self.__exit__()
             raise Skipped(f"network namespaces are not permitted here: {failure}") from None
@@ -203,6 +212,7 @@ class Stage:
     def __exit__(self, *_):
         for name in self.names.values():
             run(["ip", "netns", "del", name])
+            shutil.rmtree(pathlib.Path("/etc/netns") / name, ignore_errors=True)
 
     def command(self, *words, feed=None):
         done = subprocess.run([str(w) for w in words], input=feed, capture_output=True, text=True, check=False)
@@ -267,6 +277,15 @@ class Stage:
             run([*self.within("router"), *words])
 
     # Programs
+
+    def until_open(self, address, port):
+        """Waits until a server is there."""
+        probe = f"import socket; socket.create_connection(({address!r}, {port}), 1)"
+        for _ in range(100):
+            if run([*self.within("client"), sys.executable, "-c", probe])[0] == 0:
+                return
+            time.sleep(0.1)
+        raise Failed(f"nobody listens on {address}, port {port}")
 
     def server(self, certificate):
         command = [*self.within("server"), sys.executable, "-m", __spec__.name, "--serve", certificate]
@@ -396,10 +415,62 @@ def own(stage, files):
     return "; ".join(told)
 
 
+def real(stage, files):
+    """Each of the real clients, by the server's name."""
+    _, made, folder = files
+    key, tape, ours = WORK / "key.pem", WORK / "real.tape", folder / "ca.pem"
+    told, absent = [], []
+    server, port = NETS[4][1][1], free_port()
+    hosts = {"hosts": [reverse.python(), HERE / "forward_server.py", f"{server}:80", f"{server}:443", made, key]}
+    hub = {"hub": [reverse.python(), HERE / "aiosignalr_hub.py", port],
+           "front": [sys.executable, HERE / "leading_tls.py", f"{server}:443", port, made, key]}  # fmt: skip
+    for client in (*CLIENTS, "URLSession"):
+        try:
+            reverse.check(client)
+            program = reverse.compiled(WORK) if client == "URLSession" else None
+        except Skipped as skipped:
+            absent.append(f"{client} ({skipped})")
+            continue
+
+        def seen(authority, client=client, program=program):
+            words, environment = reverse.asking(client, f"https://{NAME}", authority)
+            if program:
+                words, environment = [*reverse.OWN_STORE, authority, program, f"https://{NAME}/hub"], clean()
+            _, out, err = run([*stage.within("client"), *words], seconds=80, env=environment)
+            return out or err
+
+        with contextlib.ExitStack() as servers:
+            for name, words in (hub if program else hosts).items():
+                command = [*stage.within("server"), *map(str, words)]
+                servers.enter_context(Program(name, command, WORK / f"{name}.log", env=clean()))
+            stage.until_open(server, 443)
+            live = seen(made)
+            if "rror" in live or len(live) < 60:
+                raise Failed(f"{client}: directly it saw\n{live}")
+            words = ["record", "--ca-dir", folder, "--upstream-ca", made, "--output", tape, "--force"]
+            with stage.wiretape(*words) as recorder:
+                stage.redirect("nft", 4, "prerouting")
+                same(live, seen(ours), f"recorded, by {client},")
+                if common := set(seen(made).splitlines()) & set(live.splitlines()):
+                    raise Failed(f"{client} connects although it does not trust the certificate: {sorted(common)[:3]}")
+                if (code := recorder.stop()) != 0:
+                    raise Failed(f"{client}: record ended with {code}: {recorder.said()}")
+        with stage.wiretape("replay", tape, "--ca-dir", folder) as player:
+            same(live, seen(ours), f"replayed without the server, by {client},")
+            if (code := player.stop()) != 0:
+                raise Failed(f"{client}: replay ended with {code}: {player.said()}")
+        stage.clear()
+        told.append(f"{client} {len(live.replace(' | ', chr(10)).splitlines())}")
+    left = f"; NOT LOOKED AT: {', '.join(absent)}" if absent else ""
+    ways = "lines the same directly, recorded, and replayed without the server; refused without the authority"
+    return f"{ways}: {', '.join(told)}{left}"
+
+
 def main():
     parser = argparse.ArgumentParser(prog="tools/acceptance/transparent", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--rules", default="nft,iptables", help="of nft,iptables")
     parser.add_argument("--families", default="4,6", help="of 4,6")
+    parser.add_argument("--clients", action="store_true", help="the real clients of tools/interop, too")
     parser.add_argument("--serve", metavar="PEM", help=argparse.SUPPRESS)
     parser.add_argument("--ask", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--browse", nargs=2, help=argparse.SUPPRESS)
@@ -423,6 +494,8 @@ def main():
                     browses = tool == options.rules.split(",")[0]
                     print("transparent:", cell(stage, tool, int(family), files, browses), flush=True)
             print("transparent:", own(stage, files), flush=True)
+            if options.clients:
+                print("transparent:", real(stage, files), flush=True)
     except Skipped as skipped:
         print(f"transparent: skipped: {skipped}", file=sys.stderr)
         return 77

@@ -1,6 +1,7 @@
-"""Asks two hosts for the same things: client_forward.py CLIENT PLAIN SECURE, where CLIENT is curl, socks, requests, httpx,
-aiohttp, websockets, h2-first, node or chromium, and the others are origins. A proxy is used when the environment names one, and
-whom to trust is found there too: no client is told anything. Prints a line for each thing that it saw."""
+"""Asks two hosts for the same things: client_forward.py CLIENT PLAIN SECURE, where CLIENT is curl, requests, httpx, aiohttp,
+websockets, h2-first, node or chromium, and the others are origins. A proxy is used when the environment names one, and
+whom to trust is found there too: no client is told anything. With -socks behind its name the environment is first made to name
+that proxy as one of SOCKS 5, which is given names and not addresses. Prints a line for each thing that it saw."""
 
 import asyncio
 import os
@@ -8,6 +9,10 @@ import subprocess
 import sys
 
 CLIENT, PLAIN, SECURE = sys.argv[1:4]
+if CLIENT.endswith("-socks") and (known := os.environ.get("ALL_PROXY")):
+    for variable in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        for spelling in (variable, variable.lower()):
+            os.environ[spelling] = "socks5h://" + known.split("//")[1].strip("/")
 PATHS = ["/a?x=1", "/b", "/events"]
 
 
@@ -15,22 +20,16 @@ def say(what, text):
     print(what, " | ".join(text.strip().splitlines()), flush=True)
 
 
-def curl(*more):
+def curl():
     """One connection to a proxy for all plain requests, and one for each host that speaks TLS."""
     urls = [origin + path for path in PATHS for origin in (PLAIN, SECURE)]
-    done = subprocess.run(["curl", "-sS", "-N", *more, *urls], capture_output=True, text=True, check=False, timeout=30)
+    done = subprocess.run(["curl", "-sS", "-N", *urls], capture_output=True, text=True, check=False, timeout=30)
     say("curl", done.stdout + done.stderr)
     sent = subprocess.run(
-        ["curl", "-sS", *more, "-H", "Transfer-Encoding: chunked", "-d", "a body", PLAIN + "/post"],
+        ["curl", "-sS", "-H", "Transfer-Encoding: chunked", "-d", "a body", PLAIN + "/post"],
         capture_output=True, text=True, check=False, timeout=30,
     )  # fmt: skip
     say("curl post", sent.stdout + sent.stderr)
-
-
-def socks():
-    """The same by SOCKS, where there is a proxy."""
-    proxy = os.environ.get("ALL_PROXY")
-    curl(*(["--socks5-hostname", proxy.split("//")[1]] if proxy else []))
 
 
 def requests():
@@ -60,12 +59,18 @@ def h2_first():
 
     context = ssl.create_default_context()
     context.set_alpn_protocols(["h2", "http/1.1"])
-    host, port = SECURE.split("//")[1].split(":")
+    host, _, port = SECURE.split("//")[1].partition(":")
+    port = port or "443"
     proxy = os.environ.get("HTTPS_PROXY")
     for path in PATHS:
         where = proxy.split("//")[1].strip("/").split(":") if proxy else (host, port)
         with socket.create_connection((where[0], int(where[1])), 20) as plain:
-            if proxy:
+            if proxy and proxy.startswith("socks"):
+                plain.sendall(b"\x05\x01\x00")
+                plain.recv(2)
+                plain.sendall(b"\x05\x01\x00\x03" + bytes([len(host)]) + host.encode() + int(port).to_bytes(2, "big"))
+                plain.recv(64)
+            elif proxy:
                 plain.sendall(f"CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
                 plain.recv(4096)
             with context.wrap_socket(plain, server_hostname=host) as stream:
@@ -88,17 +93,28 @@ def node():
 
 def chromium():
     """A page on the host with TLS asks, listens and talks, and writes down what it saw. Trust is that of a user's own store."""
-    from wiretape_tools.lib.chromium import page_text
+    from wiretape_tools.lib.chromium import NOWHERE, page_text
 
     proxy = os.environ.get("HTTPS_PROXY")
-    ways = [f"--proxy-server={proxy}", "--proxy-bypass-list=<-loopback>;*.com;*.net;*.org"] if proxy else []
-    say("page", page_text(SECURE + "/page", os.environ.get("WIRETAPE_CA") or os.environ["SSL_CERT_FILE"], ways))
+    # Chromium gives names to every proxy of SOCKS 5, and knows no word of its own for that.
+    ways = []
+    if proxy:
+        ways = [f"--proxy-server={proxy.replace('socks5h', 'socks5')}", "--proxy-bypass-list=<-loopback>;*.com;*.net;*.org"]
+    trusted = os.environ.get("WIRETAPE_CA") or os.environ["SSL_CERT_FILE"]
+    host = SECURE.split("//")[1].partition(":")[0]
+    say("page", page_text(SECURE + "/page", trusted, ways, hosts=f"{NOWHERE}, EXCLUDE {host}"))
 
 
 async def aiohttp():
     import aiohttp
 
-    async with aiohttp.ClientSession(trust_env=True) as session:
+    proxy = os.environ.get("HTTPS_PROXY", "")
+    connector = None
+    if proxy.startswith("socks"):
+        from aiohttp_socks import ProxyConnector
+
+        connector = ProxyConnector.from_url(proxy.replace("socks5h", "socks5"), rdns=True)
+    async with aiohttp.ClientSession(connector=connector, trust_env=connector is None) as session:
         for path in PATHS:
             for origin in (PLAIN, SECURE):
                 async with session.get(origin + path) as answer:
@@ -121,8 +137,9 @@ async def websockets():
 
 
 ASYNCHRONOUS = {"aiohttp": aiohttp, "websockets": websockets}
-if CLIENT in ASYNCHRONOUS:
-    asyncio.run(ASYNCHRONOUS[CLIENT]())
+SYNCHRONOUS = {"curl": curl, "requests": requests, "httpx": httpx, "h2-first": h2_first, "node": node, "chromium": chromium}
+NAME = CLIENT.removesuffix("-socks")
+if NAME in ASYNCHRONOUS:
+    asyncio.run(ASYNCHRONOUS[NAME]())
 else:
-    SYNCHRONOUS = {"h2-first": h2_first, "node": node, "chromium": chromium}
-    {"curl": curl, "socks": socks, "requests": requests, "httpx": httpx, **SYNCHRONOUS}[CLIENT]()
+    SYNCHRONOUS[NAME]()

@@ -1,6 +1,6 @@
 """Real HTTP clients that know nothing but a proxy: they find it, and whom to trust, in the variables that a command behind
 `record --mode forward` gets. Each asks a plain host and one with TLS, and sees the same directly, through the proxy, and of the
-tape when both hosts are gone. SOCKS is curl's."""
+tape when both hosts are gone: by the proxy of those variables, and by SOCKS 5."""
 
 import os
 import re
@@ -11,10 +11,10 @@ from wiretape_tools.interop.peers import HERE
 from wiretape_tools.lib.processes import Failed, Program, Skipped, binary, free_port, run, wait_for_port
 from wiretape_tools.lib.tapes import events
 
-CLIENTS = ("curl", "socks", "requests", "httpx", "aiohttp", "websockets", "h2-first", "node", "chromium")
+CLIENTS = ("curl", "requests", "httpx", "aiohttp", "websockets", "h2-first", "node", "chromium")
 # Those that ask the host with TLS only.
 ONE_HOST = ("h2-first", "chromium")
-NEEDS = {"curl": ["curl"], "socks": ["curl"], "node": ["node"], "chromium": ["chromium", "certutil"]}
+NEEDS = {"curl": ["curl"], "node": ["node"], "chromium": ["chromium", "certutil"]}
 PROXIES = re.compile("(?i)(.*_proxy|SSL_CERT_FILE|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|NODE_EXTRA_CA_CERTS)$")
 
 
@@ -33,14 +33,14 @@ def clean():
     return {name: value for name, value in os.environ.items() if not PROXIES.match(name)}
 
 
-def case(client):
+def case(client, way):
     def play(stage):
         for need in NEEDS.get(client, []):
             if shutil.which(need) is None:
                 raise Skipped(f"there is no {need}" + (" (Debian: chromium, libnss3-tools)" if client == "chromium" else ""))
         pem, key = certificate(stage)
         plain, secure = free_port(), free_port()
-        command = [sys.executable, HERE / "client_forward.py", client, f"http://127.0.0.1:{plain}", f"https://localhost:{secure}"]
+        command = [sys.executable, HERE / "client_forward.py", client + way, f"http://127.0.0.1:{plain}", f"https://localhost:{secure}"]
         server = [sys.executable, HERE / "forward_server.py", plain, secure, pem, key]
         tape, authority = stage.tape(), stage.path(".ca")
         forward = ["--mode", "forward", "--ca-dir", authority]
@@ -62,7 +62,7 @@ def case(client):
             # Who does not trust the authority, connects to nobody.
             strange = ["env", "-u", "WIRETAPE_CA", *(f"{name}={value}" for name, value in trust.items())]
             code, out, _ = run([binary(), "proxy", *forward, "--upstream-ca", pem, "--", *strange, *command], env=clean())
-            if code == 0 and "rror" not in out and client not in ("curl", "socks"):
+            if code == 0 and "rror" not in out and client != "curl":
                 raise Failed("it connects although it does not trust the certificate")
         hosts = {event["upstream"] for event in events(tape)[1] if event["e"] == "open"}
         both = {f"127.0.0.1:{plain}", f"localhost:{secure}"}
@@ -75,4 +75,4 @@ def case(client):
     return play
 
 
-CASES = {f"forward: {client}": ((), case(client)) for client in CLIENTS}
+CASES = {f"forward: {client}{way}": ((), case(client, way)) for client in CLIENTS for way in ("", "-socks")}

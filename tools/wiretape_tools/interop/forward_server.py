@@ -1,5 +1,6 @@
-"""Two hosts in one process, by aiohttp: forward_server.py PORT PORT [CERTIFICATE KEY]. Both answer every path with what they were
-asked, /ws sends texts back in capitals, and /events has three server-sent events. With a certificate the second one speaks TLS."""
+"""Two hosts in one process, by aiohttp: forward_server.py [ADDRESS:]PORT [ADDRESS:]PORT [CERTIFICATE KEY]. Both answer every path
+with what they were asked, /ws sends texts back in capitals, and /events has three server-sent events. With a certificate the
+second one speaks TLS."""
 
 import asyncio
 import ssl
@@ -64,8 +65,9 @@ async def main():
     if len(sys.argv) > 3:
         secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         secure.load_cert_chain(sys.argv[3], sys.argv[4])
-    await web.TCPSite(runner, "127.0.0.1", int(sys.argv[1])).start()
-    await web.TCPSite(runner, "127.0.0.1", int(sys.argv[2]), ssl_context=secure).start()
+    for place, context in [(sys.argv[1], None), (sys.argv[2], secure)]:
+        address, _, port = place.rpartition(":")
+        await web.TCPSite(runner, address or "127.0.0.1", int(port), ssl_context=context).start()
     await asyncio.Event().wait()
 
 

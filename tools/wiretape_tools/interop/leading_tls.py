@@ -1,11 +1,11 @@
-"""TLS in front of a plain server: leading_tls.py PORT SERVER-PORT CERTIFICATE KEY. A stand-in for what a cloud has there."""
+"""TLS in front of a plain server: leading_tls.py [ADDRESS:]PORT SERVER-PORT CERTIFICATE KEY. A stand-in for what a cloud has there."""
 
 import asyncio
 import contextlib
 import ssl
 import sys
 
-port, target = int(sys.argv[1]), int(sys.argv[2])
+(address, _, port), target = sys.argv[1].rpartition(":"), int(sys.argv[2])
 
 
 async def pump(reader, writer):
@@ -29,7 +29,7 @@ async def serve(reader, writer):
 async def main():
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(sys.argv[3], sys.argv[4])
-    server = await asyncio.start_server(serve, "127.0.0.1", port, ssl=context)
+    server = await asyncio.start_server(serve, address or "127.0.0.1", int(port), ssl=context)
     async with server:
         await server.serve_forever()
 

@@ -20,6 +20,12 @@ TRUST = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA
 STORE = pathlib.Path("/etc/ssl/certs/ca-certificates.crt")
 OWN_STORE = ["unshare", "-m", "--propagation", "private", "sh", "-c", f'mount --bind "$0" {STORE} && exec "$@"']
 
+# How a program that finds its proxy in the environment is made to use it.
+WAYS: dict[str, list[str]] = {
+    "CONNECT": [],
+    "SOCKS": ["sh", "-c", 'export all_proxy="socks5h://${all_proxy#*//}"; unset https_proxy HTTPS_PROXY ALL_PROXY; exec "$@"', "sh"],
+}
+
 # What a client saw of the server at a URL, trusting that authority.
 Seen = Callable[[str, pathlib.Path], str]
 
@@ -32,13 +38,18 @@ def python() -> str:
     return str(own)
 
 
+def asking(client: str, url: str, authority: pathlib.Path) -> tuple[list[object], dict[str, str]]:
+    """The command of a client of tools/interop's forward cases, and its environment, in which no proxy is to be found."""
+    paths = os.pathsep.join([str(ROOT / "tools"), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**clean(), "PYTHONPATH": paths, **dict.fromkeys(TRUST, str(authority))}
+    return [python(), HERE / "client_forward.py", client, url, url], environment
+
+
 def forwarding(client: str) -> Seen:
-    """A client of tools/interop's forward cases, with no proxy to be found."""
+    """What that client sees."""
 
     def seen(url: str, authority: pathlib.Path) -> str:
-        words = [python(), HERE / "client_forward.py", client, url, url]
-        paths = os.pathsep.join([str(ROOT / "tools"), *filter(None, [os.environ.get("PYTHONPATH")])])
-        environment = {**clean(), "PYTHONPATH": paths, **dict.fromkeys(TRUST, str(authority))}
+        words, environment = asking(client, url, authority)
         _, out, err = run(words, seconds=80, env=environment)
         return out or err
 
@@ -79,17 +90,31 @@ def everywhere(name: str, seen: Seen, upstream: str, server_pem: pathlib.Path, a
     return f"{name} {len(live.replace(' | ', chr(10)).splitlines())}"
 
 
-def urlsession(server_pem: pathlib.Path, key: pathlib.Path, authority: Authority) -> str:
-    """The program is compiled here; its server is aiosignalr's hub behind TLS. In reverse mode, and by CONNECT."""
+def check(client: str) -> None:
+    """Skipped where that client is not here."""
+    if client == "chromium":
+        chromium.check()
+    if client in ("curl", "node") and shutil.which(client) is None:
+        raise Skipped(f"there is no {client}")
+
+
+def compiled(folder: pathlib.Path) -> pathlib.Path:
+    """The client on Swift's URLSession."""
     for need in ("swiftc", "unshare", "mount"):
         if shutil.which(need) is None:
             raise Skipped(f"there is no {need}")
     if run(["unshare", "-m", "true"])[0] != 0 or not STORE.is_file():
         raise Skipped(f"a process cannot have a store of its own in place of {STORE} here")
-    program = WORK / "client_urlsession"
+    program = folder / "client_urlsession"
     code, out, err = run(["swiftc", "-O", HERE / "client_urlsession.swift", "-o", program], seconds=300)
     if code != 0:
         raise Failed(f"swiftc ended with {code}: {(out + err)[-800:]}")
+    return program
+
+
+def urlsession(server_pem: pathlib.Path, key: pathlib.Path, authority: Authority) -> str:
+    """The program is compiled here; its server is aiosignalr's hub behind TLS. In reverse mode, by CONNECT, and by SOCKS 5."""
+    program = compiled(WORK)
 
     def words(url: str, pem: pathlib.Path) -> list[object]:
         return [*OWN_STORE, pem, program, url + "/hub"]
@@ -109,16 +134,18 @@ def urlsession(server_pem: pathlib.Path, key: pathlib.Path, authority: Authority
             if not live.endswith("done\n"):
                 raise Failed(f"URLSession: directly it saw\n{live}")
             forward = ["--mode", "forward", "--ca-dir", authority.folder]
-            tape = WORK / "urlsession-forward.tape"
-            record = [binary(), "record", *forward, "--upstream-ca", server_pem, "--output", tape, "--force", "--"]
-            code, out, err = run([*record, *words(url, authority.pem)], seconds=60, env=clean())
-            if code != 0 or out != live:
-                raise Failed(f"URLSession by CONNECT, recorded: {code}\n{out}and not\n{live}{err[-400:]}")
+            for way, prefix in WAYS.items():
+                record = [binary(), "record", *forward, "--upstream-ca", server_pem, "--output", WORK / f"{way}.tape", "--force"]
+                code, out, err = run([*record, "--", *prefix, *words(url, authority.pem)], seconds=60, env=clean())
+                if code != 0 or out != live:
+                    raise Failed(f"URLSession by {way}, recorded: {code}\n{out}and not\n{live}{err[-400:]}")
             told = everywhere("URLSession", seen, url, server_pem, authority, program_of_front.kill)
-        code, out, err = run([binary(), "replay", *forward, tape, "--", *words(url, authority.pem)], seconds=60, env=clean())
-        if code != 0 or out != live:
-            raise Failed(f"URLSession by CONNECT, replayed: {code}\n{out}and not\n{live}{err[-400:]}")
-    return told + " (and by CONNECT)"
+        for way, prefix in WAYS.items():
+            replay = [binary(), "replay", *forward, WORK / f"{way}.tape"]
+            code, out, err = run([*replay, "--", *prefix, *words(url, authority.pem)], seconds=60, env=clean())
+            if code != 0 or out != live:
+                raise Failed(f"URLSession by {way}, replayed: {code}\n{out}and not\n{live}{err[-400:]}")
+    return told + f" (and by {' and '.join(WAYS)})"
 
 
 def reverse(_: object) -> str:
@@ -126,13 +153,8 @@ def reverse(_: object) -> str:
     authority = Authority()
     told, absent = [], []
     for client in CLIENTS:
-        if client == "socks":
-            continue
         try:
-            if client == "chromium":
-                chromium.check()
-            if client in ("curl", "node") and shutil.which(client) is None:
-                raise Skipped(f"there is no {client}")
+            check(client)
             plain, secure = free_port(), free_port()
             server = [python(), HERE / "forward_server.py", plain, secure, pem, key]
             with Program("hosts", [str(word) for word in server], WORK / "hosts.log", env=clean()) as program:
