@@ -116,7 +116,7 @@ package struct ReplayCommand: Command {
         _ = events?.end(Verdict(.failed, failure.code, log.masked(failure.reason)), at: 0, command: nil)
     }
 
-    private func write(_ report: ReplayReport, masked: (String) -> String) throws {
+    private func write(_ report: ReplayReport, masked: @escaping (String) -> String) throws {
         try target?.write(
             report, suite: LoadedTape.name(path), command: arguments.again(seed: seed),
             masked: masked)
@@ -376,7 +376,7 @@ package struct ReplayCommand: Command {
         return made
     }
 
-    private func tell(_ report: ReplayReport, _ end: RunEnd, masked: (String) -> String) throws -> Verdict {
+    private func tell(_ report: ReplayReport, _ end: RunEnd, masked: @escaping (String) -> String) throws -> Verdict {
         var told = report
         if case .timeout(let time) = end {
             told.failure = ReplayReport.Failure(

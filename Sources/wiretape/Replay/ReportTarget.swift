@@ -65,7 +65,7 @@ enum ReportTarget: Hashable, Sendable {
     ///   - suite: how JUnit and HTML name the run.
     ///   - command: what runs it again.
     ///   - masked: a text without secrets.
-    func write(_ report: ReplayReport, suite: String, command: String, masked: (String) -> String) throws {
+    func write(_ report: ReplayReport, suite: String, command: String, masked: @escaping (String) -> String) throws {
         let json = report.json.mappingTexts(masked).text + "\n"
         switch self {
         case .output: Console.output.writeJSON(json)

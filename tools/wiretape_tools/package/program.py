@@ -82,10 +82,14 @@ def build(epoch):
     flags += ["-Xswiftc", "-enforce-exclusivity=unchecked", "-debug-info-format", "none", "--disable-local-rpath"]
     flags += ["-Xswiftc", "-file-prefix-map", "-Xswiftc", f"{ROOT}=."]
     flags += ["-Xswiftc", "-Xclang-linker", "-Xswiftc", "-static-libgcc"]
+    # Else every object has a hash of the options that it was compiled with, and so of the folder.
+    flags += ["-Xswiftc", "-Xfrontend", "-Xswiftc", "-disable-incremental-llvm-codegen"]
     # Swift's own list of flags exports every symbol of a program, which nothing here looks up.
     for word in [f"-L{WORK / 'link/lib'}", "--build-id=sha1", "--as-needed", "--no-export-dynamic", "-z", "relro", "-z", "now"]:
         flags += ["-Xlinker", word]
-    environment = dict(os.environ, PKG_CONFIG_PATH=str(WORK / "link/pkgconfig"), SOURCE_DATE_EPOCH=str(epoch))
+    # The build system and the driver are programs in Swift, whose sets have another order in each run unless they are told not to.
+    order = {"SWIFT_DETERMINISTIC_HASHING": "1"}
+    environment = dict(os.environ, PKG_CONFIG_PATH=str(WORK / "link/pkgconfig"), SOURCE_DATE_EPOCH=str(epoch), **order)
     built = subprocess.run(["swift", "build", *flags], cwd=ROOT, env=environment, check=False)
     if built.returncode != 0:
         raise Unbuildable(f"swift build ended with {built.returncode}")
