@@ -16,6 +16,9 @@ struct KeyLogTests {
             """
         let lines = log.add(Array(text.utf8).span)
         #expect(log.count == 2)
+        #expect(lines.secrets == 2)
+        // The client's log and the server's have the same.
+        #expect(log.add(Array("CLIENT_RANDOM 00ff 1234\n".utf8).span).secrets == 1)
         #expect(lines.bad == 4)
         #expect(lines.firstBad == 4)
         #expect(lines.tooMany == 0)

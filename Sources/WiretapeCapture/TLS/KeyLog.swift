@@ -14,6 +14,8 @@ package final class KeyLog {
 
     /// What a piece of a log came to.
     package struct Lines {
+        /// Secrets, also those that were known.
+        package var secrets = 0
         /// Lines that are neither secrets nor comments.
         package var bad = 0
         /// The first of them, from 1.
@@ -43,7 +45,8 @@ package final class KeyLog {
         while start < text.count {
             let end = firstIndex(of: 0x0a, in: text, from: start) ?? text.count
             switch end - start <= 4096 ? line(text.extracting(start..<end)) : .bad {
-            case .secret, .comment: break
+            case .secret: lines.secrets += 1
+            case .comment: break
             case .tooMany: lines.tooMany += 1
             case .bad:
                 lines.bad += 1

@@ -49,16 +49,16 @@ final class ImportRun {
     /// The text of a key log that has secrets; lines of it that are none are told.
     static func read(keys path: String, into keys: KeyLog, _ log: Log) throws -> [UInt8] {
         let text = try text(ofKeys: path)
-        let before = keys.count
         let lines = keys.add(text.span)
-        if keys.count == before, lines.tooMany == 0 {
+        if lines.secrets + lines.tooMany == 0 {
             throw Failure("--keylog \(path): there is no secret in it; it should have lines such as CLIENT_RANDOM …")
         }
         if let first = lines.firstBad {
-            let others = lines.bad == 1 ? "line \(first) is" : "\(lines.bad) lines are"
-            log.warning(
-                "--keylog \(path): \(others) no secret and left out\(lines.bad == 1 ? "" : ", the first is line \(first)")"
-            )
+            let text =
+                lines.bad == 1
+                ? "line \(first) is no secret and left out"
+                : "\(lines.bad) lines are no secret and left out, the first is line \(first)"
+            log.warning("--keylog \(path): \(text)")
         }
         if lines.tooMany > 0 {
             log.warning(
