@@ -68,10 +68,10 @@ enum RelayTargets {
         loop.shutdown()
         if !loop.violations.isEmpty { return "\(loop.violations)" }
         if !leaks.isEmpty { return "left open: \(leaks)" }
-        return wrong(client, servers) ?? TapeTargets.unsound(tape.finish())
+        return wrong(client, servers, hasRules: rule != nil) ?? TapeTargets.unsound(tape.finish())
     }
 
-    private static func wrong(_ client: FuzzPeer, _ servers: [FuzzPeer]) -> String? {
+    private static func wrong(_ client: FuzzPeer, _ servers: [FuzzPeer], hasRules: Bool) -> String? {
         let toServer = servers.flatMap(\.received)
         // Empty lines before a head are the only bytes that a relay may drop.
         guard arrived(toServer, of: client.sent) == toServer.count || isOvertaken(toServer, client.sent) else {
@@ -79,16 +79,46 @@ enum RelayTargets {
                 "the servers got what the client did not send: \(texts(servers.map(\.received))), sent: \(texts([client.sent]))"
         }
         let sent = servers.first?.sent ?? []
-        let same = arrived(client.received, of: sent)
-        let relayed = withoutOwnAnswer(client.received)
         guard
-            same == client.received.count || ownAnswer(client.received, behind: same) || isRechunked(relayed, sent)
-                || isOvertaken(relayed, sent)
+            answersArrived(client.received, of: sent)
+                || hasRules && asksToContinue(client.sent)
+                    && answersArrived(withoutContinue(client.received), of: withoutContinue(sent))
         else {
             return
                 "the client got what the server did not send: \(texts([client.received])), sent: \(texts(servers.map(\.sent)))"
         }
         return nil
+    }
+
+    /// Whether the client got what was sent to it, an answer of the relay itself perhaps behind that.
+    private static func answersArrived(_ got: [UInt8], of sent: [UInt8]) -> Bool {
+        let same = arrived(got, of: sent)
+        let relayed = withoutOwnAnswer(got)
+        return same == got.count || ownAnswer(got, behind: same) || isRechunked(relayed, sent)
+            || isOvertaken(relayed, sent)
+    }
+
+    /// Whether a request may be among the bytes whose body waits for 100 (RFC 9110, 10.1.1).
+    private static func asksToContinue(_ sent: [UInt8]) -> Bool {
+        String(decoding: sent, as: UTF8.self).lowercased().contains("100-continue")
+    }
+
+    /// The bytes without the interim answers 100. A body that rules read has to be whole before it goes on: the relay asks for it
+    /// itself, and keeps the server's own 100 from the client.
+    private static func withoutContinue(_ bytes: [UInt8]) -> [UInt8] {
+        let status = Array("HTTP/1.1 100".utf8)
+        let end = Array("\r\n\r\n".utf8)
+        var left: [UInt8] = []
+        var at = 0
+        while at < bytes.count {
+            if bytes[at...].starts(with: status), let close = bytes[at...].firstRange(of: end) {
+                at = close.upperBound
+            } else {
+                left.append(bytes[at])
+                at += 1
+            }
+        }
+        return left
     }
 
     private static func texts(_ all: [[UInt8]]) -> [String] { all.map { String(decoding: $0, as: UTF8.self) } }
