@@ -3,9 +3,9 @@ extension Array where Element == UInt8 {
     @inlinable package mutating func append(copying span: Span<UInt8>) {
         // Without it the count of an empty array would be written, which all empty arrays have in one place.
         guard !span.isEmpty else { return }
-        append(addingCapacity: span.count) { out in
-            for i in span.indices { out.append(span[i]) }
-        }
+        // Lifetime: the pointer is used within the call. A loop over an `OutputSpan` becomes the same copy in a release, and took a
+        // seventh of the time of all tests in a debug build.
+        unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 
     /// A copy of `span`.

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `wiretape auto`: what is there is replayed, what is not there is recorded, and a recording judges nothing.
-struct AutoCommandTests {
+@Suite(.waitsForPrograms) struct AutoCommandTests {
     private let scratch: Scratch
     private let tape: String
     private let client = [Binary.folder.appendingPathComponent("sample-client").path, "--say", "one", "--say", "two"]

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import wiretape
 
-@Suite struct BinaryTests {
+@Suite(.waitsForPrograms) struct BinaryTests {
     @Test(arguments: ["version", "--version"])
     func printsItsVersion(_ word: String) throws {
         #expect(try Binary.run(word) == Binary.Run(code: 0, out: "wiretape 0.1.0\n", err: ""))

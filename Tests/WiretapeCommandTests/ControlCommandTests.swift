@@ -3,7 +3,7 @@ import Testing
 import WiretapeWire
 
 /// `--control` and `--events` of the commands, with curl as the program that asks.
-@Suite(.timeLimit(.minutes(5))) struct ControlCommandTests {
+@Suite(.waitsForPrograms, .timeLimit(.minutes(5))) struct ControlCommandTests {
     let scratch: Scratch
     let client = Binary.folder.appendingPathComponent("sample-client").path
 

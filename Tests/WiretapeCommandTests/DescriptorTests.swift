@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// More clients than there are file descriptors, in front of the tool as a process.
-@Suite struct DescriptorTests {
+@Suite(.waitsForPrograms) struct DescriptorTests {
     let scratch: Scratch
 
     init() throws { scratch = try Scratch() }

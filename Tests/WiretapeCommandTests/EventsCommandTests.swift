@@ -3,7 +3,7 @@ import Testing
 import WiretapeWire
 
 /// `--events` and `--exit-with-parent`: what a test library builds on.
-@Suite(.timeLimit(.minutes(5))) struct EventsCommandTests {
+@Suite(.waitsForPrograms, .timeLimit(.minutes(5))) struct EventsCommandTests {
     let scratch: Scratch
     let client = Binary.folder.appendingPathComponent("sample-client").path
 

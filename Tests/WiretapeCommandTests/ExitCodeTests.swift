@@ -5,7 +5,7 @@ import wiretape
 
 /// Every exit code of every command that has it, held to `ExitCode`: the code, the word and a piece of the reason in the
 /// last line, and for `replay` the report.
-@Suite struct ExitCodeTests {
+@Suite(.waitsForPrograms) struct ExitCodeTests {
     let scratch: Scratch
     private let client = "'\(Binary.folder.appendingPathComponent("sample-client").path)'"
 

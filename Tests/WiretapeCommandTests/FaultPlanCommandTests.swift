@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Plans that cannot be meant end with exit 64 and say where, and what was meant.
-@Suite struct FaultPlanCommandTests {
+@Suite(.waitsForPrograms) struct FaultPlanCommandTests {
     private let scratch: Scratch
 
     init() throws { scratch = try Scratch() }

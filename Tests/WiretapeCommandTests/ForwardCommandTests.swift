@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `--mode forward` as a process: what a command behind it finds, and what people are told.
-@Suite struct ForwardCommandTests {
+@Suite(.waitsForPrograms) struct ForwardCommandTests {
     let scratch: Scratch
     private var folder: String { scratch.path("ca") }
     private var tape: String { scratch.path("forward.tape") }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The pages of docs/guide say what is true: their commands are run as they stand, page by page, each in one shell.
-struct GuidePagesTests {
+@Suite(.waitsForPrograms) struct GuidePagesTests {
     @Test(arguments: [
         ("from-a-bug-report", 9, #""#), ("from-mock-hubs", 7, "2 of 2 sessions played to the end"),
         ("in-ci", 5, "--upstream http://127.0.0.1:"),

@@ -3,7 +3,7 @@ import Testing
 import WiretapeWire
 
 /// A run whose rules cannot fire on its tape is refused before `ready` is said and before anybody is answered.
-@Suite struct HopelessRuleCommandTests {
+@Suite(.waitsForPrograms) struct HopelessRuleCommandTests {
     private let scratch: Scratch
     private let client = Binary.folder.appendingPathComponent("sample-client").path
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `--keylog` with logs that are not what they should be.
-@Suite struct KeyLogCommandTests {
+@Suite(.waitsForPrograms) struct KeyLogCommandTests {
     let scratch: Scratch
 
     init() throws { scratch = try Scratch() }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What `--memory` bounds, seen from outside, and what it may be.
-@Suite struct MemoryCommandTests {
+@Suite(.waitsForPrograms) struct MemoryCommandTests {
     /// A tape without its end, of one message: `inspect --follow` stays there, so that its memory can be looked at.
     private func tape(_ text: String, in scratch: Scratch) throws -> String {
         let path = scratch.path("trees.tape")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `wiretape auto --record-mode new-episodes`: what the tape has is replayed, what it lacks is recorded behind it.
-struct NewEpisodesTests {
+@Suite(.waitsForPrograms) struct NewEpisodesTests {
     private let scratch: Scratch
     private let tape: String
     private let client = Binary.folder.appendingPathComponent("sample-client").path

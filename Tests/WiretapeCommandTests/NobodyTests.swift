@@ -3,7 +3,7 @@ import Testing
 import WiretapeWire
 
 /// A replay that no client played is no pass.
-@Suite struct NobodyTests {
+@Suite(.waitsForPrograms) struct NobodyTests {
     let scratch: Scratch
     /// A WebSocket at /ws on which the client says "hello", and an ordinary request beside it.
     let tape: String

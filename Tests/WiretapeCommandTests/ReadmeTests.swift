@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// README.md says what is true: its commands marked `sh run` are run, in their order and in one shell.
-@Suite struct ReadmeTests {
+@Suite(.waitsForPrograms) struct ReadmeTests {
     static func blocks(_ text: String, marked mark: String) -> [String] {
         var blocks: [String] = []
         var block: String?

@@ -6,7 +6,7 @@ import WiretapeTape
 import WiretapeWire
 
 /// `record` and `proxy` as processes, between the sample hub and the sample client.
-@Suite struct RecordCommandTests {
+@Suite(.waitsForPrograms) struct RecordCommandTests {
     let scratch: Scratch
     let hub: Running
 

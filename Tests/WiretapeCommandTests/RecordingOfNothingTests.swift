@@ -4,7 +4,8 @@ import WiretapeProtocol
 import WiretapeTape
 
 /// A recording on which no server has answered is no success, and says why.
-@Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl"))) struct RecordingOfNothingTests {
+@Suite(.waitsForPrograms, .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl")))
+struct RecordingOfNothingTests {
     let scratch: Scratch
 
     init() throws { scratch = try Scratch() }
@@ -112,7 +113,7 @@ import WiretapeTape
 }
 
 /// A command that cannot be started is told with a shell's codes, and leaves nothing behind.
-@Suite struct CommandStartTests {
+@Suite(.waitsForPrograms) struct CommandStartTests {
     let scratch: Scratch
 
     init() throws {

@@ -4,7 +4,7 @@ import WiretapeRecorder
 import WiretapeWire
 
 /// `record`, `scan`, `redact`, `inspect` and `replay` with secrets, as processes.
-@Suite struct RedactionCommandTests {
+@Suite(.waitsForPrograms) struct RedactionCommandTests {
     let scratch: Scratch
     private static let token = "live-Token-5f6e7d8c9b"
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct RepairCommandTests {
+@Suite(.waitsForPrograms) struct RepairCommandTests {
     let scratch: Scratch
     let tape = Binary.root.appendingPathComponent("recordings/chat.tape.gz")
 

@@ -4,7 +4,7 @@ import WiretapeRecorder
 import WiretapeWire
 
 /// `replay` as a process, with the sample client, from a tape that `record` has just made of the sample hub.
-@Suite struct ReplayCommandTests {
+@Suite(.waitsForPrograms) struct ReplayCommandTests {
     let scratch: Scratch
     let client = Binary.folder.appendingPathComponent("sample-client").path
 

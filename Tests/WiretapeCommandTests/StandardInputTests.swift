@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `-` where a file goes: standard input and output.
-struct StandardInputTests {
+@Suite(.waitsForPrograms) struct StandardInputTests {
     private let scratch: Scratch
     private let client = Binary.folder.appendingPathComponent("sample-client").path
     private let tape = """
@@ -105,7 +105,7 @@ struct StandardInputTests {
 }
 
 /// A command behind `--`: its output is its own, and both codes are told.
-struct CommandOutputTests {
+@Suite(.waitsForPrograms) struct CommandOutputTests {
     private let scratch: Scratch
     private let tape: String
 

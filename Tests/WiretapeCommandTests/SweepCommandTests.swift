@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The sample client against a real recording: what a sweep finds in it.
-struct SweepCommandTests {
+@Suite(.waitsForPrograms) struct SweepCommandTests {
     private let client = Binary.folder.appendingPathComponent("sample-client").path
 
     /// Sweeps the recorded chat with the sample client.

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A sweep that is stopped, and one whose client the replay itself refuses.
-struct SweepStopTests {
+@Suite(.waitsForPrograms) struct SweepStopTests {
     private static let tape = Binary.root.appendingPathComponent("recordings/chat.tape.gz").path
     private static let chat =
         "'\(Binary.folder.appendingPathComponent("sample-client").path)' \"$1/hub\" --user ada --say 'hello bob' "

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What a sweep finds in clients of streams of no known protocol.
-struct SweepStreamTests {
+@Suite(.waitsForPrograms) struct SweepStreamTests {
     private func sweep(_ tape: String, _ options: [String], flaw: [String]) throws -> (
         run: Binary.Run, report: [String: Any]
     ) {

@@ -3,7 +3,7 @@ import Testing
 import WiretapeWire
 
 /// Listeners with TLS as processes, with Python's TLS as the client.
-@Suite struct TLSListenerTests {
+@Suite(.waitsForPrograms) struct TLSListenerTests {
     let scratch: Scratch
     private let client = Binary.root.appendingPathComponent("Tests/Fixtures/tls-client.py").path
 
@@ -141,7 +141,7 @@ import WiretapeWire
 }
 
 /// `wiretape ca`.
-@Suite struct CACommandTests {
+@Suite(.waitsForPrograms) struct CACommandTests {
     let scratch: Scratch
 
     init() throws { scratch = try Scratch() }

@@ -3,7 +3,7 @@ import Testing
 import WiretapeWire
 
 /// Two hubs behind one recorder, and the replay of both, whose clients find them by name.
-@Suite struct UpstreamCommandTests {
+@Suite(.waitsForPrograms) struct UpstreamCommandTests {
     let scratch: Scratch
     let client = Binary.folder.appendingPathComponent("sample-client").path
 

@@ -107,18 +107,31 @@ enum RelayTargets {
     /// itself, and keeps the server's own 100 from the client.
     private static func withoutContinue(_ bytes: [UInt8]) -> [UInt8] {
         let status = Array("HTTP/1.1 100".utf8)
-        let end = Array("\r\n\r\n".utf8)
         var left: [UInt8] = []
         var at = 0
         while at < bytes.count {
-            if bytes[at...].starts(with: status), let close = bytes[at...].firstRange(of: end) {
-                at = close.upperBound
+            if bytes[at...].starts(with: status), let end = headEnd(bytes[at...]) {
+                at = end
             } else {
                 left.append(bytes[at])
                 at += 1
             }
         }
         return left
+    }
+
+    /// Where an empty line ends, whose CR may be missing as that of the line before.
+    private static func headEnd(_ bytes: ArraySlice<UInt8>) -> Int? {
+        var isEmpty = false
+        for i in bytes.indices {
+            if bytes[i] == 0x0a {
+                if isEmpty { return i + 1 }
+                isEmpty = true
+            } else if bytes[i] != 0x0d {
+                isEmpty = false
+            }
+        }
+        return nil
     }
 
     private static func texts(_ all: [[UInt8]]) -> [String] { all.map { String(decoding: $0, as: UTF8.self) } }

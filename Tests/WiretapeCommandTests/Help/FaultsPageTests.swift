@@ -3,7 +3,7 @@ import WiretapeFaults
 import wiretape
 
 /// `wiretape help faults` and the man page's sections that no command declares.
-@Suite struct FaultsPageTests {
+@Suite(.waitsForPrograms) struct FaultsPageTests {
     @Test func everyWordOfRulesIsThere() throws {
         let run = try Binary.run("help", "faults")
         #expect(run.code == 0 && run.err == "")

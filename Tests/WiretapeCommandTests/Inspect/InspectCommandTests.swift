@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `wiretape inspect` as a process, over captured sessions.
-@Suite struct InspectCommandTests {
+@Suite(.waitsForPrograms) struct InspectCommandTests {
     private let folder = Binary.root.appending(path: "Tests/Fixtures")
 
     private func tape(_ name: String) -> String { folder.appending(path: "signalr/\(name).tape").path }

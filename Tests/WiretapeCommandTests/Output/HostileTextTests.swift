@@ -8,7 +8,7 @@ import WiretapeWire
 #endif
 
 /// Whatever a tape, a file's name, a plan or a peer says, no command prints an escape sequence or a line that it did not say.
-@Suite struct HostileTextTests {
+@Suite(.waitsForPrograms) struct HostileTextTests {
     let scratch: Scratch
 
     init() throws { scratch = try Scratch() }

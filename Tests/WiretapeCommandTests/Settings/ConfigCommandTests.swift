@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import wiretape
 
-@Suite struct ConfigCommandTests {
+@Suite(.waitsForPrograms) struct ConfigCommandTests {
     let scratch: Scratch
 
     init() throws {

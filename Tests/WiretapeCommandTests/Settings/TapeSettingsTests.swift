@@ -3,7 +3,7 @@ import Testing
 import wiretape
 
 /// A settings file that came with a tape reaches nothing beyond the run.
-@Suite struct TapeSettingsTests {
+@Suite(.waitsForPrograms) struct TapeSettingsTests {
     let scratch: Scratch
 
     init() throws { scratch = try Scratch() }

@@ -3,7 +3,7 @@ import Testing
 import WiretapeWire
 
 /// `cut`, `merge`, `rename` and `warp`.
-@Suite struct AlgebraCommandTests {
+@Suite(.waitsForPrograms) struct AlgebraCommandTests {
     let scratch: Scratch
 
     init() throws { scratch = try Scratch() }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct CanonCommandTests {
+@Suite(.waitsForPrograms) struct CanonCommandTests {
     let scratch: Scratch
 
     init() throws { scratch = try Scratch() }

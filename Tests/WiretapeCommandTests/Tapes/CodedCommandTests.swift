@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Tapes with bodies in content codings, as Python's brotli and zstandard made them.
-@Suite struct CodedCommandTests {
+@Suite(.waitsForPrograms) struct CodedCommandTests {
     let scratch: Scratch
 
     init() throws { scratch = try Scratch() }

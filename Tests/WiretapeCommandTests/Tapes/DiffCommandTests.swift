@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct DiffCommandTests {
+@Suite(.waitsForPrograms) struct DiffCommandTests {
     let scratch: Scratch
 
     init() throws { scratch = try Scratch() }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct EditCommandTests {
+@Suite(.waitsForPrograms) struct EditCommandTests {
     let scratch: Scratch
 
     init() throws { scratch = try Scratch() }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct NameCommandTests {
+@Suite(.waitsForPrograms) struct NameCommandTests {
     let scratch: Scratch
 
     init() throws { scratch = try Scratch() }

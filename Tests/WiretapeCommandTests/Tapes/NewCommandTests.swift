@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct NewCommandTests {
+@Suite(.waitsForPrograms) struct NewCommandTests {
     let scratch: Scratch
 
     init() throws { scratch = try Scratch() }

@@ -4,7 +4,7 @@ import WiretapeWire
 
 /// The tape of a run: who did what on it, and that `diff` takes what rules did for what it is. With real clients: the sample
 /// client over WebSockets, and a small one over event streams and long polling.
-@Suite struct RunTapeTests {
+@Suite(.waitsForPrograms) struct RunTapeTests {
     let scratch: Scratch
     let client = Binary.folder.appendingPathComponent("sample-client").path
 

@@ -6,7 +6,7 @@ import WiretapeRecorder
 import WiretapeTape
 
 /// What the commands do to files: one writer at a time, nobody else may read them, and a disk that is full.
-@Suite struct TapeFileCommandTests {
+@Suite(.waitsForPrograms) struct TapeFileCommandTests {
     let scratch: Scratch
     let hub: Running
     var client: String { Binary.folder.appendingPathComponent("sample-client").path }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct ValidateCommandTests {
+@Suite(.waitsForPrograms) struct ValidateCommandTests {
     let scratch: Scratch
 
     init() throws { scratch = try Scratch() }

@@ -2,8 +2,10 @@ import Foundation
 import Testing
 import WiretapeBytes
 import WiretapeCodecs
+import WiretapeProtocol
 import WiretapeRecorder
 import WiretapeTape
+import WiretapeWire
 
 /// A number on a tape, which the tests replace.
 struct NumbersTape: CustomTestStringConvertible, Sendable {
@@ -84,15 +86,18 @@ struct NumbersTape: CustomTestStringConvertible, Sendable {
         return found
     }()
 
-    /// The first of each number that messages of the server have, by protocol and member.
+    /// The first of each number that messages of the server have, by protocol, transport and member, in the shortest recording that has it.
     static let ofMessages: [NumbersTape] = {
         var seen: Set<String> = []
         var found: [NumbersTape] = []
         for (name, lines) in recordings.sorted(by: { $0.lines.count < $1.lines.count }) {
+            guard let first = try? CodedTape.read(lines.flatMap { $0 + [0x0a] }).sessions.first else { continue }
             for (i, line) in lines.enumerated() {
                 guard let payload = payload(line) else { continue }
                 for place in LimitNumbers.places(escaped: line[payload]) {
-                    guard seen.insert("\(name.prefix { $0 != "-" }).\(place.key)").inserted else { continue }
+                    guard seen.insert("\(first.codec.id) \(first.transport.rawValue) \(place.key)").inserted else {
+                        continue
+                    }
                     found.append(
                         NumbersTape(name: "\(name): '\(place.key)'", lines: lines, line: i, range: place.range))
                 }
