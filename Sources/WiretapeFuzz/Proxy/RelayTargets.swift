@@ -106,11 +106,11 @@ enum RelayTargets {
     /// The bytes without the interim answers 100. A body that rules read has to be whole before it goes on: the relay asks for it
     /// itself, and keeps the server's own 100 from the client.
     private static func withoutContinue(_ bytes: [UInt8]) -> [UInt8] {
-        let status = Array("HTTP/1.1 100".utf8)
+        let statuses = ["HTTP/1.1 100", "HTTP/1.0 100"].map { Array($0.utf8) }
         var left: [UInt8] = []
         var at = 0
         while at < bytes.count {
-            if bytes[at...].starts(with: status), let end = headEnd(bytes[at...]) {
+            if statuses.contains(where: { bytes[at...].starts(with: $0) }), let end = headEnd(bytes[at...]) {
                 at = end
             } else {
                 left.append(bytes[at])

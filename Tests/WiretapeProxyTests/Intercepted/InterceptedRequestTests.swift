@@ -66,6 +66,32 @@ import WiretapeWire
     private let upgrade = ["Connection: Upgrade", "Upgrade: websocket"]
     private let events = ["Accept: text/event-stream"]
 
+    /// A body that rules read is asked for by the relay itself: of the server's interim answers the client lacks the 100 alone.
+    @Test func whoWaitsToGoOnIsToldOnce() throws {
+        let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n"
+        let stage = try InterceptStage(["close(1011) after message[60000, direction=toClient]"]) {
+            HTTPOrigin($0) { _, _, body in
+                "HTTP/1.1 100 Continue\r\n\r\n" + hints + HTTPOrigin.ok(body.hasPrefix("{") ? "well" : "nothing")
+            }
+        }
+        let peer = ScriptedPeer()
+        let body = Self.message(1)
+        let head = [
+            "POST /chat?id=1 HTTP/1.1", "Host: p", "Expect: 100-continue", "Content-Type: text/plain",
+            "Content-Length: \(body.utf8.count)", "", "",
+        ].joined(separator: "\r\n")
+        peer.onConnect = { $0.send(head) }
+        let stream = stage.connect(peer)
+        peer.stream = stream
+        stage.run(100)
+        #expect(peer.text == "HTTP/1.1 100 Continue\r\n\r\n")
+        stream.write(Array(body.utf8).span)
+        stage.run(100)
+        #expect(peer.text == "HTTP/1.1 100 Continue\r\n\r\n" + hints + HTTPOrigin.ok("well"))
+        peer.shut()
+        _ = stage.finish()
+    }
+
     @Test func answersOfOurs() throws {
         let (stage, hub) = try stage([#"respond(503, Retry-After=1, "later") on negotiate[1]"#])
         let first = ask(stage, "POST", "/chat/negotiate?negotiateVersion=1")

@@ -41,7 +41,8 @@ extension InterceptedConnection {
                     return upgraded(head, info, bytes.extracting(next..<bytes.count), at: now)
                 }
                 if info.isInterim {
-                    if !http.swallowsContinue { sendAnswer(info.raw, at: now) }
+                    // The client has had our own 100; other interim answers (103 Early Hints) are for it.
+                    if !http.swallowsContinue || head.status != 100 { sendAnswer(info.raw, at: now) }
                 } else {
                     began(head, info, at: now)
                 }
