@@ -25,6 +25,18 @@ import Testing
         try Binary.run(URL(fileURLWithPath: words[0]), Array(words.dropFirst()))
     }
 
+    private func start(_ words: [String], err: String) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: words[0])
+        process.arguments = Array(words.dropFirst())
+        try Data().write(to: URL(fileURLWithPath: err))
+        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: err))
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+
     /// `timeout` tells the sweep and then its whole group: it stops once, with its summary and its report. The time is
     /// up (SIGALRM) as soon as the first combination runs.
     @Test(arguments: ["INT", "TERM"]) func underTimeout(_ signal: String) throws {
@@ -37,28 +49,71 @@ import Testing
         let words = sweep(
             scratch, ["--jobs", "2", "--timeout", "120s"], script,
             under: ["/usr/bin/timeout", "-s", signal, "300"])
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: words[0])
-        process.arguments = Array(words.dropFirst())
-        let errFile = scratch.path("err")
-        try Data().write(to: URL(fileURLWithPath: errFile))
-        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: errFile))
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
+        let process = try start(words, err: scratch.path("err"))
         while process.isRunning, !FileManager.default.fileExists(atPath: started) { usleep(10_000) }
         kill(process.processIdentifier, SIGALRM)
-        // Both of its signals may reach the sweep as one; the clients hold it until they are killed, so that this is another.
-        usleep(20_000)
-        kill(-process.processIdentifier, signal == "INT" ? SIGINT : SIGTERM)
         process.waitUntilExit()
-        let err = try String(contentsOfFile: errFile, encoding: .utf8)
+        let err = try String(contentsOfFile: scratch.path("err"), encoding: .utf8)
         #expect(process.terminationStatus == 124, "\(err)")
         let last = err.split(separator: "\n").last.map(String.init) ?? ""
         #expect(last.contains("0 of ") && last.hasSuffix(" not run"), "\(err)")
         #expect(!err.contains("came twice") && !err.contains("broken by"), "\(err)")
         let found = try report(scratch)
         #expect(found["broken"] as? Int == 0 && found["not_run"] as? Int == found["chosen"] as? Int)
+    }
+
+    /// A sweep whose second run has stopped itself (SIGSTOP), so that no grace runs out and the sweep waits for it.
+    private func sweepThatWaits(_ scratch: Scratch) throws -> (sweep: Process, run: pid_t, client: pid_t) {
+        let script = """
+            if [ ! -e '\(scratch.path("passed"))' ]; then : > '\(scratch.path("passed"))'; exec \(Self.chat); fi
+            echo $PPID $$ > '\(scratch.path("pid.new"))'; kill -STOP $PPID
+            mv '\(scratch.path("pid.new"))' '\(scratch.path("pid"))'; exec sleep 60
+            """
+        let words = sweep(scratch, ["--jobs", "1", "--timeout", "120s"], script)
+        let process = try start(words, err: scratch.path("err"))
+        while process.isRunning, !FileManager.default.fileExists(atPath: scratch.path("pid")) { usleep(10_000) }
+        let pids = try String(contentsOfFile: scratch.path("pid"), encoding: .utf8).split { $0 == " " || $0 == "\n" }
+        return (process, try #require(pid_t(pids[0])), try #require(pid_t(pids[1])))
+    }
+
+    /// What `/proc/PID/status` says behind a name.
+    private func status(_ pid: pid_t, _ name: String) throws -> Substring {
+        let lines = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8).split(separator: "\n")
+        let line = try #require(lines.first { $0.hasPrefix(name + ":") })
+        return line.dropFirst(name.count + 1).drop { $0 == "\t" }
+    }
+
+    /// Signals that it finds waiting together are one request: it was stopped when they came.
+    @Test func severalAtOnceAreOneRequest() throws {
+        let scratch = try Scratch()
+        let (sweep, run, _) = try sweepThatWaits(scratch)
+        kill(sweep.processIdentifier, SIGSTOP)
+        while try !status(sweep.processIdentifier, "State").hasPrefix("T") { usleep(1_000) }
+        for signal in [SIGTERM, SIGINT, SIGTERM] { kill(sweep.processIdentifier, signal) }
+        kill(sweep.processIdentifier, SIGCONT)
+        kill(run, SIGCONT)
+        sweep.waitUntilExit()
+        let err = try String(contentsOfFile: scratch.path("err"), encoding: .utf8)
+        #expect([128 + SIGINT, 128 + SIGTERM].contains(sweep.terminationStatus), "\(err)")
+        #expect(err.hasSuffix(" not run\n") && !err.contains("came twice"), "\(err)")
+        #expect(try report(scratch)["broken"] as? Int == 0)
+    }
+
+    /// Asked once more, more than a second after it took the first request, it does not wait for its runs.
+    @Test func askedOnceMoreItEndsAtOnce() throws {
+        let scratch = try Scratch()
+        let (sweep, run, client) = try sweepThatWaits(scratch)
+        defer { for left in [run, client] { kill(left, SIGKILL) } }
+        kill(sweep.processIdentifier, SIGTERM)
+        // It has taken the first one when its run, which is stopped, has a SIGTERM waiting.
+        let terminate = UInt64(1) << (SIGTERM - 1)
+        while try (UInt64(status(run, "ShdPnd"), radix: 16) ?? 0) & terminate == 0 { usleep(1_000) }
+        usleep(1_100_000)
+        kill(sweep.processIdentifier, SIGTERM)
+        sweep.waitUntilExit()
+        let err = try String(contentsOfFile: scratch.path("err"), encoding: .utf8)
+        #expect(sweep.terminationStatus == 128 + SIGTERM && err.contains("signal 15 came twice"), "\(err)")
+        #expect(try status(run, "State").hasPrefix("T"))
     }
 
     /// A client that asks for a session that the tape does not have, once it was cut, and fails since it gets none.
