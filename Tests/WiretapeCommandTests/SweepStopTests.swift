@@ -113,7 +113,6 @@ import Testing
         sweep.waitUntilExit()
         let err = try String(contentsOfFile: scratch.path("err"), encoding: .utf8)
         #expect(sweep.terminationStatus == 128 + SIGTERM && err.contains("signal 15 came twice"), "\(err)")
-        #expect(try status(run, "State").hasPrefix("T"))
     }
 
     /// A client that asks for a session that the tape does not have, once it was cut, and fails since it gets none.
