@@ -24,7 +24,8 @@ final class RunShell {
     private var watcher: SignalWatcher?
     private var timer: (any LoopTimer)?
     private var child: ChildProcess?
-    private var stop: () -> Void = {}
+    /// Nil until there is something to stop.
+    private var stop: (() -> Void)?
     private var end: RunEnd?
     private var signals = StopSignals()
     private var isStopped = false
@@ -44,7 +45,8 @@ final class RunShell {
     /// The run is over since the command behind `--` is.
     var commandHasEnded: Bool { if case .command = end { true } else { false } }
 
-    /// Starts the command and runs the loop until all has ended.
+    /// Starts the command and runs the loop until all has ended. A signal may have come before, while names were looked up: then all
+    /// ends as soon as it has begun, and the command is not started.
     /// - Parameters:
     ///   - ready: where the work can be reached; its listeners accept.
     ///   - stop: asks the work to stop; called once, on the loop. ``workStopped()`` must follow.
@@ -52,13 +54,19 @@ final class RunShell {
         self.stop = stop
         // Lifetime: the shell closes its timer before it goes.
         timer = loop.timer { [unowned self] in timerFired() }
+        if end == nil { try begin(ready) } else { stop() }
+        while !isStopped || child != nil { loop.run() }
+        return end ?? .finished
+    }
+
+    private func begin(_ ready: ReadyLine) throws {
         if let timeout { timer?.arm(at: loop.now.advanced(by: timeout)) }
         if parent != nil {
             // Lifetime: the shell closes its timer before it goes.
             parentWatch = loop.timer { [unowned self] in lookForParent() }
             lookForParent()
         }
-        if let tail {
+        if let tail, end == nil {
             let words = CommandWords.filled(tail, ready.urls)
             do throws(NetError) {
                 // Lifetime: the shell runs its loop until the child has ended.
@@ -70,8 +78,6 @@ final class RunShell {
                 throw CommandCheck.failure(error, words[0])
             }
         }
-        while !isStopped || child != nil { loop.run() }
-        return end ?? .finished
     }
 
     /// Lets go of the loop. The last call.
@@ -96,7 +102,7 @@ final class RunShell {
         guard end == nil else { return }
         end = how
         timer?.cancel()
-        stop()
+        stop?()
         askCommand()
     }
 
