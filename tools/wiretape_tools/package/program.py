@@ -1,10 +1,12 @@
 """Builds the program that needs glibc alone: Swift's library, the C libraries and libstdc++ are linked into it."""
 
+import contextlib
 import os
 import pathlib
 import platform
 import shutil
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 WORK = ROOT / ".build/package"
@@ -74,6 +76,18 @@ def link_folder():
     return found
 
 
+def at_fixed_addresses():
+    """Words before a command whose memory, and that of what it starts, lies at the same addresses in each run.
+
+    The compiler has tables whose order follows addresses: a function came out in one of two forms, by chance."""
+    words = ["setarch", "--addr-no-randomize"]
+    with contextlib.suppress(OSError):
+        if subprocess.run([*words, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+            return words
+    print("package: addresses cannot be fixed here (setarch --addr-no-randomize): two builds may differ", file=sys.stderr)
+    return []
+
+
 def build(epoch):
     """Builds and strips the program. Returns its path and the archives that are in it."""
     archives = link_folder()
@@ -90,7 +104,7 @@ def build(epoch):
     # The build system and the driver are programs in Swift, whose sets have another order in each run unless they are told not to.
     order = {"SWIFT_DETERMINISTIC_HASHING": "1"}
     environment = dict(os.environ, PKG_CONFIG_PATH=str(WORK / "link/pkgconfig"), SOURCE_DATE_EPOCH=str(epoch), **order)
-    built = subprocess.run(["swift", "build", *flags], cwd=ROOT, env=environment, check=False)
+    built = subprocess.run([*at_fixed_addresses(), "swift", "build", *flags], cwd=ROOT, env=environment, check=False)
     if built.returncode != 0:
         raise Unbuildable(f"swift build ended with {built.returncode}")
     folder = said_by("swift", "build", *flags, "--show-bin-path", cwd=ROOT, env=environment)
