@@ -25,7 +25,7 @@ import Testing
             process.standardError = FileHandle.nullDevice
             try process.run()
             let pid = process.processIdentifier
-            while process.isRunning, !catches(pid, SIGTERM) {}
+            while process.isRunning, try !ProcessStatus(pid).catches(SIGTERM) {}
             if moment > 0 { usleep(UInt32(500 << moment)) }
             kill(pid, SIGTERM)
             // So long that nothing but waiting for ever takes that time.
@@ -36,13 +36,5 @@ import Testing
             #expect(hasEnded, "\(words[0]) goes on after a signal (moment \(moment))")
             #expect(process.terminationStatus == run.code, "\(words[0]), moment \(moment)")
         }
-    }
-
-    /// Whether a process has a handler for a signal.
-    private func catches(_ pid: pid_t, _ number: Int32) -> Bool {
-        let status = (try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)) ?? ""
-        let line = status.split(separator: "\n").first { $0.hasPrefix("SigCgt:") } ?? ""
-        let mask = UInt64(line.dropFirst("SigCgt:".count).trimmingCharacters(in: .whitespaces), radix: 16) ?? 0
-        return mask & (1 << (UInt64(number) - 1)) != 0
     }
 }

@@ -76,19 +76,12 @@ import Testing
         return (process, try #require(pid_t(pids[0])), try #require(pid_t(pids[1])))
     }
 
-    /// What `/proc/PID/status` says behind a name.
-    private func status(_ pid: pid_t, _ name: String) throws -> Substring {
-        let lines = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8).split(separator: "\n")
-        let line = try #require(lines.first { $0.hasPrefix(name + ":") })
-        return line.dropFirst(name.count + 1).drop { $0 == "\t" }
-    }
-
     /// Signals that it finds waiting together are one request: it was stopped when they came.
     @Test func severalAtOnceAreOneRequest() throws {
         let scratch = try Scratch()
         let (sweep, run, _) = try sweepThatWaits(scratch)
         kill(sweep.processIdentifier, SIGSTOP)
-        while try !status(sweep.processIdentifier, "State").hasPrefix("T") { usleep(1_000) }
+        while try !ProcessStatus(sweep.processIdentifier).isStopped { usleep(1_000) }
         for signal in [SIGTERM, SIGINT, SIGTERM] { kill(sweep.processIdentifier, signal) }
         kill(sweep.processIdentifier, SIGCONT)
         kill(run, SIGCONT)
@@ -106,8 +99,7 @@ import Testing
         defer { for left in [run, client] { kill(left, SIGKILL) } }
         kill(sweep.processIdentifier, SIGTERM)
         // It has taken the first one when its run, which is stopped, has a SIGTERM waiting.
-        let terminate = UInt64(1) << (SIGTERM - 1)
-        while try (UInt64(status(run, "ShdPnd"), radix: 16) ?? 0) & terminate == 0 { usleep(1_000) }
+        while try !ProcessStatus(run).waits(for: SIGTERM) { usleep(1_000) }
         usleep(1_100_000)
         kill(sweep.processIdentifier, SIGTERM)
         sweep.waitUntilExit()
