@@ -88,6 +88,7 @@ package struct ScriptBuilder: Sendable {
         var session = session
         session.writer = session.writer.anew()
         session.digested.script = script
+        session.digested.openingFingerprint = openingFingerprint
         return session
     }
 

@@ -62,4 +62,20 @@ import WiretapeSimulation
             #expect(run.report == kept.report)
         }
     }
+
+    /// How its client begins is known when the tape has been read: the first client does not wait until all that the others
+    /// began with has been read and hashed.
+    @Test(arguments: ["chat", "reconnect", "skip-negotiation", "messagepack", "stateful"])
+    func whatIsReadAgainIsKnownByItsBeginning(_ name: String) throws {
+        let (sessions, events) = try Recordings.read(name)
+        for session in sessions {
+            var builder = ScriptBuilder(session, ignore: [])
+            for entry in session.entries { builder.add(entry) }
+            var bare = session
+            bare.entries = []
+            let known = try #require(builder.finish(bare, from: events).digested.openingFingerprint)
+            #expect(known == OpeningFingerprint(session, ignore: []))
+            #expect(known.first != nil)
+        }
+    }
 }
