@@ -14,6 +14,7 @@ package import WiretapeRuntime
     let raw: UnsafeMutablePointer<uv_loop_t>
     /// Lent to every read of this loop: bytes are used up before a read callback returns.
     let readBuffer: UnsafeMutableBufferPointer<CChar>
+    package var readLimit = Int.max
     private(set) var isShutDown = false
     private var openHandles = 0
     /// `getaddrinfo` calls under way on libuv's threads.

@@ -54,8 +54,8 @@ private func lendBuffer(
     _ handle: UnsafeMutablePointer<uv_handle_t>?, _: Int, _ out: UnsafeMutablePointer<uv_buf_t>?
 ) {
     let loop = unsafe Unmanaged<UVLoop>.fromOpaque(handle!.pointee.loop.pointee.data)
-    let buffer = unsafe loop._withUnsafeGuaranteedRef { unsafe $0.readBuffer }
-    unsafe out!.pointee = uv_buf_init(buffer.baseAddress, UInt32(buffer.count))
+    let (buffer, limit) = unsafe loop._withUnsafeGuaranteedRef { unsafe ($0.readBuffer, $0.readLimit) }
+    unsafe out!.pointee = uv_buf_init(buffer.baseAddress, UInt32(max(1, min(buffer.count, limit))))
 }
 
 private func didRead(

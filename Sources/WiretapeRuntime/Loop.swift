@@ -6,6 +6,8 @@ package import WiretapeBytes
 package protocol Loop: AnyObject {
     /// Monotonic time in nanoseconds, from an arbitrary start.
     var now: WireInstant { get }
+    /// The most bytes that one read takes; the loop's own buffer bounds it, too. `.max` at the beginning.
+    var readLimit: Int { get set }
 
     /// A timer that is not armed. `fire` runs once for each arming.
     func timer(_ fire: @escaping () -> Void) -> any LoopTimer

@@ -16,6 +16,7 @@ package final class SimulatedLoop: Loop {
     package var faults: [SimulatedFault] = []
     /// How long a stream that does not read takes to notice an RST (the real one looks now and then).
     package var slowLook: UInt64 = 1_000_000_000
+    package var readLimit = Int.max
     /// Events run so far.
     package private(set) var steps = 0
     /// Connections asked for so far: the next one gets this number.

@@ -164,7 +164,7 @@ package final class SimulatedStream: ByteStream, CustomStringConvertible {
     private func read() {
         guard isReading, !isOver else { return }
         if !into.received.isEmpty {
-            let piece = into.takeReceived(SimulatedStream.largestRead)
+            let piece = into.takeReceived(max(1, min(SimulatedStream.largestRead, loop.readLimit)))
             into.didRead()
             loop.note("received", id, piece.count)
             handler?.received(piece.span)

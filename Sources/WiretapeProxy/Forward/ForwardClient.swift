@@ -188,7 +188,7 @@ final class ForwardClient: StreamHandler, SeatedClient {
             seat?.move(to: .silent, at: door.loop.now)
             return received(rest.span)
         }
-        let tunnel = ForwardTunnel(door.dialer(of: target), for: outer, seat) { [self] failure in
+        let tunnel = ForwardTunnel(door.dialer(of: target), for: outer, seat, door.pressure) { [self] failure in
             guard !hasEnded else { return }
             guard let failure else { return outer.write(granted.span) }
             let words = failed(failure)

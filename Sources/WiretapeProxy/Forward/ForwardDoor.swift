@@ -33,6 +33,7 @@ package final class ForwardDoor: Listener {
 
     let loop: any Loop
     let scope: Scope
+    let pressure: RelayPressure
     /// Of TLS within.
     let inner: TLSDoor
     private let connectTimeout: UInt64
@@ -54,13 +55,15 @@ package final class ForwardDoor: Listener {
     ///   - admission: nil: everybody is let in and waited for.
     ///   - inner: what clients are shown that speak TLS to a host.
     package init(
-        _ loop: any Loop, scope: Scope, inner: TLSDoor, admission: Admission?, unseen: ForwardRelays,
+        _ loop: any Loop, scope: Scope, inner: TLSDoor, admission: Admission?, pressure: RelayPressure? = nil,
+        unseen: ForwardRelays,
         connectTimeout: UInt64 = RelayOptions.connectTimeout, via: ViaProxy? = nil, handshakes: RelayHandshakes? = nil,
         page: @escaping (RequestHead) -> HTTPAnswer,
         say: @escaping (String) -> Void, serve: @escaping Serve
     ) {
         self.loop = loop
         self.scope = scope
+        self.pressure = pressure ?? RelayPressure(loop)
         self.inner = inner
         self.admission = admission
         self.unseen = unseen

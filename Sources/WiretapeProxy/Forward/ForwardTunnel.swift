@@ -4,8 +4,6 @@ internal import WiretapeWire
 
 /// A connection to a host that is not looked at: bytes go across as they come, and are on no tape.
 final class ForwardTunnel: StreamHandler {
-    private static let pressureLimit = 65536
-
     /// Why the host was not reached.
     enum Failure {
         case unreachable(String)
@@ -25,15 +23,21 @@ final class ForwardTunnel: StreamHandler {
     private var server: (any ByteStream)?
     private var dialing: Dialing?
     private var early: [UInt8] = []
+    private let pressure: RelayPressure
+    /// What is queued for each of them.
+    private var queuedForClient = CountedQueue()
+    private var queuedForServer = CountedQueue()
     /// Called once with nil when the host is reached.
     private var opened: ((Failure?) -> Void)?
 
     /// - Parameter seat: of the client.
     init(
-        _ dialer: UpstreamDialer, for client: any ByteStream, _ seat: Seat?, opened: @escaping (Failure?) -> Void
+        _ dialer: UpstreamDialer, for client: any ByteStream, _ seat: Seat?, _ pressure: RelayPressure,
+        opened: @escaping (Failure?) -> Void
     ) {
         self.dialer = dialer
         self.client = client
+        self.pressure = pressure
         self.opened = opened
         client.isReading = false
         dialing = dialer.dial(for: seat) { [self] outcome in
@@ -62,15 +66,18 @@ final class ForwardTunnel: StreamHandler {
     func clientSent(_ bytes: Span<UInt8>) {
         guard let server else { return early.append(copying: bytes) }
         server.write(bytes)
-        if server.queued > Self.pressureLimit { client?.isReading = false }
+        if !queuedForServer.set(server.queued, pressure) { client?.isReading = false }
     }
 
     func clientEnded() { server?.halfClose() }
 
-    func clientDrained() { server?.isReading = true }
+    func clientDrained() {
+        if queuedForClient.set(client?.queued ?? 0, pressure) { server?.isReading = true }
+    }
 
     func clientGone() {
         client = nil
+        _ = queuedForClient.set(0, pressure)
         dialing?.cancel()
         dialing = nil
         server?.reset()
@@ -98,15 +105,18 @@ final class ForwardTunnel: StreamHandler {
     func received(_ bytes: Span<UInt8>) {
         guard let client else { return }
         client.write(bytes)
-        if client.queued > Self.pressureLimit { server?.isReading = false }
+        if !queuedForClient.set(client.queued, pressure) { server?.isReading = false }
     }
 
     func receivedEnd() { client?.halfClose() }
 
-    func drained() { client?.isReading = true }
+    func drained() {
+        if queuedForServer.set(server?.queued ?? 0, pressure) { client?.isReading = true }
+    }
 
     func ended(_ how: StreamEnd) {
         server = nil
+        _ = queuedForServer.set(0, pressure)
         switch how {
         case .closed, .aborted: break
         case .reset, .failed: client?.reset()

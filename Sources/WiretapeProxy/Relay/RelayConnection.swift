@@ -12,7 +12,7 @@ internal import WiretapeWire
 /// What cannot be forwarded faithfully is a violation of the client's framing: it is answered here. What the server sends
 /// is never judged: when it is no HTTP the connection becomes a tunnel.
 final class RelayConnection {
-    /// Bytes queued for one side at which the other side is not read any more.
+    /// Bytes queued for one side at which the other side is not read any more, however little is queued for others.
     static let pressureLimit = 65536
 
     let node: RelayNode
@@ -99,9 +99,10 @@ final class RelayConnection {
     /// Writes to the other side and stops reading this one while that has too much.
     @inline(__always)
     func forward(_ bytes: Span<UInt8>, from side: RelaySide) {
-        guard let target = other(side)?.stream else { return }
-        target.write(bytes)
-        if target.queued > RelayConnection.pressureLimit { side.block(.pressure) }
+        guard let target = other(side), let stream = target.stream else { return }
+        stream.write(bytes)
+        let queued = stream.queued
+        if queued > 0, !target.mayQueueMore(queued) { side.block(.pressure) }
     }
 
     /// Of a held connection; else the client was refused and goes on talking: enough of it is read that our answer is not

@@ -23,6 +23,8 @@ package final class RelayNode {
     private let numbers: ConnectionNumbers
     private let ledger: UpstreamLedger
     private let admission: Admission?
+    /// Of the loop.
+    let pressure: RelayPressure
     /// The host of the last request that was let in. Nearly all requests of a run name the same one, which is judged once.
     private var hostLetIn: String?
     /// Told to the ledger once: nothing is locked for an answer.
@@ -48,16 +50,18 @@ package final class RelayNode {
     ///   - faults: the rules of the run, shared by the loop's nodes; nil: none.
     ///   - ledger: of the run; hears whether the upstream answers.
     ///   - admission: of the loop, shared by its nodes; nil: everybody is let in and waited for.
+    ///   - pressure: of the loop, shared by its nodes; nil: one of its own.
     ///   - connect: opens a stream to an address of the upstream, with TLS where it needs it.
     package init(
         _ loop: any Loop, upstream: Upstream, tap: Tap?, numbers: ConnectionNumbers, options: RelayOptions,
         faults: FaultControl? = nil, ledger: UpstreamLedger = UpstreamLedger(),
-        admission: Admission? = nil,
+        admission: Admission? = nil, pressure: RelayPressure? = nil,
         connect: @escaping (Address, any StreamHandler) -> any ByteStream
     ) {
         self.loop = loop
         self.ledger = ledger
         self.admission = admission
+        self.pressure = pressure ?? RelayPressure(loop)
         self.tap = tap
         self.options = options
         self.faults = faults

@@ -30,6 +30,8 @@ final class RelaySide: StreamHandler {
     var hasEnded = false
     var sentEnd = false
     private var blocks: Blocks = []
+    /// What is queued for this side's peer, while rules do not hold the connection.
+    private var queue = CountedQueue()
 
     init(_ connection: RelayConnection, _ direction: Direction) {
         self.connection = connection
@@ -64,6 +66,11 @@ final class RelaySide: StreamHandler {
         stream.halfClose()
     }
 
+    // MARK: What is queued for its peer
+
+    /// - Returns: whether that is little enough for the other side to be read.
+    func mayQueueMore(_ queued: Int) -> Bool { queue.set(queued, connection.node.pressure) }
+
     // MARK: StreamHandler
 
     func connected() {}
@@ -76,12 +83,14 @@ final class RelaySide: StreamHandler {
     }
 
     func drained() {
+        let mayGoOn = mayQueueMore(stream?.queued ?? 0)
         if let held = connection.held { return held.drained(self) }
-        connection.other(self)?.unblock(.pressure)
+        if mayGoOn { connection.other(self)?.unblock(.pressure) }
     }
 
     func ended(_ how: StreamEnd) {
         stream = nil
+        _ = mayQueueMore(0)
         connection.ended(self, how)
     }
 }

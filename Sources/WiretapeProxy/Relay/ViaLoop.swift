@@ -16,6 +16,10 @@ package final class ViaLoop: Loop {
     }
 
     package var now: WireInstant { loop.now }
+    package var readLimit: Int {
+        get { loop.readLimit }
+        set { loop.readLimit = newValue }
+    }
     package func timer(_ fire: @escaping () -> Void) -> any LoopTimer { loop.timer(fire) }
     package func listen(
         on address: Address, reusePort: Bool, _ accept: @escaping (any ByteStream) -> any StreamHandler

@@ -53,7 +53,8 @@ final class HostedRecording {
         let book = LeadBackBook(tell: { log.info($0) }, warn: { log.warning($0) })
         let shared = LoopRelays.Shared(
             loop: loop, tap: tap, numbers: ConnectionNumbers(), options: plan.options,
-            admission: Admission(loop, limits: plan.limits), faults: control, ledger: ledger,
+            admission: Admission(loop, limits: plan.limits),
+            pressure: RelayPressure(loop, limit: plan.pressureLimit), faults: control, ledger: ledger,
             leadBack: plan.leadBack.map { ($0, book) },
             connect: connector.connect(on: loop), own: plan.isTransparent ? OwnStreams() : nil)
         let relays = LoopRelays(shared, plan.listenedUpstreams, forward: plan.forwardPlan(doors, log)) {

@@ -15,6 +15,7 @@ final class LoopRelays {
         let numbers: ConnectionNumbers
         let options: RelayOptions
         let admission: Admission
+        let pressure: RelayPressure
         var faults: FaultControl?
         let ledger: UpstreamLedger
         /// How clients are led back, with what all loops know of it; nil: they are not.
@@ -28,7 +29,7 @@ final class LoopRelays {
             RelayNode(
                 loop, upstream: upstream, tap: isSeen ? tap : nil, numbers: isSeen ? numbers : ConnectionNumbers(),
                 options: options, faults: isSeen ? faults : nil, ledger: isSeen ? ledger : UpstreamLedger(),
-                admission: admission
+                admission: admission, pressure: pressure
             ) { [connect, own] in
                 let stream = connect(upstream, $0, $1)
                 own?.add(stream)
@@ -71,7 +72,8 @@ final class LoopRelays {
                 shared.loop, tap: shared.tap, numbers: shared.numbers, faults: shared.faults)
             handshakes.serves(forward.inner)
             let door = ForwardDoor(
-                shared.loop, scope: forward.scope, inner: forward.inner, admission: shared.admission, unseen: unseen,
+                shared.loop, scope: forward.scope, inner: forward.inner, admission: shared.admission,
+                pressure: shared.pressure, unseen: unseen,
                 connectTimeout: shared.options.connectTimeout, via: shared.options.via, handshakes: handshakes,
                 page: forward.page.answer, say: forward.say
             ) { seen.accept($0, $1, $2, isTLS: $3) }

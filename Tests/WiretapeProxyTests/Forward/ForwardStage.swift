@@ -20,6 +20,7 @@ final class ForwardStage {
     let loop: SimulatedLoop
     let authority: TLSIdentity
     let sayings = Sayings()
+    let pressure: RelayPressure
     private let tape: InlineTape
     private let tap: Tap
     private let door: ForwardDoor
@@ -30,9 +31,11 @@ final class ForwardStage {
     private(set) var servers: [ScriptedPeer] = []
 
     init(
-        seed: UInt64 = 1, conditions: NetworkConditions = .calm, only: [String] = [], bypass: [String] = []
+        seed: UInt64 = 1, conditions: NetworkConditions = .calm, only: [String] = [], bypass: [String] = [],
+        queued: Int = RelayPressure.standard
     ) throws {
         loop = SimulatedLoop(seed: seed, conditions: conditions)
+        pressure = RelayPressure(loop, limit: queued)
         loop.names = ["a.example": ["10.0.0.1"], "b.example": ["10.0.0.2"], "gone.example": ["10.0.0.9"]]
         tape = InlineTape(
             header: TapeHeader(started: "2026-01-01T00:00:00.000000Z", mode: "forward", redaction: "none"),
@@ -59,7 +62,7 @@ final class ForwardStage {
         let inner = TLSDoor(try TLSContext(serverIssuing: authority)) { sayings.note($1.message) }
         door = ForwardDoor(
             loop, scope: .init(only: try HostPatterns(only), bypass: try HostPatterns(bypass)), inner: inner,
-            admission: nil, unseen: unseen,
+            admission: nil, pressure: pressure, unseen: unseen,
             page: { HTTPAnswer(status: 200, headers: [], body: Array("page \($0.path)".utf8)) },
             say: { sayings.note($0) }
         ) { seen.accept($0, $1, $2, isTLS: $3) }

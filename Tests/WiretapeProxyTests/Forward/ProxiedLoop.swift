@@ -12,6 +12,10 @@ final class ProxiedLoop: Loop {
     }
 
     var now: WireInstant { loop.now }
+    var readLimit: Int {
+        get { loop.readLimit }
+        set { loop.readLimit = newValue }
+    }
     func timer(_ fire: @escaping () -> Void) -> any LoopTimer { loop.timer(fire) }
     func listen(
         on address: Address, reusePort: Bool, _ accept: @escaping (any ByteStream) -> any StreamHandler

@@ -17,16 +17,19 @@ final class RelayStage {
     let tape: InlineTape
     let tap: Tap
     let node: RelayNode
+    let pressure: RelayPressure
     var servers: [ScriptedPeer] = []
     let control: FaultControl?
     private let proxy: Address
     private var serverListener: (any Listener)?
 
-    /// - Parameter serve: called with each connection that the server accepts; nil: no server.
+    /// - Parameters:
+    ///   - queued: what the relay may have queued for all its peers.
+    ///   - serve: called with each connection that the server accepts; nil: no server.
     init(
         seed: UInt64 = 1, conditions: NetworkConditions = .calm, options: RelayOptions = .init(),
         tls: (server: TLSContext, client: TLSContext)? = nil, door: TLSDoor? = nil,
-        rules: [String] = [], serve: ((ScriptedPeer) -> Void)?
+        rules: [String] = [], queued: Int = RelayPressure.standard, serve: ((ScriptedPeer) -> Void)?
     ) throws {
         loop = SimulatedLoop(seed: seed, conditions: conditions)
         tape = InlineTape(
@@ -40,8 +43,10 @@ final class RelayStage {
             rules.isEmpty
             ? nil
             : FaultControl(loop, LiveFaults(plan, seed: seed, codecs: Codecs.all, observes: true, at: loop.now))
+        pressure = RelayPressure(loop, limit: queued)
         node = RelayNode(
             loop, upstream: upstream, tap: tap, numbers: ConnectionNumbers(), options: options, faults: control,
+            pressure: pressure,
             connect: { address, handler in
                 guard let tls else { return loop.connect(to: address, handler) }
                 return TLSStream.connect(loop, to: address, serverName: "localhost", tls.client, handler)

@@ -12,6 +12,10 @@ final class RedirectingLoop: Loop {
     init(_ loop: any Loop) { self.loop = loop }
 
     var now: WireInstant { loop.now }
+    var readLimit: Int {
+        get { loop.readLimit }
+        set { loop.readLimit = newValue }
+    }
     func timer(_ fire: @escaping () -> Void) -> any LoopTimer { loop.timer(fire) }
     func resolve(_ host: String, port: UInt16, _ done: @escaping (Result<[Address], NetError>) -> Void) {
         loop.resolve(host, port: port, done)

@@ -8,7 +8,8 @@ The others are held against `--memory 256MiB` and what a process costs besides (
 message, or a body, of 63 MiB, at `replay` and at `record` with a rule, and 250 of 1 MiB without one, while a well-behaved
 client is served. trees: messages of 16 MiB that are millions of values, said to `replay`. files: small tapes of such messages,
 and of one long text, under `inspect`, `validate`, `diff` and `canon`. large: a replay of 400 messages of 1 MB. idle: what a
-connection costs on which nothing is said.
+connection costs on which nothing is said. unread: a thousand clients send through `proxy`, and through `record`, to a server that
+reads nothing.
 
 Exit 1 if one of these does not hold.
 """
@@ -508,6 +509,62 @@ def idle(work):
     return "idle: " + ", ".join(told)
 
 
+class Deaf:
+    """A server that accepts WebSockets and reads no more."""
+
+    def __init__(self):
+        self.listener = socket.socket()
+        # Little for the kernel to take: it is the proxy that has to hold the rest back.
+        self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self.listener.bind(("127.0.0.1", 0))
+        self.listener.listen(1024)
+        self.port = self.listener.getsockname()[1]
+        self.kept = []
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+                head, _ = read_head(connection)
+                connection.sendall(frames.response(head))
+                self.kept.append(connection)
+            except (OSError, Failed, StopIteration):
+                return
+
+
+def unread(work):
+    count, told = 1000, []
+    message = frames.frame(1, b"x" * 60_000, masked=True)
+    for mode in (["proxy"], ["record", "--output", work / "memory-unread.tape.gz", "--force"]):
+        server = Deaf()
+        arguments = [*mode, "--upstream", f"http://127.0.0.1:{server.port}", "--memory", "64MiB"]
+        with Wiretape(arguments, work / "memory.log") as proxy, PeakMemory(proxy) as watch:
+            clients = [open_client(proxy.port)[0] for _ in range(count)]
+            places = [0] * count
+            for client in clients:
+                client.setblocking(False)
+            # Until nobody takes any more.
+            while True:
+                taken = 0
+                for index, client in enumerate(clients):
+                    try:
+                        taken += (sent := client.send(message[places[index] :]))
+                        places[index] = (places[index] + sent) % len(message)
+                    except BlockingIOError:
+                        pass
+                if not taken:
+                    break
+            time.sleep(0.5)
+            for client in clients:
+                client.close()
+            proxy.stop(seconds=60)
+        server.listener.close()
+        told.append(bounded(f"{count} clients of a server that reads nothing, {mode[0]} --memory 64MiB", watch.kib, 64 * MIB + BASE))
+    (work / "memory-unread.tape.gz").unlink(missing_ok=True)
+    return "unread: " + "; ".join(told)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="tools/acceptance/memory", description=__doc__.split("\n")[0])
     parser.add_argument("--parts", default="many,stall,upload")
@@ -525,7 +582,7 @@ def main():
             print("memory, " + stall(options.bytes, options.seconds, work), flush=True)
         elif part == "upload":
             print("memory, " + upload(options.bytes, options.seconds, work), flush=True)
-        elif part in (own := {"held": held, "trees": trees, "files": files, "large": large, "idle": idle}):
+        elif part in (own := {"held": held, "trees": trees, "files": files, "large": large, "idle": idle, "unread": unread}):
             print("memory, " + own[part](work), flush=True)
         else:
             parser.error(f"no part {part}")
