@@ -1,3 +1,5 @@
+internal import Synchronization
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -13,6 +15,7 @@
 package final class SystemFile: OpenFile {
     private let path: String
     private let descriptor: Int32
+    private let isLocked = Atomic(false)
 
     package init(_ path: String, _ mode: FileMode) throws(FileError) {
         self.path = path
@@ -46,7 +49,12 @@ package final class SystemFile: OpenFile {
         self.descriptor = descriptor
     }
 
-    deinit { _ = systemClose(descriptor) }
+    deinit {
+        // A process that another thread is just starting has a copy of the descriptor until it becomes its program, and the lock is
+        // there as long as one copy is open.
+        if isLocked.load(ordering: .relaxed) { unlock() }
+        _ = systemClose(descriptor)
+    }
 
     /// Lends its descriptor to a call that passes it on.
     package func lending<R, E: Error>(_ body: (Int32) throws(E) -> R) throws(E) -> R {
@@ -103,13 +111,17 @@ package final class SystemFile: OpenFile {
                 "lock", path, code: EWOULDBLOCK,
                 reason: "\(SystemFile.holder(descriptor) ?? "another process") is writing it")
         }
+        isLocked.store(true, ordering: .relaxed)
         var named = stat()
         guard let own = systemStatus(descriptor), unsafe stat(path, &named) == 0, named.st_ino == own.st_ino,
             named.st_dev == own.st_dev
         else { throw FileError("lock", path, code: EWOULDBLOCK, reason: "another process has just replaced it") }
     }
 
-    package func unlock() { _ = flock(descriptor, LOCK_UN) }
+    package func unlock() {
+        isLocked.store(false, ordering: .relaxed)
+        _ = flock(descriptor, LOCK_UN)
+    }
 
     /// `process 4711 (wiretape)`: who has the lock. Nil where the system does not tell.
     private static func holder(_ descriptor: Int32) -> String? {

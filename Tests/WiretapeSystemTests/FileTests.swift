@@ -76,4 +76,21 @@ struct FileTests {
         #endif
         #expect(ThisProcess.randomSeed != ThisProcess.randomSeed)
     }
+
+    /// A process that is being started has a copy of every descriptor until it becomes its program: such a copy keeps no lock.
+    @Test func aLockEndsWithItsFileAndNotWithACopyOfIt() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("wiretape-lock-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        var copy: Int32 = -1
+        do {
+            let file = try SystemFile(path, .new)
+            try file.lock()
+            copy = file.lending { dup($0) }
+            let other = try SystemFile(path, .writing)
+            #expect(throws: FileError.self) { try other.lock() }
+        }
+        #expect(copy >= 0)
+        #expect(throws: Never.self) { try SystemFile(path, .writing).lock() }
+        close(copy)
+    }
 }

@@ -19,6 +19,7 @@ final class HTTPExchanges {
     static let pipelineLimit = 256
 
     var requests = HTTPScanner(.toServer)
+    private let head: CountedHead
     var responses = HTTPScanner(.toClient)
     /// Awaiting answers, in order.
     var exchanges: [Exchange] = []
@@ -45,4 +46,10 @@ final class HTTPExchanges {
     var endsAfterPending = false
     /// Answered by ourselves after all earlier exchanges: the client broke the protocol.
     var lastWords: [UInt8]?
+
+    init(_ pressure: RelayPressure) { head = CountedHead(pressure) }
+
+    /// Counts what has come of a head that is not whole.
+    /// - Returns: whether it may go on.
+    func weighHead() -> Bool { head.set(requests.isInHead ? requests.partialHead.count : 0) }
 }

@@ -49,6 +49,15 @@ extension RelayConnection: SeatedClient {
         }
     }
 
+    /// All connections hold too much of heads that are not whole, and this one's is long.
+    func refuseHead(_ http: HTTPExchanges, at now: WireInstant) {
+        node.refused(MemoryBudget.reason)
+        recordPartialHead(http.requests.partialHead, MemoryBudget.reason, at: now)
+        http.requests = HTTPScanner(.toServer)
+        _ = http.weighHead()
+        refuse(503, MemoryBudget.reason, at: now)
+    }
+
     /// Our last word was said a while ago: it has the same time again as long as it takes what is queued for it.
     private func leftLate(at now: WireInstant) {
         let queued = client?.stream?.queued ?? 0

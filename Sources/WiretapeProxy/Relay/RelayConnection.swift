@@ -38,7 +38,7 @@ final class RelayConnection {
     init(_ node: RelayNode, _ id: UInt32) {
         self.node = node
         self.id = id
-        http = HTTPExchanges()
+        http = HTTPExchanges(node.pressure)
     }
 
     func accept(_ stream: any ByteStream) -> RelaySide {
@@ -82,6 +82,7 @@ final class RelayConnection {
             if isDiverted { divert(bytes, from: side, at: now) } else { tunnel(bytes, from: side, at: now) }
         } else if side.direction == .toServer {
             parseRequests(bytes, at: now)
+            if let http, !http.weighHead() { refuseHead(http, at: now) }
             settle(at: now)
             seat?.restart(.body, at: now)
         } else {

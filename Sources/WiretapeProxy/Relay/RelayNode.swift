@@ -113,6 +113,9 @@ package final class RelayNode {
         return reason
     }
 
+    /// A request was not let in. People are told as of an upstream that does not answer.
+    func refused(_ reason: String) { ledger.refused(reason) }
+
     /// Client connections that are open.
     package var count: Int { connections.count }
 

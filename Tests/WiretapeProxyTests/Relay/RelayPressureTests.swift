@@ -103,6 +103,39 @@ import WiretapeSimulation
         #expect(stage.loop.violations == [])
     }
 
+    /// Long heads that do not end are refused while there are too many, and those of others are served meanwhile.
+    @Test func headsThatDoNotEnd() throws {
+        let limit = 100_000
+        let stage = try RelayStage(queued: limit) { server in
+            server.onBytes = { if $0.text.hasSuffix("\r\n\r\n") { $0.send("HTTP/1.1 204 No Content\r\n\r\n") } }
+        }
+        let line = "X: \(String(repeating: "y", count: 4_000))\r\n"
+        let slow = (0..<Self.peers).map { _ in
+            stage.client { $0.send("GET / HTTP/1.1\r\nHost: p\r\n" + String(repeating: line, count: 5)) }
+        }
+        var peak = 0
+        stage.loop.run(until: stage.loop.now.advanced(by: 1_000_000_000)) {
+            peak = max(peak, stage.pressure.heads)
+            return true
+        }
+        #expect(peak > limit / 4, "nothing was tried")
+        #expect(peak <= limit / 2 + Self.peers * RelayPressure.longHead)
+        let refused = slow.filter { $0.text.hasPrefix("HTTP/1.1 503") && $0.text.contains("--memory") }
+        #expect(refused.count >= Self.peers - limit / 2 / 20_000 - 1)
+        #expect(refused.count < Self.peers)
+
+        let short = stage.client { $0.send("GET /short HTTP/1.1\r\nHost: p\r\n" + line) }
+        stage.loop.run(until: stage.loop.now.advanced(by: 1_000_000_000))
+        short.send("\r\n")
+        stage.loop.run(until: stage.loop.now.advanced(by: 1_000_000_000))
+        #expect(short.text.hasPrefix("HTTP/1.1 204"))
+
+        for client in slow + [short] { client.shut() }
+        let lines = stage.finish()
+        #expect(lines.count { $0.contains(#""e":"malformed""#) && $0.contains(MemoryBudget.reason) } == refused.count)
+        #expect(stage.pressure.heads == 0)
+    }
+
     private func bounded(_ loop: SimulatedLoop, _ pressure: RelayPressure) {
         var peak = 0
         loop.run(until: loop.now.advanced(by: 5_000_000_000)) {
