@@ -123,6 +123,8 @@ package struct RecordCommand: Command {
         options.overload = arguments.value("on-overload").flatMap { .init(rawValue: $0) } ?? .wait
         options.diskFull = arguments.value("on-disk-full").flatMap { .init(rawValue: $0) } ?? .stop
         options.sync = arguments.value("sync").flatMap { .init(rawValue: $0) } ?? .stop
+        // All parts of a small `--memory` together keep to it.
+        options.bound = min(options.bound, arguments.memory / 16)
         let header = TapeHeader(
             started: SystemClock.rfc3339(SystemClock.wall), tool: "wiretape/\(Tool.version)",
             mode: plan.mode,
