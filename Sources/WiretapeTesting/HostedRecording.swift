@@ -22,11 +22,13 @@ final class HostedRecording {
         let tap = Tap(loop, index: 0, sink: tape)
         let admission = Admission(loop)
         let numbers = ConnectionNumbers()
+        let pressure = RelayPressure(loop)
         let make = { [weak loop] (upstream: Upstream) in
             // The loop outlives all that is on it.
             guard let loop else { preconditionFailure("the loop has ended") }
             return RelayNode(
-                loop, upstream: upstream, tap: tap, numbers: numbers, options: RelayOptions(), ledger: tape.ledger,
+                loop, upstream: upstream, tap: tap, numbers: numbers, options: RelayOptions(), pressure: pressure,
+                ledger: tape.ledger,
                 admission: admission
             ) { [weak loop] address, handler in
                 guard let loop else { preconditionFailure("the loop has ended") }

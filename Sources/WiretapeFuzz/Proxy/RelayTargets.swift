@@ -34,7 +34,7 @@ enum RelayTargets {
         let node = RelayNode(
             loop,
             upstream: Upstream(name: "main", url: "http://127.0.0.1:80", host: "127.0.0.1", port: 80, isTLS: false),
-            tap: tap, numbers: ConnectionNumbers(), options: options, faults: control,
+            tap: tap, numbers: ConnectionNumbers(), options: options, pressure: RelayPressure(loop), faults: control,
             connect: { loop.connect(to: $0, $1) })
         tap.onHold = { node.hold() }
         tap.onRelease = { node.release() }

@@ -54,8 +54,9 @@ package final class ForwardDoor: Listener {
     /// - Parameters:
     ///   - admission: nil: everybody is let in and waited for.
     ///   - inner: what clients are shown that speak TLS to a host.
+    ///   - pressure: of the loop, shared by all that relays there.
     package init(
-        _ loop: any Loop, scope: Scope, inner: TLSDoor, admission: Admission?, pressure: RelayPressure? = nil,
+        _ loop: any Loop, scope: Scope, inner: TLSDoor, admission: Admission?, pressure: RelayPressure,
         unseen: ForwardRelays,
         connectTimeout: UInt64 = RelayOptions.connectTimeout, via: ViaProxy? = nil, handshakes: RelayHandshakes? = nil,
         page: @escaping (RequestHead) -> HTTPAnswer,
@@ -63,7 +64,7 @@ package final class ForwardDoor: Listener {
     ) {
         self.loop = loop
         self.scope = scope
-        self.pressure = pressure ?? RelayPressure(loop)
+        self.pressure = pressure
         self.inner = inner
         self.admission = admission
         self.unseen = unseen

@@ -24,9 +24,9 @@ final class ForwardTunnel: StreamHandler {
     private var dialing: Dialing?
     private var early: [UInt8] = []
     private let pressure: RelayPressure
-    /// What is queued for each of them.
-    private var queuedForClient = CountedQueue()
-    private var queuedForServer = CountedQueue()
+    /// What is queued for each of them, as it was counted last.
+    private var queuedForClient = 0
+    private var queuedForServer = 0
     /// Called once with nil when the host is reached.
     private var opened: ((Failure?) -> Void)?
 
@@ -66,18 +66,18 @@ final class ForwardTunnel: StreamHandler {
     func clientSent(_ bytes: Span<UInt8>) {
         guard let server else { return early.append(copying: bytes) }
         server.write(bytes)
-        if !queuedForServer.set(server.queued, pressure) { client?.isReading = false }
+        if !pressure.mayQueueMore(server.queued, counted: &queuedForServer) { client?.isReading = false }
     }
 
     func clientEnded() { server?.halfClose() }
 
     func clientDrained() {
-        if queuedForClient.set(client?.queued ?? 0, pressure) { server?.isReading = true }
+        if pressure.mayQueueMore(client?.queued ?? 0, counted: &queuedForClient) { server?.isReading = true }
     }
 
     func clientGone() {
         client = nil
-        _ = queuedForClient.set(0, pressure)
+        _ = pressure.mayQueueMore(0, counted: &queuedForClient)
         dialing?.cancel()
         dialing = nil
         server?.reset()
@@ -105,18 +105,18 @@ final class ForwardTunnel: StreamHandler {
     func received(_ bytes: Span<UInt8>) {
         guard let client else { return }
         client.write(bytes)
-        if !queuedForClient.set(client.queued, pressure) { server?.isReading = false }
+        if !pressure.mayQueueMore(client.queued, counted: &queuedForClient) { server?.isReading = false }
     }
 
     func receivedEnd() { client?.halfClose() }
 
     func drained() {
-        if queuedForServer.set(server?.queued ?? 0, pressure) { client?.isReading = true }
+        if pressure.mayQueueMore(server?.queued ?? 0, counted: &queuedForServer) { client?.isReading = true }
     }
 
     func ended(_ how: StreamEnd) {
         server = nil
-        _ = queuedForServer.set(0, pressure)
+        _ = pressure.mayQueueMore(0, counted: &queuedForServer)
         switch how {
         case .closed, .aborted: break
         case .reset, .failed: client?.reset()

@@ -19,7 +19,9 @@ final class HTTPExchanges {
     static let pipelineLimit = 256
 
     var requests = HTTPScanner(.toServer)
-    private let head: CountedHead
+    private let pressure: RelayPressure
+    /// What has come of a head, as it was counted last.
+    private var headCounted = 0
     var responses = HTTPScanner(.toClient)
     /// Awaiting answers, in order.
     var exchanges: [Exchange] = []
@@ -47,9 +49,13 @@ final class HTTPExchanges {
     /// Answered by ourselves after all earlier exchanges: the client broke the protocol.
     var lastWords: [UInt8]?
 
-    init(_ pressure: RelayPressure) { head = CountedHead(pressure) }
+    init(_ pressure: RelayPressure) { self.pressure = pressure }
+
+    deinit { _ = pressure.mayGoOn(head: 0, counted: &headCounted) }
 
     /// Counts what has come of a head that is not whole.
     /// - Returns: whether it may go on.
-    func weighHead() -> Bool { head.set(requests.isInHead ? requests.partialHead.count : 0) }
+    func weighHead() -> Bool {
+        pressure.mayGoOn(head: requests.isInHead ? requests.partialHead.count : 0, counted: &headCounted)
+    }
 }

@@ -47,21 +47,21 @@ package final class RelayNode {
     /// - Parameters:
     ///   - tap: nil to relay without recording.
     ///   - numbers: shared by all nodes of a run.
+    ///   - pressure: of the loop, shared by all that relays there.
     ///   - faults: the rules of the run, shared by the loop's nodes; nil: none.
     ///   - ledger: of the run; hears whether the upstream answers.
     ///   - admission: of the loop, shared by its nodes; nil: everybody is let in and waited for.
-    ///   - pressure: of the loop, shared by its nodes; nil: one of its own.
     ///   - connect: opens a stream to an address of the upstream, with TLS where it needs it.
     package init(
         _ loop: any Loop, upstream: Upstream, tap: Tap?, numbers: ConnectionNumbers, options: RelayOptions,
-        faults: FaultControl? = nil, ledger: UpstreamLedger = UpstreamLedger(),
-        admission: Admission? = nil, pressure: RelayPressure? = nil,
+        pressure: RelayPressure, faults: FaultControl? = nil, ledger: UpstreamLedger = UpstreamLedger(),
+        admission: Admission? = nil,
         connect: @escaping (Address, any StreamHandler) -> any ByteStream
     ) {
         self.loop = loop
         self.ledger = ledger
         self.admission = admission
-        self.pressure = pressure ?? RelayPressure(loop)
+        self.pressure = pressure
         self.tap = tap
         self.options = options
         self.faults = faults

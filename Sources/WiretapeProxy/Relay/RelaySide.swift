@@ -30,8 +30,8 @@ final class RelaySide: StreamHandler {
     var hasEnded = false
     var sentEnd = false
     private var blocks: Blocks = []
-    /// What is queued for this side's peer, while rules do not hold the connection.
-    private var queue = CountedQueue()
+    /// What is queued for this side's peer, as it was counted last. Rules that hold the connection count themselves.
+    private var counted = 0
 
     init(_ connection: RelayConnection, _ direction: Direction) {
         self.connection = connection
@@ -69,7 +69,9 @@ final class RelaySide: StreamHandler {
     // MARK: What is queued for its peer
 
     /// - Returns: whether that is little enough for the other side to be read.
-    func mayQueueMore(_ queued: Int) -> Bool { queue.set(queued, connection.node.pressure) }
+    func mayQueueMore(_ queued: Int) -> Bool {
+        connection.node.pressure.mayQueueMore(queued, counted: &counted)
+    }
 
     // MARK: StreamHandler
 

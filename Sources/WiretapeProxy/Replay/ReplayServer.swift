@@ -202,17 +202,20 @@ package final class ReplayServer {
     /// - Parameters:
     ///   - scope: which hosts are answered for; the others are tunnelled to.
     ///   - inner: of TLS within the proxy.
+    ///   - pressure: of the loop, shared with `unseen`.
     ///   - unseen: relays plain requests to hosts that are not answered for.
     ///   - door: nil for clients that speak plain HTTP to the proxy itself.
     ///   - page: what ``ForwardDoor/magicHost`` answers.
     /// - Returns: where it listens, with the real port.
     package func listenForward(
-        on address: Address, scope: ForwardDoor.Scope, inner: TLSDoor, unseen: ForwardRelays, door: TLSDoor? = nil,
+        on address: Address, scope: ForwardDoor.Scope, inner: TLSDoor, pressure: RelayPressure,
+        unseen: ForwardRelays, door: TLSDoor? = nil,
         page: @escaping (RequestHead) -> HTTPAnswer
     ) throws(NetError) -> Address {
         // Lifetime: the server closes its listeners before it goes, and its connections have ended by then.
         let proxy = ForwardDoor(
-            loop, scope: scope, inner: inner, admission: entrance.admission, unseen: unseen,
+            loop, scope: scope, inner: inner, admission: entrance.admission, pressure: pressure,
+            unseen: unseen,
             connectTimeout: passage.connectTimeout, via: passage.via,
             page: page, say: { [unowned self] in tellRefused($0) }
         ) { [unowned self] stream, seat, target, isTLS in

@@ -233,14 +233,17 @@ package struct ReplayCommand: Command {
         var relaying = RelayOptions()
         relaying.via = via
         relaying.keepHost = true
+        let pressure = RelayPressure(loop, memory: arguments.memory)
         let unseen = ForwardRelays { upstream in
-            RelayNode(loop, upstream: upstream, tap: nil, numbers: ConnectionNumbers(), options: relaying) {
+            RelayNode(
+                loop, upstream: upstream, tap: nil, numbers: ConnectionNumbers(), options: relaying, pressure: pressure
+            ) {
                 connector(upstream, $0, $1)
             }
         }
         let origin = listeners.origins[0]
         let address = try server.listenForward(
-            on: Listening.address(origin, on: loop), scope: forward, inner: inner, unseen: unseen,
+            on: Listening.address(origin, on: loop), scope: forward, inner: inner, pressure: pressure, unseen: unseen,
             door: origin.isTLS ? inner : nil, page: AuthorityPage(doors.authority).answer)
         var ready = ReadyLine(
             urls: [("proxy", Listening.url(address, isTLS: origin.isTLS))], seed: seed, trust: doors.environment,

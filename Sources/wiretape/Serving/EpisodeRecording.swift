@@ -111,7 +111,7 @@ final class EpisodeRecording {
         let ledger = UpstreamLedger { log.error($0) }
         let shared = LoopRelays.Shared(
             loop: loop, tap: Tap(loop, index: 0, sink: writer), numbers: ConnectionNumbers(), options: plan.options,
-            admission: Admission(loop, limits: plan.limits), pressure: RelayPressure(loop, limit: plan.pressureLimit),
+            admission: Admission(loop, limits: plan.limits), pressure: RelayPressure(loop, memory: plan.memory),
             ledger: ledger, connect: connector.connect(on: loop))
         // Lifetime: the relays are kept here, and stopped before this goes.
         let relays = LoopRelays(shared, plan.upstreams, forward: nil) { [unowned self] in

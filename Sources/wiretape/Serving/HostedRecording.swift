@@ -54,7 +54,7 @@ final class HostedRecording {
         let shared = LoopRelays.Shared(
             loop: loop, tap: tap, numbers: ConnectionNumbers(), options: plan.options,
             admission: Admission(loop, limits: plan.limits),
-            pressure: RelayPressure(loop, limit: plan.pressureLimit), faults: control, ledger: ledger,
+            pressure: RelayPressure(loop, memory: plan.memory), faults: control, ledger: ledger,
             leadBack: plan.leadBack.map { ($0, book) },
             connect: connector.connect(on: loop), own: plan.isTransparent ? OwnStreams() : nil)
         let relays = LoopRelays(shared, plan.listenedUpstreams, forward: plan.forwardPlan(doors, log)) {

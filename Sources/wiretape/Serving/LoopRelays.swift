@@ -28,8 +28,9 @@ final class LoopRelays {
         func node(_ upstream: Upstream, isSeen: Bool = true) -> RelayNode {
             RelayNode(
                 loop, upstream: upstream, tap: isSeen ? tap : nil, numbers: isSeen ? numbers : ConnectionNumbers(),
-                options: options, faults: isSeen ? faults : nil, ledger: isSeen ? ledger : UpstreamLedger(),
-                admission: admission, pressure: pressure
+                options: options, pressure: pressure, faults: isSeen ? faults : nil,
+                ledger: isSeen ? ledger : UpstreamLedger(),
+                admission: admission
             ) { [connect, own] in
                 let stream = connect(upstream, $0, $1)
                 own?.add(stream)

@@ -36,9 +36,6 @@ struct RelayPlan {
     /// What clients of listeners with TLS are shown.
     let doors: TLSDoors
 
-    /// What one loop's relays may have queued: all loops together a quarter of `--memory`.
-    var pressureLimit: Int { memory / 4 / max(1, threads) }
-
     init(_ arguments: ParsedArguments) throws(UsageError) {
         asked = arguments
         memory = arguments.memory

@@ -101,7 +101,7 @@ final class RelayRun {
         let shared = LoopRelays.Shared(
             loop: shell.loop, tap: tap(), numbers: numbers,
             options: plan.options, admission: Admission(shell.loop, limits: plan.limits, places: places),
-            pressure: RelayPressure(shell.loop, limit: plan.pressureLimit),
+            pressure: RelayPressure(shell.loop, memory: plan.memory, loops: plan.threads),
             faults: faultControl, ledger: ledger, leadBack: leadBack,
             connect: connector.connect(on: shell.loop), own: plan.isTransparent ? OwnStreams() : nil)
         // Lifetime: the run outlives its loop's run, within which this is called.
@@ -138,12 +138,12 @@ final class RelayRun {
     ) throws {
         let (writer, numbers, options, connector, others) = (writer, numbers, plan.options, connector, others)
         let (ledger, limits, places, leadBack) = (ledger, plan.limits, places, leadBack)
-        let queued = plan.pressureLimit
+        let (memory, loops) = (plan.memory, plan.threads)
         try thread.call { loop in
             let shared = LoopRelays.Shared(
                 loop: loop, tap: writer.map { Tap(loop, index: index, sink: $0) }, numbers: numbers, options: options,
                 admission: Admission(loop, limits: limits, places: places),
-                pressure: RelayPressure(loop, limit: queued),
+                pressure: RelayPressure(loop, memory: memory, loops: loops),
                 ledger: ledger, leadBack: leadBack,
                 connect: connector.connect(on: loop))
             let relays = LoopRelays(shared, upstreams, forward: forward) { others.update { $0.hasFailed = true } }

@@ -64,7 +64,8 @@ final class LimitStage {
         node = RelayNode(
             loop,
             upstream: Upstream(name: "main", url: "http://127.0.0.1:80", host: "127.0.0.1", port: 80, isTLS: false),
-            tap: tap, numbers: ConnectionNumbers(), options: RelayOptions(), faults: control,
+            tap: tap, numbers: ConnectionNumbers(), options: RelayOptions(), pressure: RelayPressure(loop),
+            faults: control,
             ledger: UpstreamLedger { said.add($0) }, admission: admission, connect: { loop.connect(to: $0, $1) })
         proxy = try node.listen(on: Address(host: "127.0.0.1", port: 8080), reusePort: false, door: door)
         listener = try loop.listen(on: Address(host: "127.0.0.1", port: 80), reusePort: false) {

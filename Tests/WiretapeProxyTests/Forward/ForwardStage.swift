@@ -32,24 +32,24 @@ final class ForwardStage {
 
     init(
         seed: UInt64 = 1, conditions: NetworkConditions = .calm, only: [String] = [], bypass: [String] = [],
-        queued: Int = RelayPressure.standard
+        memory: Int = MemoryBudget.standard
     ) throws {
         loop = SimulatedLoop(seed: seed, conditions: conditions)
-        pressure = RelayPressure(loop, limit: queued)
+        pressure = RelayPressure(loop, memory: memory)
         loop.names = ["a.example": ["10.0.0.1"], "b.example": ["10.0.0.2"], "gone.example": ["10.0.0.9"]]
         tape = InlineTape(
             header: TapeHeader(started: "2026-01-01T00:00:00.000000Z", mode: "forward", redaction: "none"),
             origin: loop.now)
         tap = Tap(loop, index: 0, sink: tape)
         authority = try TLSIdentity.authority("test")
-        let (loop, tap, numbers, sayings) = (loop, tap, ConnectionNumbers(), sayings)
+        let (loop, tap, numbers, sayings, pressure) = (loop, tap, ConnectionNumbers(), sayings, pressure)
         let trusting = try TLSContext(client: .everyone)
         var options = RelayOptions()
         options.keepHost = true
         let node = { (upstream: Upstream, isSeen: Bool) in
             RelayNode(
                 loop, upstream: upstream, tap: isSeen ? tap : nil, numbers: isSeen ? numbers : ConnectionNumbers(),
-                options: options
+                options: options, pressure: pressure
             ) {
                 upstream.isTLS
                     ? TLSStream.connect(loop, to: $0, serverName: upstream.host, trusting, $1)

@@ -44,7 +44,7 @@ final class InterceptStage {
         node = RelayNode(
             loop,
             upstream: Upstream(name: "main", url: "http://127.0.0.1:80", host: "127.0.0.1", port: 80, isTLS: false),
-            tap: tap, numbers: ConnectionNumbers(), options: options, faults: control,
+            tap: tap, numbers: ConnectionNumbers(), options: options, pressure: RelayPressure(loop), faults: control,
             connect: { loop.connect(to: $0, $1) })
         proxy = try node.listen(on: Address(host: "127.0.0.1", port: 8080), reusePort: false)
         listener = try loop.listen(on: Address(host: "127.0.0.1", port: 80), reusePort: false) {

@@ -56,6 +56,7 @@ import WiretapeWire
             let loop = loop
             node = RelayNode(
                 loop, upstream: upstream, tap: nil, numbers: ConnectionNumbers(), options: RelayOptions(),
+                pressure: RelayPressure(loop),
                 connect: { address, handler in
                     guard let stage = box.stage else { return loop.connect(to: address, handler) }
                     stage.tried.append((loop.now.since(stage.start) / 1_000_000, address.host))

@@ -54,9 +54,11 @@ final class LeadBackStage {
             let faults = LiveFaults(FaultPlan(rules: []), seed: 1, codecs: Codecs.all, observes: true, at: loop.now)
             control = FaultControl(loop, faults)
         }
+        let pressure = RelayPressure(loop)
         let make = { (upstream: Upstream) in
             RelayNode(
-                loop, upstream: upstream, tap: tap, numbers: numbers, options: options, faults: control, ledger: ledger,
+                loop, upstream: upstream, tap: tap, numbers: numbers, options: options, pressure: pressure,
+                faults: control, ledger: ledger,
                 connect: { loop.connect(to: $0, $1) })
         }
         node = make(Upstream(name: "main", url: "http://a.example:80", host: "a.example", port: 80, isTLS: false))

@@ -14,7 +14,7 @@ import WiretapeSimulation
     private static let most = limit + 65_536 + peers * (RelayPressure.smallRead + 256)
 
     @Test func serversThatDoNotRead() throws {
-        let stage = try RelayStage(queued: Self.limit) { server in
+        let stage = try RelayStage(memory: 4 * Self.limit) { server in
             server.onBytes = { $0.stream?.isReading = false }
         }
         let body = [UInt8](repeating: 65, count: Self.size)
@@ -42,7 +42,7 @@ import WiretapeSimulation
     @Test func clientsThatDoNotRead() throws {
         let body = [UInt8](repeating: 66, count: Self.size)
         let head = Array("HTTP/1.1 200 OK\r\nContent-Length: \(Self.size)\r\n\r\n".utf8)
-        let stage = try RelayStage(queued: Self.limit) { server in
+        let stage = try RelayStage(memory: 4 * Self.limit) { server in
             server.onBytes = { $0.send(head + body) }
         }
         let clients = (0..<Self.peers).map { _ in stage.client { $0.send("GET / HTTP/1.1\r\nHost: p\r\n\r\n") } }
@@ -59,7 +59,7 @@ import WiretapeSimulation
 
     /// Those behind a proxy that does not look at them, in both directions.
     @Test(arguments: [true, false]) func tunnels(isServerSlow: Bool) throws {
-        let stage = try ForwardStage(bypass: ["b.example"], queued: Self.limit)
+        let stage = try ForwardStage(bypass: ["b.example"], memory: 4 * Self.limit)
         let body = [UInt8](repeating: 67, count: Self.size)
         var servers: [ScriptedPeer] = []
         let listener = try stage.loop.listen(on: Address(host: "10.0.0.2", port: 9), reusePort: false) { stream in
@@ -106,7 +106,7 @@ import WiretapeSimulation
     /// Long heads that do not end are refused while there are too many, and those of others are served meanwhile.
     @Test func headsThatDoNotEnd() throws {
         let limit = 100_000
-        let stage = try RelayStage(queued: limit) { server in
+        let stage = try RelayStage(memory: 4 * limit) { server in
             server.onBytes = { if $0.text.hasSuffix("\r\n\r\n") { $0.send("HTTP/1.1 204 No Content\r\n\r\n") } }
         }
         let line = "X: \(String(repeating: "y", count: 4_000))\r\n"
@@ -139,7 +139,7 @@ import WiretapeSimulation
     private func bounded(_ loop: SimulatedLoop, _ pressure: RelayPressure) {
         var peak = 0
         loop.run(until: loop.now.advanced(by: 5_000_000_000)) {
-            peak = max(peak, pressure.total)
+            peak = max(peak, pressure.queued)
             return true
         }
         #expect(peak > Self.limit, "nothing was tried")
@@ -148,7 +148,7 @@ import WiretapeSimulation
     }
 
     private func isOver(_ loop: SimulatedLoop, _ pressure: RelayPressure) {
-        #expect(pressure.total == 0)
+        #expect(pressure.queued == 0)
         #expect(loop.readLimit == .max)
     }
 }

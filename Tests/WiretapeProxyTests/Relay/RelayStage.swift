@@ -24,12 +24,12 @@ final class RelayStage {
     private var serverListener: (any Listener)?
 
     /// - Parameters:
-    ///   - queued: what the relay may have queued for all its peers.
+    ///   - memory: as `--memory`.
     ///   - serve: called with each connection that the server accepts; nil: no server.
     init(
         seed: UInt64 = 1, conditions: NetworkConditions = .calm, options: RelayOptions = .init(),
         tls: (server: TLSContext, client: TLSContext)? = nil, door: TLSDoor? = nil,
-        rules: [String] = [], queued: Int = RelayPressure.standard, serve: ((ScriptedPeer) -> Void)?
+        rules: [String] = [], memory: Int = MemoryBudget.standard, serve: ((ScriptedPeer) -> Void)?
     ) throws {
         loop = SimulatedLoop(seed: seed, conditions: conditions)
         tape = InlineTape(
@@ -43,10 +43,10 @@ final class RelayStage {
             rules.isEmpty
             ? nil
             : FaultControl(loop, LiveFaults(plan, seed: seed, codecs: Codecs.all, observes: true, at: loop.now))
-        pressure = RelayPressure(loop, limit: queued)
+        pressure = RelayPressure(loop, memory: memory)
         node = RelayNode(
-            loop, upstream: upstream, tap: tap, numbers: ConnectionNumbers(), options: options, faults: control,
-            pressure: pressure,
+            loop, upstream: upstream, tap: tap, numbers: ConnectionNumbers(), options: options, pressure: pressure,
+            faults: control,
             connect: { address, handler in
                 guard let tls else { return loop.connect(to: address, handler) }
                 return TLSStream.connect(loop, to: address, serverName: "localhost", tls.client, handler)

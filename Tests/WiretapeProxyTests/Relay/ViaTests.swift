@@ -21,6 +21,7 @@ import WiretapeWire
         let upstream = Upstream(name: "main", url: "http://a.example:80", host: "a.example", port: 80, isTLS: false)
         let node = RelayNode(
             loop, upstream: upstream, tap: nil, numbers: ConnectionNumbers(), options: options,
+            pressure: RelayPressure(loop),
             connect: { ViaLoop(loop, proxy, to: ForwardTarget(host: "a.example", port: 80)).connect(to: $0, $1) })
         _ = try node.listen(on: Address(host: "127.0.0.1", port: 8080), reusePort: false)
         let server = ScriptedPeer()

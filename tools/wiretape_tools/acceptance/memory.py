@@ -509,37 +509,30 @@ def idle(work):
     return "idle: " + ", ".join(told)
 
 
-class Deaf:
-    """A server that accepts WebSockets and reads no more."""
+class Deaf(Echoes):
+    """One that reads no more once it has accepted a WebSocket."""
 
     def __init__(self):
-        self.listener = socket.socket()
+        self.kept = []
+        super().__init__()
         # Little for the kernel to take: it is the proxy that has to hold the rest back.
         self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        self.listener.bind(("127.0.0.1", 0))
-        self.listener.listen(1024)
-        self.port = self.listener.getsockname()[1]
-        self.kept = []
-        threading.Thread(target=self.accept, daemon=True).start()
 
-    def accept(self):
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-                head, _ = read_head(connection)
-                connection.sendall(frames.response(head))
-                self.kept.append(connection)
-            except (OSError, Failed, StopIteration):
-                return
+    def serve(self, connection):
+        head, _ = read_head(connection)
+        connection.sendall(frames.response(head))
+        self.kept.append(connection)
 
 
 def unread(work):
     count, told = 1000, []
     message = frames.frame(1, b"x" * 60_000, masked=True)
     for mode in (["proxy"], ["record", "--output", work / "memory-unread.tape.gz", "--force"]):
-        server = Deaf()
-        arguments = [*mode, "--upstream", f"http://127.0.0.1:{server.port}", "--memory", "64MiB"]
-        with Wiretape(arguments, work / "memory.log") as proxy, PeakMemory(proxy) as watch:
+        arguments = [*mode, "--memory", "64MiB", "--upstream"]
+        with (
+            Deaf() as server, Wiretape([*arguments, f"http://127.0.0.1:{server.port}"], work / "memory.log") as proxy,
+            PeakMemory(proxy) as watch,
+        ):  # fmt: skip
             clients = [open_client(proxy.port)[0] for _ in range(count)]
             places = [0] * count
             for client in clients:
@@ -559,7 +552,6 @@ def unread(work):
             for client in clients:
                 client.close()
             proxy.stop(seconds=60)
-        server.listener.close()
         told.append(bounded(f"{count} clients of a server that reads nothing, {mode[0]} --memory 64MiB", watch.kib, 64 * MIB + BASE))
     (work / "memory-unread.tape.gz").unlink(missing_ok=True)
     return "unread: " + "; ".join(told)

@@ -37,22 +37,22 @@ struct RecordSimulation {
         options.keepHost = random.below(3) == 0
         let seen = options.keepHost ? "proxy.test" : Self.upstream.description
         // So little that it is passed in most runs: nothing is lost, and nobody waits for ever.
-        let queued = random.below(3) == 0 ? 1_024 << random.below(6) : RelayPressure.standard
+        let memory = random.below(3) == 0 ? 4_096 << random.below(6) : MemoryBudget.standard
         let resets = fault == .peerReset
         plans = (0..<1 + random.below(3)).map {
             PlanDrawer.draw($0, seed: seed, hostSent: "proxy.test", hostSeen: seen, resets: resets)
         }
-        try run(options, queued)
+        try run(options, memory)
         check()
     }
 
-    private mutating func run(_ options: RelayOptions, _ queued: Int) throws {
+    private mutating func run(_ options: RelayOptions, _ memory: Int) throws {
         let server = try PlannedServer(loop, Self.upstream, plans)
         self.server = server
         let inline = InlineTape(header: TapeHeader(started: "2026-01-01T00:00:00.000000Z"), origin: loop.now)
         let tap = Tap(loop, index: 0, sink: inline)
         let loop = loop
-        let pressure = RelayPressure(loop, limit: queued)
+        let pressure = RelayPressure(loop, memory: memory)
         let node = RelayNode(
             loop, upstream: Upstream(name: "main", url: "http://up", host: "127.0.0.1", port: 5_000, isTLS: false),
             tap: tap, numbers: ConnectionNumbers(), options: options, pressure: pressure
@@ -79,7 +79,7 @@ struct RecordSimulation {
         server.close()
         loop.run(limit: 100_000)
         if !isStopped { problems.append("stop() does not end") }
-        if pressure.total != 0 { problems.append("\(pressure.total) bytes are counted as queued for nobody") }
+        if pressure.queued != 0 { problems.append("\(pressure.queued) bytes are counted as queued for nobody") }
         problems += loop.leaks.map { "open at the end: \($0)" }
         problems += loop.violations + server.confused
         tape = inline.finish()

@@ -52,7 +52,7 @@ struct RecordedSample {
         let tap = Tap(loop, index: 0, sink: tape)
         let node = RelayNode(
             loop, upstream: Upstream(name: "main", url: "http://hub", host: "127.0.0.1", port: 5_000, isTLS: false),
-            tap: tap, numbers: ConnectionNumbers(), options: RelayOptions()
+            tap: tap, numbers: ConnectionNumbers(), options: RelayOptions(), pressure: RelayPressure(loop)
         ) { address, handler in loop.connect(to: address, handler) }
         let address = try node.listen(on: Address(host: "127.0.0.1", port: 0), reusePort: false)
         let client = HubClient(loop, HubOptions(url: try #require(HubURL("http://\(address)/chat")), seed: seed))
