@@ -80,7 +80,7 @@ final class AssembledFrames {
     private var partSize: Int { held.isTooMuch ? InterceptedPieces.smallPart : TapeLines.partSize }
 
     private func account() {
-        let now = message.map { $0.buffer.count + 4 * $0.fragments.count } ?? 0
+        let now = message.map { $0.buffer.capacity + 4 * $0.fragments.capacity } ?? 0
         guard now != counted else { return }
         held.change(by: now - counted)
         counted = now
@@ -292,7 +292,8 @@ final class AssembledFrames {
             message.parts += 1
             at = next
         }
-        message.buffer.removeFirst(at)
+        // Anew: the array would keep the room of what has been written.
+        message.buffer = Array(message.buffer[at...])
         message.fragments = []
     }
 
