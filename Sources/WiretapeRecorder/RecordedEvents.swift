@@ -31,6 +31,7 @@ package final class RecordedEvents: TapSink {
     }
 
     package var oldestUnwritten: UInt64 { next?.oldestUnwritten ?? .max }
+    package var oldestQueued: UInt64 { next?.oldestQueued ?? .max }
     package var waits: Bool { next?.waits ?? false }
 
     package func offer(_ batch: consuming [UInt8], loop: Int, oldest: UInt64, isLast: Bool) -> TapOffer {

@@ -4,18 +4,17 @@ package import WiretapeRuntime
 /// The recorder's end on one loop: appends records to a buffer and hands it over by size or after 10 ms. Nothing here
 /// allocates per record.
 ///
-/// When the sink is full, or the oldest event that the kernel does not have yet is older than 400 ms, ``isHeld`` says so
-/// and the loop's relays stop reading until ``onRelease`` is called: one pause until the writer has caught up to 200 ms, and not
-/// one every few milliseconds.
+/// When the sink is full, the oldest event that the kernel does not have yet is older than 400 ms, or the oldest that is not a line yet
+/// is older than 120 ms, ``isHeld`` says so and the loop's relays stop reading until ``onRelease`` is called: one pause until the writer
+/// has caught up by half, and not one every few milliseconds. The second bound is for what comes faster than it is made into lines: where
+/// the writer needs four times as long as the events took to come, the last one before the pause is written 480 ms after it came.
 package final class Tap {
     /// Bytes at which a batch is handed over without waiting.
     package static let batchSize = 256 * 1024
     /// Nanoseconds after the first record of a batch at which it is handed over.
     package static let batchAge: UInt64 = 10_000_000
-    /// Nanoseconds that an event may be unwritten before forwarding stops.
-    package static let oldestAllowed: UInt64 = 400_000_000
-    /// Nanoseconds that the oldest unwritten event may have when forwarding goes on.
-    package static let oldestAtRelease: UInt64 = 200_000_000
+    /// Nanoseconds that an event may be unwritten, and that it may be queued, before forwarding stops.
+    package static let allowed: (unwritten: UInt64, queued: UInt64) = (400_000_000, 120_000_000)
 
     private let loop: any Loop
     private let index: Int
@@ -58,7 +57,7 @@ package final class Tap {
         } else if !isArmed {
             arm(time)
         }
-        if !isHeld, sink.waits, isOlder(than: Tap.oldestAllowed, at: time) { hold() }
+        if !isHeld, sink.waits, isLate(parts: 1, at: time) { hold() }
     }
 
     private func append(
@@ -67,11 +66,17 @@ package final class Tap {
         RecordBatch.append(kind, connection, flags: flags, x: x, at: time, payload, to: &buffer)
     }
 
-    /// Whether the oldest event that the kernel does not have yet is older than so many nanoseconds.
+    /// Whether the oldest event that the kernel does not have yet, or that is not a line yet, has waited for longer than it may,
+    /// or than the half, third, … of that: so many parts.
     @inline(__always)
-    private func isOlder(than limit: UInt64, at now: WireInstant) -> Bool {
-        let first = min(sink.oldestUnwritten, oldest)
-        return now.nanoseconds > first && now.nanoseconds - first > limit
+    private func isLate(parts: UInt64, at now: WireInstant) -> Bool {
+        isOlder(min(sink.oldestUnwritten, oldest), than: Tap.allowed.unwritten / parts, at: now)
+            || isOlder(sink.oldestQueued, than: Tap.allowed.queued / parts, at: now)
+    }
+
+    @inline(__always)
+    private func isOlder(_ first: UInt64, than limit: UInt64, at now: WireInstant) -> Bool {
+        now.nanoseconds > first && now.nanoseconds - first > limit
     }
 
     private func arm(_ now: WireInstant) {
@@ -90,7 +95,7 @@ package final class Tap {
             owesTick = hadRecords
             handOver()
         }
-        if isHeld, !isOlder(than: Tap.oldestAtRelease, at: now), !hasFailed { release() }
+        if isHeld, !isLate(parts: 2, at: now), !hasFailed { release() }
         if isHeld || owesTick, !isArmed { arm(now) }
     }
 

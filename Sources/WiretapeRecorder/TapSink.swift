@@ -8,6 +8,8 @@ package protocol TapSink: AnyObject {
     func offer(_ batch: consuming [UInt8], loop: Int, oldest: UInt64, isLast: Bool) -> TapOffer
     /// The time of the oldest record taken whose line is not yet with the kernel; `.max` when there is none.
     var oldestUnwritten: UInt64 { get }
+    /// The time of the oldest record taken that is not a line yet; `.max` when there is none.
+    var oldestQueued: UInt64 { get }
     /// Whether a full sink means that traffic waits (else records are dropped and counted).
     var waits: Bool { get }
 }

@@ -50,7 +50,10 @@ package final class TapeWriter: TapSink, Sendable {
     package var waits: Bool { shared.options.overload == .wait }
 
     /// Monotonic time of the oldest record that was taken and is not with the kernel yet; `.max` when there is none.
-    package var oldestUnwritten: UInt64 { shared.oldestUnwritten.load(ordering: .acquiring) }
+    package var oldestUnwritten: UInt64 { shared.ages.unwritten }
+
+    /// Monotonic time of the oldest record that was taken and is not a line yet; `.max` when there is none.
+    package var oldestQueued: UInt64 { shared.ages.queued }
 
     /// Bytes that wait.
     package var queued: Int { shared.gate.withLock { $0.bytes } }
@@ -65,9 +68,7 @@ package final class TapeWriter: TapSink, Sendable {
             if queue.failure != nil { return failed(batch, &queue) }
             let isFull = !isLast && queue.bytes > 0 && queue.bytes + batch.count > shared.options.bound
             if isFull { return full(batch, loop, &queue) }
-            if oldest < shared.oldestUnwritten.load(ordering: .relaxed) {
-                shared.oldestUnwritten.store(oldest, ordering: .releasing)
-            }
+            shared.ages.queued(since: oldest)
             return .taken(spare: queue.push(batch, loop: loop, oldest: oldest))
         }
     }

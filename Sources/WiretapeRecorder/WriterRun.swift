@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import WiretapeSystem
 internal import WiretapeTape
 
@@ -66,12 +65,14 @@ struct WriterRun<Consumer: RecordConsumer>: ~Copyable {
         if shared.write(bytes.span, tally) { fileBytes += UInt64(bytes.count) }
     }
 
-    /// Under the lock, so that a batch offered meanwhile is not forgotten.
     private func tellOldest() {
         let packed = press.oldest ?? .max
         shared.gate.withLock { queue in
-            shared.oldestUnwritten.store(
-                queue.failure == nil ? min(packed, queue.oldest) : .max, ordering: .releasing)
+            if queue.failure == nil {
+                shared.ages.are(queued: queue.oldest, packed: packed)
+            } else {
+                shared.ages.are(queued: .max, packed: .max)
+            }
         }
     }
 
@@ -96,6 +97,6 @@ struct WriterRun<Consumer: RecordConsumer>: ~Copyable {
             queue.totals?.discarded = queue.discarded + (made - events)
             queue.totals?.failure = queue.failure
         }
-        shared.oldestUnwritten.store(.max, ordering: .releasing)
+        shared.ages.are(queued: .max, packed: .max)
     }
 }

@@ -1,11 +1,10 @@
-internal import Synchronization
 internal import WiretapeSystem
 internal import WiretapeTape
 
 /// What a writer and its thread both know.
 final class WriterShared: Sendable {
     let gate = Gate(WriterQueue())
-    let oldestUnwritten = Atomic<UInt64>(.max)
+    let ages = RecordAges()
     let sink: any TapeSink
     let options: TapeWriterOptions
     let clock: @Sendable () -> UInt64

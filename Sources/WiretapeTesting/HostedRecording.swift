@@ -98,6 +98,7 @@ final class TapeInTheMaking: TapSink, Sendable {
     var progress: Int { batches.load(ordering: .relaxed) }
 
     var oldestUnwritten: UInt64 { writer.oldestUnwritten }
+    var oldestQueued: UInt64 { writer.oldestQueued }
     var waits: Bool { writer.waits }
 
     func offer(_ batch: consuming [UInt8], loop: Int, oldest: UInt64, isLast: Bool) -> TapOffer {

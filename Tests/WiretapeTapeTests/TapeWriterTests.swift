@@ -209,6 +209,25 @@ struct TapeWriterTests {
         _ = writer.finish()
     }
 
+    /// A record is queued until it has become a line, also while its batch is in hand.
+    @Test func theOldestQueuedRecordIsKnown() throws {
+        let sink = TestSink(isOpen: false)
+        let writer = try writer(sink)
+        #expect(writer.oldestQueued == .max)
+        // A whole member: the thread stands at the sink with it.
+        let before = SystemClock.monotonic
+        let text = String(repeating: "m", count: MemberPacker.memberSize)
+        _ = writer.offer(TestConsumer.record(1, text), loop: 0, oldest: before)
+        #expect(writer.oldestQueued == before)
+        _ = writer.offer(TestConsumer.record(2, "b"), loop: 1, oldest: before + 5)
+        #expect(writer.oldestQueued == before && writer.oldestUnwritten == before)
+        sink.open()
+        while writer.oldestQueued != .max {}
+        while writer.oldestUnwritten != .max {}
+        #expect(sink.count == 3)
+        _ = writer.finish()
+    }
+
     @Test func aFileIsNeverOverwrittenUnasked() throws {
         let path = temporaryPath("new") + ".tape.gz"
         defer { remove(path) }

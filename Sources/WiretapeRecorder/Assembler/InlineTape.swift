@@ -19,6 +19,7 @@ package final class InlineTape: TapSink {
     }
 
     package var oldestUnwritten: UInt64 { .max }
+    package var oldestQueued: UInt64 { .max }
     package var waits: Bool { true }
 
     package func offer(_ batch: consuming [UInt8], loop: Int, oldest: UInt64, isLast: Bool) -> TapOffer {
