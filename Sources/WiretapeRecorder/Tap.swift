@@ -5,16 +5,16 @@ package import WiretapeRuntime
 /// allocates per record.
 ///
 /// When the sink is full, the oldest event that the kernel does not have yet is older than 400 ms, or the oldest that is not a line yet
-/// is older than 120 ms, ``isHeld`` says so and the loop's relays stop reading until ``onRelease`` is called: one pause until the writer
+/// is older than 240 ms, ``isHeld`` says so and the loop's relays stop reading until ``onRelease`` is called: one pause until the writer
 /// has caught up by half, and not one every few milliseconds. The second bound is for what comes faster than it is made into lines: where
-/// the writer needs four times as long as the events took to come, the last one before the pause is written 480 ms after it came.
+/// the writer needs twice as long as the events took to come, the last one before the pause is written 480 ms after it came.
 package final class Tap {
     /// Bytes at which a batch is handed over without waiting.
     package static let batchSize = 256 * 1024
     /// Nanoseconds after the first record of a batch at which it is handed over.
     package static let batchAge: UInt64 = 10_000_000
     /// Nanoseconds that an event may be unwritten, and that it may be queued, before forwarding stops.
-    package static let allowed: (unwritten: UInt64, queued: UInt64) = (400_000_000, 120_000_000)
+    package static let allowed: (unwritten: UInt64, queued: UInt64) = (400_000_000, 240_000_000)
 
     private let loop: any Loop
     private let index: Int

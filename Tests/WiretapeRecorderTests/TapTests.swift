@@ -57,7 +57,7 @@ import WiretapeSimulation
         }
     }
 
-    /// Traffic waits while the oldest record is not written for 400 ms, or waits in the queue for 120, until it is half as long.
+    /// Traffic waits while the oldest record is not written for 400 ms, or waits in the queue for 240, until it is half as long.
     @Test(arguments: [\LateSink.unwritten, \.queued], [true, false]) private func aWriterThatIsLateIsWaitedFor(
         _ age: any ReferenceWritableKeyPath<LateSink, UInt64> & Sendable, waits: Bool
     ) {
@@ -69,7 +69,7 @@ import WiretapeSimulation
         tap.onHold = { told.append("held") }
         tap.onRelease = { told.append("released") }
         let one: [UInt8] = [7]
-        let most = age == \LateSink.queued ? 120_000_000 : 400_000_000 as UInt64
+        let most = age == \LateSink.queued ? 240_000_000 : 400_000_000 as UInt64
         func look(_ nanoseconds: UInt64) {
             sink[keyPath: age] = nanoseconds
             tap.record(.bytes, 1, at: loop.now, one.span)
