@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import WiretapeSystem
 
 /// The time of the client under test, for clients that can be told how to sleep. It runs ``Options/timeScale`` times as fast as real
 /// time; or, with ``Options/ClockKind/manual``, moves with ``advance(by:)`` only: the server's time with it, so that a back-off of 42 s takes
@@ -53,11 +53,11 @@ public final class ClientClock: Clock {
         var continuation: CheckedContinuation<Swift.Duration?, Never>
     }
 
-    private let state = Mutex(State())
+    private let state = Gate(State())
     private let begun = ContinuousClock.now
     private let scale: Double
     private let isManual: Bool
-    private let server = Mutex<(@Sendable (UInt64) async throws -> Void)?>(nil)
+    private let server = Gate<(@Sendable (UInt64) async throws -> Void)?>(nil)
 
     init(scale: Double, isManual: Bool) {
         self.scale = scale

@@ -1,8 +1,8 @@
-internal import Synchronization
 internal import WiretapeAttempts
 internal import WiretapeProtocol
 internal import WiretapeProxy
 internal import WiretapeReplay
+internal import WiretapeSystem
 internal import WiretapeWire
 
 extension ReplayServer {

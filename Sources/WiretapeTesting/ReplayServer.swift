@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeFaults
@@ -8,6 +7,7 @@ internal import WiretapeProxy
 internal import WiretapeReplay
 internal import WiretapeReport
 internal import WiretapeRuntime
+internal import WiretapeSystem
 internal import WiretapeTLS
 internal import WiretapeWire
 
@@ -47,8 +47,8 @@ public final class ReplayServer: Sendable {
     /// Where its report goes; nil: nobody wants one.
     private let place: ReportPlace?
     /// Policies that somebody expected in a test, where, and whether that test was told already.
-    let expected = Mutex<[(text: String, place: CallPlace, isTold: Bool)]>([])
-    private let outcome = Mutex<RunOutcome?>(nil)
+    let expected = Gate<[(text: String, place: CallPlace, isTold: Bool)]>([])
+    private let outcome = Gate<RunOutcome?>(nil)
 
     /// Plays a tape until ``stop()``. For suites that cannot use scopes: whoever starts a server has to stop it.
     /// - Parameters:

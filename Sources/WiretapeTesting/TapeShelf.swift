@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import WiretapeCodecs
 internal import WiretapeProtocol
 internal import WiretapeReplay
@@ -19,7 +18,7 @@ struct ShelvedTape: Sendable {
 
 /// The tapes of this process: each is read and decoded once, however many tests play it.
 enum TapeShelf {
-    private static let tapes = Mutex<[String: ShelvedTape]>([:])
+    private static let tapes = Gate<[String: ShelvedTape]>([:])
 
     /// - Throws: for people, when it is no tape, is damaged, or has nothing to be played.
     static func tape(at path: String) throws(TapeFailure) -> ShelvedTape {
