@@ -19,9 +19,6 @@ final class HTTPExchanges {
     static let pipelineLimit = 256
 
     var requests = HTTPScanner(.toServer)
-    private let pressure: RelayPressure
-    /// What has come of a head, as it was counted last.
-    private var headCounted = 0
     var responses = HTTPScanner(.toClient)
     /// Awaiting answers, in order.
     var exchanges: [Exchange] = []
@@ -48,6 +45,9 @@ final class HTTPExchanges {
     var endsAfterPending = false
     /// Answered by ourselves after all earlier exchanges: the client broke the protocol.
     var lastWords: [UInt8]?
+    private let pressure: RelayPressure
+    /// What has come of a head, as it was counted last.
+    private var headCounted = 0
 
     init(_ pressure: RelayPressure) { self.pressure = pressure }
 

@@ -188,7 +188,7 @@ def matches(t, units, tokens, got):
         wanted = ordered_end(t)
         if got[at:] != wanted:
             raise Failed(f"at the end {bytes(got[at:])!r}, expected {wanted!r}")
-    elif got[at:] and not (end == "OVER" and ordered_end(t).startswith(got[at:])):
+    elif not (ordered_end(t) if end == "OVER" else b"").startswith(got[at:]):
         raise Failed(f"and then {bytes(got[at:][:200])!r}")
     return places
 
