@@ -15,16 +15,17 @@ final class Socket: Sendable {
     /// Connects to a numeric address.
     init(host: String, port: UInt16) throws {
         #if canImport(Glibc)
-            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            let made = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
-            descriptor = socket(AF_INET, SOCK_STREAM, 0)
+            let made = socket(AF_INET, SOCK_STREAM, 0)
         #endif
-        guard descriptor >= 0 else { throw ConnectionLost("no socket") }
+        guard made >= 0 else { throw ConnectionLost("no socket") }
+        // From here on `deinit` closes it, also when this initialiser throws.
+        descriptor = made
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         guard inet_pton(AF_INET, host == "localhost" ? "127.0.0.1" : host, &address.sin_addr) == 1 else {
-            close(descriptor)
             throw ConnectionLost("\(host) is no numeric address")
         }
         let connected = withUnsafePointer(to: &address) { pointer in
@@ -33,13 +34,12 @@ final class Socket: Sendable {
             }
         }
         guard connected == 0 else {
-            let why = String(cString: strerror(errno))
-            close(descriptor)
-            throw ConnectionLost("\(host):\(port): \(why)")
+            throw ConnectionLost("\(host):\(port): \(String(cString: strerror(errno)))")
         }
     }
 
-    deinit { close(descriptor) }
+    /// A descriptor that is closed twice may be another's by then.
+    deinit { precondition(close(descriptor) == 0, "the socket was closed before") }
 
     /// What has come: 1 byte at least, and none when the other side has ended.
     func read() throws -> [UInt8] {
