@@ -141,6 +141,20 @@ import WiretapeWire
         #expect(at == out.count)
     }
 
+    /// A map of one pair whose key begins with `$`: only what looks like a tag is told apart by one more.
+    @Test(arguments: ["$", "$$", "$x", "$$x", "$$$x", "$bin", "$$bin", "$$$bin", "$mapped", "$$mapped", "x$"])
+    func keysOfDollarsReadBack(_ key: String) throws {
+        var wire: [UInt8] = []
+        MessagePack.writeMap(of: 1, into: &wire)
+        MessagePack.write(key, into: &wire)
+        wire.append(0)
+        var at = 0
+        let value = try MessagePack.value(wire.span, &at)
+        var again: [UInt8] = []
+        #expect(MessagePack.write(value, into: &again))
+        #expect(again == wire, "\(value.text)")
+    }
+
     @Test(arguments: [0, 15, 16, 65_535, 65_536])
     func arraysReadBack(_ count: Int) throws {
         var out: [UInt8] = []

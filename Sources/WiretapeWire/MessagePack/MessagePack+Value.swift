@@ -18,8 +18,8 @@ extension MessagePack {
                 let name = members[0].name
                 if let isWritten = tagged(name, members[0].value, into: &out) { return isWritten }
                 writeMap(of: 1, into: &out)
-                // One `$` was added to what only looks like a tag.
-                write(name.hasPrefix("$$") ? String(name.dropFirst()) : name, into: &out)
+                // One `$` was added to what only looks like a tag, and to nothing else.
+                write(looksLikeTag(name) ? String(name.dropFirst()) : name, into: &out)
                 return write(members[0].value, into: &out)
             }
             writeMap(of: members.count, into: &out)

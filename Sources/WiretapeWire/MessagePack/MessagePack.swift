@@ -67,12 +67,13 @@ package enum MessagePack {
             return tag("$map", .array(sorted.map { .array([$0.1, $0.2]) }))
         }
         var members = entries.map { JSONValue.Member($0.key.string ?? "", $0.value) }
-        if members.count == 1, members[0].name.hasPrefix("$"),
-            tags.contains("$" + members[0].name.drop { $0 == "$" })
-        {
-            members[0].name = "$" + members[0].name
-        }
+        if members.count == 1, looksLikeTag(members[0].name) { members[0].name = "$" + members[0].name }
         return .object(members)
+    }
+
+    /// A tag, or a tag behind more signs: `$bin`, `$$bin`.
+    static func looksLikeTag(_ name: String) -> Bool {
+        name.hasPrefix("$") && tags.contains("$" + name.drop { $0 == "$" })
     }
 
     private static func copy(_ b: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
