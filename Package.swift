@@ -27,7 +27,7 @@ let runs: [Target.Dependency] =
 
 /// Depended on by targets that do not import it. Of the modules that could be compiled next, the build system takes the last by name, so what
 /// `WiretapeReplay` waits for came last, and it, the largest, was compiled with nothing beside it: a sixth of a release build.
-let replayFirst: Target.Dependency = "WiretapeReport"
+let replayFirst: [Target.Dependency] = ["WiretapeReport", "WiretapePlayback"]
 
 // What each target may import is stated in docs/architecture.md and checked by tools/check-layers.
 let package = Package(
@@ -94,7 +94,7 @@ let package = Package(
             dependencies: ["WiretapeFaults", "WiretapeRedaction", "WiretapeBytes", "CWiretapeYAML"],
             swiftSettings: settings),
         .target(
-            name: "WiretapeTape", dependencies: ["WiretapeSystem", replayFirst] + protocols, swiftSettings: settings),
+            name: "WiretapeTape", dependencies: ["WiretapeSystem"] + protocols + replayFirst, swiftSettings: settings),
         .target(
             name: "WiretapeRecorder", dependencies: ["WiretapeTape", "WiretapeSystem"] + protocols,
             swiftSettings: settings),
@@ -106,7 +106,7 @@ let package = Package(
             name: "WiretapeTapeTools", dependencies: ["WiretapeTape", "WiretapeFaults", "WiretapeSystem"] + protocols,
             swiftSettings: settings),
         .target(
-            name: "WiretapeCodecs", dependencies: ["WiretapeProtocol", "WiretapeWire", "WiretapeBytes", replayFirst],
+            name: "WiretapeCodecs", dependencies: ["WiretapeProtocol", "WiretapeWire", "WiretapeBytes"] + replayFirst,
             swiftSettings: settings),
         .target(
             name: "WiretapeProxy",
