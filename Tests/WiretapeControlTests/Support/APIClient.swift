@@ -50,9 +50,9 @@ struct APIClient: Sendable {
     /// Sends bytes and reads until the server ends the connection.
     func send(_ bytes: [UInt8]) async throws -> [UInt8] {
         let address = address
-        return try await withCheckedThrowingContinuation { continuation in
+        return try await handedOver { give in
             thread.post { loop in
-                let exchange = Exchange(bytes) { continuation.resume(with: $0) }
+                let exchange = Exchange(bytes, give)
                 exchange.stream = loop.connect(to: address, exchange)
             }
         }

@@ -102,12 +102,12 @@ final class Stage: Sendable {
 
     /// Ends the replay and the API.
     func stop() async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        try await handedOver { give in
             thread.post { loop in
                 guard let residents = loop.residents.lazy.compactMap({ $0 as? Residents }).first else {
-                    return continuation.resume()
+                    return give(.success(()))
                 }
-                residents.replay.stop { residents.control.stop { continuation.resume() } }
+                residents.replay.stop { residents.control.stop { give(.success(())) } }
             }
         }
     }
