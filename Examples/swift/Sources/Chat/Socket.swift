@@ -95,7 +95,7 @@ private final class Left<T: Sendable>: @unchecked Sendable {
     func leave(_ result: Result<T, any Error>) { lock.withLock { self.result = result } }
 
     func take() throws -> T {
-        guard let result = lock.withLock({ result }) else { throw CancellationError() }
+        guard let result = lock.withLock({ result }) else { preconditionFailure("resumed without a result") }
         return try result.get()
     }
 }
