@@ -18,16 +18,13 @@ func system(_ name: String, _ pkgConfig: String, apt: String, brew: String) -> T
 
 /// What sessions and their messages are, and what they are made of.
 let protocols: [Target.Dependency] = [
-    "WiretapeProtocol", "WiretapeRedaction", "WiretapeWire", "WiretapeRuntime", "WiretapeBytes",
+    "WiretapeProtocol", "WiretapeMessages", "WiretapeRedaction", "WiretapeWire", "WiretapeRuntime", "WiretapeBytes",
 ]
-/// What runs are made of: replays, and live traffic under rules.
-let runs: [Target.Dependency] =
-    ["WiretapeReplay", "WiretapeIntercept", "WiretapePlayback", "WiretapeReport", "WiretapeFaults", "WiretapeAttempts"]
-    + protocols
-
-/// Depended on by targets that do not import it. Of the modules that could be compiled next, the build system takes the last by name, so what
-/// `WiretapeReplay` waits for came last, and it, the largest, was compiled with nothing beside it: a sixth of a release build.
-let replayFirst: [Target.Dependency] = ["WiretapeReport", "WiretapePlayback"]
+/// What runs on live traffic are made of: rules, attempts, the report.
+let liveRuns: [Target.Dependency] =
+    ["WiretapeIntercept", "WiretapePlayback", "WiretapeReport", "WiretapeFaults", "WiretapeAttempts"] + protocols
+/// The same, and replays.
+let runs: [Target.Dependency] = ["WiretapeReplay"] + liveRuns
 
 // What each target may import is stated in docs/architecture.md and checked by tools/check-layers.
 let package = Package(
@@ -60,17 +57,23 @@ let package = Package(
         .target(
             name: "WiretapeRedaction", dependencies: ["WiretapeWire", "WiretapeBytes"], swiftSettings: settings),
         .target(
-            name: "WiretapeProtocol", dependencies: ["WiretapeRedaction", "WiretapeWire", "WiretapeBytes"],
+            name: "WiretapeMessages", dependencies: ["WiretapeWire", "WiretapeBytes"], swiftSettings: settings),
+        .target(
+            name: "WiretapeProtocol",
+            dependencies: ["WiretapeMessages", "WiretapeRedaction", "WiretapeWire", "WiretapeBytes"],
             swiftSettings: settings),
         .target(
-            name: "WiretapeAttempts", dependencies: ["WiretapeProtocol", "WiretapeWire", "WiretapeBytes"],
+            name: "WiretapeAttempts", dependencies: ["WiretapeMessages", "WiretapeWire", "WiretapeBytes"],
             swiftSettings: settings),
         .target(
-            name: "WiretapeFaults", dependencies: ["WiretapeProtocol", "WiretapeWire", "WiretapeBytes"],
+            name: "WiretapeFaults", dependencies: ["WiretapeMessages", "WiretapeWire", "WiretapeBytes"],
             swiftSettings: settings),
         .target(
             name: "WiretapePlayback",
-            dependencies: ["WiretapeFaults", "WiretapeProtocol", "WiretapeWire", "WiretapeBytes"],
+            dependencies: [
+                "WiretapeFaults", "WiretapeProtocol", "WiretapeMessages", "WiretapeWire", "WiretapeRuntime",
+                "WiretapeBytes",
+            ],
             swiftSettings: settings),
         .target(
             name: "WiretapeReport", dependencies: ["WiretapeAttempts", "WiretapeWire", "WiretapeBytes"],
@@ -94,48 +97,83 @@ let package = Package(
             dependencies: ["WiretapeFaults", "WiretapeRedaction", "WiretapeBytes", "CWiretapeYAML"],
             swiftSettings: settings),
         .target(
-            name: "WiretapeTape", dependencies: ["WiretapeSystem"] + protocols + replayFirst, swiftSettings: settings),
+            name: "WiretapeTape", dependencies: ["WiretapeSystem"] + protocols, swiftSettings: settings),
         .target(
             name: "WiretapeRecorder", dependencies: ["WiretapeTape", "WiretapeSystem"] + protocols,
             swiftSettings: settings),
+        .target(name: "WiretapePackets", dependencies: ["WiretapeBytes"], swiftSettings: settings),
         .target(
             name: "WiretapeCapture",
-            dependencies: ["WiretapeRecorder", "WiretapeTape", "WiretapeSystem"] + protocols,
+            dependencies: ["WiretapePackets", "WiretapeRecorder", "WiretapeTape", "WiretapeSystem"] + protocols,
             swiftSettings: settings),
         .target(
             name: "WiretapeTapeTools", dependencies: ["WiretapeTape", "WiretapeFaults", "WiretapeSystem"] + protocols,
             swiftSettings: settings),
         .target(
-            name: "WiretapeCodecs", dependencies: ["WiretapeProtocol", "WiretapeWire", "WiretapeBytes"] + replayFirst,
+            name: "WiretapeCodecs",
+            dependencies: ["WiretapeProtocol", "WiretapeMessages", "WiretapeWire", "WiretapeBytes"],
             swiftSettings: settings),
         .target(
             name: "WiretapeProxy",
-            dependencies: ["WiretapeTLS", "WiretapeRecorder", "WiretapeTape", "WiretapeSystem"] + runs,
+            dependencies: ["WiretapeTLS", "WiretapeRecorder", "WiretapeTape", "WiretapeSystem"] + liveRuns,
+            swiftSettings: settings),
+        .target(
+            name: "WiretapeReplayServer",
+            dependencies: ["WiretapeProxy", "WiretapeTLS", "WiretapeRecorder", "WiretapeTape", "WiretapeSystem"] + runs,
             swiftSettings: settings),
         .target(
             name: "WiretapeSamples",
-            dependencies: ["WiretapeNet", "WiretapeProxy", "WiretapeCodecs", "WiretapeTape", "WiretapeSystem"] + runs,
+            dependencies: [
+                "WiretapeNet", "WiretapeReplayServer", "WiretapeProxy", "WiretapeCodecs", "WiretapeTape",
+                "WiretapeSystem",
+            ] + runs,
             swiftSettings: settings),
         .target(
             name: "WiretapeTesting",
             dependencies: [
-                "WiretapeProxy", "WiretapeNet", "WiretapeTLS", "WiretapeCodecs", "WiretapeRecorder", "WiretapeTape",
+                "WiretapeReplayServer", "WiretapeProxy", "WiretapeNet", "WiretapeTLS", "WiretapeCodecs",
+                "WiretapeRecorder", "WiretapeTape",
                 "WiretapeSystem",
             ]
                 + runs,
             swiftSettings: settings),
         .target(
-            name: "WiretapeControl", dependencies: ["WiretapeProxy", "WiretapeRecorder", "WiretapeTape"] + runs,
+            name: "WiretapeControl",
+            dependencies: ["WiretapeReplayServer", "WiretapeProxy", "WiretapeRecorder", "WiretapeTape"] + runs,
             // The web page: the plugin puts its files into the program.
             exclude: ["Page"], swiftSettings: settings, plugins: ["EmbedPage"]),
         .executableTarget(name: "embed-page", swiftSettings: settings),
         .plugin(name: "EmbedPage", capability: .buildTool(), dependencies: ["embed-page"]),
         .target(name: "WiretapeSimulation", dependencies: runs, swiftSettings: settings),
+        .target(
+            name: "WiretapeCommandLine",
+            dependencies: [
+                "WiretapeTape", "WiretapeRedaction", "WiretapeWire", "WiretapeRuntime", "WiretapeSystem",
+                "WiretapeBytes",
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "WiretapeTapeCommands",
+            dependencies: [
+                "WiretapeCommandLine", "WiretapeCodecs", "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools",
+                "WiretapeCapture", "WiretapePackets", "WiretapeSystem",
+            ] + runs,
+            swiftSettings: settings),
+        .target(
+            name: "WiretapeServing",
+            dependencies: [
+                "WiretapeCommandLine", "WiretapeControl", "WiretapeReplayServer", "WiretapeProxy", "WiretapeNet",
+                "WiretapeTLS", "WiretapeSettings", "WiretapeCodecs", "WiretapeRecorder", "WiretapeTape",
+                "WiretapeTapeTools", "WiretapeSystem",
+            ] + runs,
+            swiftSettings: settings),
         .executableTarget(
             name: "wiretape",
             dependencies: [
-                "WiretapeControl", "WiretapeProxy", "WiretapeNet", "WiretapeTLS", "WiretapeSettings", "WiretapeCodecs",
-                "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools", "WiretapeCapture", "WiretapeSystem",
+                "WiretapeServing", "WiretapeTapeCommands", "WiretapeCommandLine", "WiretapeControl",
+                "WiretapeReplayServer", "WiretapeProxy", "WiretapeNet",
+                "WiretapeTLS", "WiretapeSettings", "WiretapeCodecs", "WiretapeRecorder", "WiretapeTape",
+                "WiretapeTapeTools", "WiretapeCapture", "WiretapePackets", "WiretapeSystem",
             ] + runs,
             swiftSettings: settings),
         .executableTarget(
@@ -145,8 +183,9 @@ let package = Package(
         .target(
             name: "WiretapeFuzz",
             dependencies: [
-                "WiretapeProxy", "WiretapeSettings", "WiretapeSimulation", "WiretapeCodecs", "WiretapeRecorder",
-                "WiretapeTape", "WiretapeTapeTools", "WiretapeCapture",
+                "WiretapeReplayServer", "WiretapeProxy", "WiretapeSettings", "WiretapeSimulation", "WiretapeCodecs",
+                "WiretapeRecorder",
+                "WiretapeTape", "WiretapeTapeTools", "WiretapeCapture", "WiretapePackets",
             ] + runs,
             swiftSettings: settings),
         .executableTarget(name: "sample-hub", dependencies: ["WiretapeSamples"], swiftSettings: settings),
@@ -186,8 +225,8 @@ let package = Package(
         .testTarget(
             name: "WiretapeCaptureTests",
             dependencies: [
-                "WiretapeCapture", "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools", "WiretapeCodecs",
-                "WiretapeSystem",
+                "WiretapeCapture", "WiretapePackets", "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools",
+                "WiretapeCodecs", "WiretapeSystem",
             ] + protocols,
             swiftSettings: settings),
         .testTarget(
@@ -205,7 +244,8 @@ let package = Package(
         .testTarget(
             name: "WiretapeProxyTests",
             dependencies: [
-                "WiretapeProxy", "WiretapeSimulation", "WiretapeSamples", "WiretapeNet", "WiretapeTLS",
+                "WiretapeReplayServer", "WiretapeProxy", "WiretapeSimulation", "WiretapeSamples", "WiretapeNet",
+                "WiretapeTLS",
                 "WiretapeCodecs", "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools", "WiretapeSystem",
             ] + runs,
             swiftSettings: settings),
@@ -214,14 +254,16 @@ let package = Package(
         .testTarget(
             name: "WiretapeTestingTests",
             dependencies: [
-                "WiretapeTesting", "ExampleChat", "WiretapeProxy", "WiretapeNet", "WiretapeTLS", "WiretapeSystem",
+                "WiretapeTesting", "ExampleChat", "WiretapeReplayServer", "WiretapeProxy", "WiretapeNet", "WiretapeTLS",
+                "WiretapeSystem",
             ]
                 + runs,
             swiftSettings: settings),
         .testTarget(
             name: "WiretapeControlTests",
             dependencies: [
-                "WiretapeControl", "ExampleChat", "WiretapeProxy", "WiretapeNet", "WiretapeCodecs", "WiretapeTape",
+                "WiretapeControl", "ExampleChat", "WiretapeReplayServer", "WiretapeProxy", "WiretapeNet",
+                "WiretapeCodecs", "WiretapeTape",
                 "WiretapeSystem",
             ] + runs,
             swiftSettings: settings),
@@ -229,8 +271,11 @@ let package = Package(
             name: "WiretapeFuzzTests", dependencies: ["WiretapeFuzz"], swiftSettings: settings),
         .testTarget(
             name: "WiretapeCommandTests",
-            dependencies: ["wiretape", "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools", "WiretapeSystem"]
-                + runs,
+            dependencies: [
+                "wiretape", "WiretapeServing", "WiretapeTapeCommands", "WiretapeCommandLine", "WiretapeRecorder",
+                "WiretapeTape",
+                "WiretapeTapeTools", "WiretapeSystem",
+            ] + runs,
             swiftSettings: settings),
     ]
 )

@@ -1,5 +1,5 @@
 package import WiretapeBytes
-internal import WiretapeProtocol
+internal import WiretapeMessages
 internal import WiretapeWire
 
 /// The attempts of one client's session.

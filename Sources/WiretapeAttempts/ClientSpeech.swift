@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-package import WiretapeProtocol
+package import WiretapeMessages
 internal import WiretapeWire
 
 /// What a client says of its own accord over all connections of its session, as far as policies about coming back ask for

@@ -1,4 +1,4 @@
-package import WiretapeProtocol
+package import WiretapeMessages
 
 /// The messages that policies name as subscriptions, and what hangs on them: `resubscribes(JoinGroup, Ticks->Tick)`.
 package struct Subscribers: Hashable, Sendable {

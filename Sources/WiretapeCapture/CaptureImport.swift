@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapePackets
 
 /// Turns a capture file into records of the recorder: pieces of the file in, records out.
 package final class CaptureImport {

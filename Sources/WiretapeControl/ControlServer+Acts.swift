@@ -1,5 +1,6 @@
 internal import WiretapeBytes
 internal import WiretapeFaults
+internal import WiretapePlayback
 internal import WiretapeReplay
 internal import WiretapeReport
 internal import WiretapeRuntime

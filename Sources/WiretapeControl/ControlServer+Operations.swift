@@ -1,6 +1,7 @@
 internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeFaults
+internal import WiretapePlayback
 internal import WiretapeReplay
 internal import WiretapeReport
 internal import WiretapeWire

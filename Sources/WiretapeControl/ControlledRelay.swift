@@ -2,6 +2,7 @@ package import WiretapeAttempts
 package import WiretapeBytes
 package import WiretapeFaults
 internal import WiretapeIntercept
+package import WiretapePlayback
 package import WiretapeProxy
 package import WiretapeRecorder
 package import WiretapeReplay

@@ -1,9 +1,11 @@
 package import WiretapeAttempts
 internal import WiretapeBytes
 package import WiretapeFaults
+package import WiretapePlayback
 package import WiretapeProtocol
-package import WiretapeProxy
+internal import WiretapeProxy
 package import WiretapeReplay
+package import WiretapeReplayServer
 package import WiretapeReport
 package import WiretapeRuntime
 package import WiretapeWire

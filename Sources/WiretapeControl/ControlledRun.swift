@@ -1,5 +1,6 @@
 package import WiretapeAttempts
 package import WiretapeFaults
+package import WiretapePlayback
 package import WiretapeReplay
 package import WiretapeReport
 internal import WiretapeRuntime

@@ -1,5 +1,5 @@
 package import WiretapeBytes
-package import WiretapeProtocol
+package import WiretapeMessages
 package import WiretapeWire
 
 /// One condition in the brackets of a selector.

@@ -1,4 +1,4 @@
-package import WiretapeProtocol
+package import WiretapeMessages
 
 /// The places where a rule can act, as `docs/faults.md` lists them. A label that is spelled like one is quoted.
 package enum FaultPoint: String, Hashable, Sendable, CaseIterable {

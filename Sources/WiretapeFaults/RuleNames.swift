@@ -1,5 +1,4 @@
 internal import WiretapeBytes
-package import WiretapeProtocol
 
 /// What a rule names, held against what a tape has.
 package struct RuleNames: Sendable {
@@ -7,6 +6,11 @@ package struct RuleNames: Sendable {
     package var label: String?
     /// Every label and type on the tape with the number of messages that a rule naming it would count.
     package var onTape: [(name: String, count: Int)]
+
+    package init(label: String?, onTape: [(name: String, count: Int)]) {
+        self.label = label
+        self.onTape = onTape
+    }
 
     package var count: Int { onTape.first { $0.name == label }?.count ?? 0 }
 
@@ -54,33 +58,5 @@ extension FaultRule {
         if isBare, !needsUpgrade, case .point(let point) = selector.subject { return "'\(point.rawValue)' never came" }
         let server = needsServer ? "; what it does to messages of the client needs a server, and a replay has none" : ""
         return "its conditions were never met\(server)"
-    }
-
-    package func names(in sessions: [RecordedSession]) -> RuleNames {
-        guard case .label(let label) = selector.subject else { return RuleNames(label: nil, onTape: []) }
-        var counts: [String: Int] = [:]
-        for session in sessions {
-            if let script = session.digested.script { script.count(into: &counts) }
-            for (name, count) in session.digested.names { counts[name, default: 0] += count }
-            for case .message(let message) in session.entries.lazy.map(\.what) {
-                MessageNames.count(message.role, message.type, message.label, message.channel, into: &counts)
-            }
-        }
-        return RuleNames(label: label, onTape: counts.keys.sorted().map { ($0, counts[$0] ?? 0) })
-    }
-}
-
-extension FaultPlan {
-    /// The rules that name what never occurs on the tape and is no type of its protocols, each as an error at its word:
-    /// `--fault: 1:13: 'RecieveMessage' never occurs on chat.tape; did you mean 'ReceiveMessage' (12 times)?`
-    package func unknownNames(in sessions: [RecordedSession], tapeName: String) -> [PlanError] {
-        rules.compactMap { rule in
-            let names = rule.names(in: sessions)
-            guard let label = names.label, names.count == 0, !rule.optional,
-                !sessions.contains(where: { $0.codec.type.mayBeCalled(label) })
-            else { return nil }
-            let hint = names.nearest.map { "; did you mean '\($0.name)' (\(RuleNames.times($0.count)))?" } ?? ""
-            return PlanError("'\(label)' never occurs on \(tapeName)\(hint)", at: rule.subjectSource)
-        }
     }
 }

@@ -1,4 +1,4 @@
-package import WiretapeProtocol
+package import WiretapeMessages
 package import WiretapeWire
 
 /// What a rule, a filter of `inspect` or an edit talks about: a point, or messages by their label.

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
 package import WiretapeFaults
+package import WiretapeMessages
 package import WiretapePlayback
 package import WiretapeProtocol
 package import WiretapeWire

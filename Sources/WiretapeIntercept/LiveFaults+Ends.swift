@@ -1,6 +1,7 @@
 package import WiretapeAttempts
 package import WiretapeBytes
 package import WiretapeFaults
+internal import WiretapeMessages
 internal import WiretapeProtocol
 package import WiretapeWire
 

@@ -1,6 +1,7 @@
 internal import WiretapeAttempts
 package import WiretapeBytes
 internal import WiretapeFaults
+internal import WiretapeMessages
 package import WiretapeProtocol
 package import WiretapeWire
 

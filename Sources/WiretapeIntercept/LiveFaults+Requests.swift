@@ -1,6 +1,7 @@
 package import WiretapeAttempts
 package import WiretapeBytes
 internal import WiretapeFaults
+internal import WiretapeMessages
 internal import WiretapePlayback
 internal import WiretapeProtocol
 package import WiretapeWire

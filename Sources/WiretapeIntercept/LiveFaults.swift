@@ -1,6 +1,7 @@
 package import WiretapeAttempts
 package import WiretapeBytes
 package import WiretapeFaults
+internal import WiretapeMessages
 package import WiretapeProtocol
 internal import WiretapeReport
 package import WiretapeRuntime

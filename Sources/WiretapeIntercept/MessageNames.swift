@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeMessages
 internal import WiretapeProtocol
 
 /// The names that rules could have named messages by, and how often they came: for rules that never fire.

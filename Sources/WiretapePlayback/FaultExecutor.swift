@@ -1,4 +1,5 @@
 package import WiretapeFaults
+internal import WiretapeMessages
 internal import WiretapeProtocol
 internal import WiretapeWire
 

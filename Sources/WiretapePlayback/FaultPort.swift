@@ -1,5 +1,6 @@
 package import WiretapeFaults
-package import WiretapeProtocol
+package import WiretapeMessages
+internal import WiretapeProtocol
 package import WiretapeWire
 
 /// What ``FaultExecutor`` carries effects out on: a replay, or an intercepted connection. What an effect means is the

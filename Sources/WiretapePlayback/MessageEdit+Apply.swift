@@ -1,4 +1,5 @@
 internal import WiretapeFaults
+package import WiretapeMessages
 package import WiretapeProtocol
 package import WiretapeWire
 

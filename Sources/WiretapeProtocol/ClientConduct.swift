@@ -1,3 +1,4 @@
+package import WiretapeMessages
 internal import WiretapeWire
 
 /// What the client of a recorded session took its time for, and how much it said at once, while its server put up with

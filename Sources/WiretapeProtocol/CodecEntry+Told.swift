@@ -1,3 +1,4 @@
+internal import WiretapeMessages
 internal import WiretapeWire
 
 extension [CodecEntry] {

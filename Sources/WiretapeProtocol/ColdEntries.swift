@@ -1,3 +1,5 @@
+internal import WiretapeMessages
+
 /// The entries of a session that was over before its tape was read to the end, as the numbers of their events: a long tape
 /// may have very many short sessions, most of which nobody will ask for.
 package struct ColdEntries: Sendable {

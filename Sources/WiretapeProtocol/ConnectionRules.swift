@@ -1,3 +1,5 @@
+package import WiretapeMessages
+
 /// What a protocol's server insists on, on one connection, whatever the tape says. A value a connection; replay plays it.
 package protocol ConnectionRules: Sendable {
     /// A message of the client, before it is matched.

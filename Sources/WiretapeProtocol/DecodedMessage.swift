@@ -1,3 +1,4 @@
+package import WiretapeMessages
 package import WiretapeWire
 
 /// A message as it stands on a tape: what `inspect` shows.

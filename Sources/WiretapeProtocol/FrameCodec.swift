@@ -1,3 +1,4 @@
+internal import WiretapeMessages
 package import WiretapeWire
 
 /// One protocol: a value per session. A further protocol is one folder under `WiretapeCodecs/` and one line in `Codecs.all`.

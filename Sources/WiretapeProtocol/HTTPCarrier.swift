@@ -1,3 +1,4 @@
+package import WiretapeMessages
 package import WiretapeWire
 
 /// How a protocol's messages travel in bodies, event streams, polls and parts. A protocol of WebSockets alone needs none of it:

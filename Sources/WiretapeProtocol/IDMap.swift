@@ -1,3 +1,5 @@
+package import WiretapeMessages
+
 /// Recorded ids ⇄ live ids of one connection.
 package struct IDMap: Hashable, Sendable {
     private var live: [Chain: String] = [:]

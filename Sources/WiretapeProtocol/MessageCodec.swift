@@ -1,3 +1,4 @@
+package import WiretapeMessages
 package import WiretapeWire
 
 /// What a protocol's messages are: whose they are, how they are read and written. All that recording, looking at tapes and

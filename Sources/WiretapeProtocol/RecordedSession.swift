@@ -1,3 +1,4 @@
+package import WiretapeMessages
 package import WiretapeWire
 
 /// One conversation of a tape, decoded: the script that replay plays. Or an attempt to begin one that the server refused.

@@ -1,3 +1,4 @@
+package import WiretapeMessages
 package import WiretapeWire
 
 /// What a server of the protocol does beside answering: its handshake, keepalives, refusals, what it remembers of lost

@@ -1,4 +1,5 @@
 package import WiretapeBytes
+package import WiretapeMessages
 package import WiretapeWire
 
 /// What a protocol keeps of a session so that a client may go on over a new connection without a handshake, with nothing

@@ -1,3 +1,4 @@
+package import WiretapeMessages
 package import WiretapeWire
 
 /// What requests name: the session that they belong to, the route under which it was asked for, and the negotiation that

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeMessages
 package import WiretapeWire
 
 /// Sessions over HTTP: event streams, polls and sends.

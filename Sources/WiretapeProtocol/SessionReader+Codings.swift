@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeMessages
 internal import WiretapeWire
 
 /// Content codings: a codec sees what a body means. Single bodies are decoded when they are whole, streamed ones as they

@@ -1,3 +1,4 @@
+internal import WiretapeMessages
 internal import WiretapeWire
 
 /// Exchanges of kind `operation`: each is a session of its own, which begins with the whole request.

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeMessages
 internal import WiretapeWire
 
 /// Operations that are told by the head of their answer (event streams of no other protocol). Each is a session of its own.

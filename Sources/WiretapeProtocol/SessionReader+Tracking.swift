@@ -1,3 +1,4 @@
+internal import WiretapeMessages
 internal import WiretapeWire
 
 /// Sessions that every request names by an id: nothing is negotiated, and the first answer tells the id.

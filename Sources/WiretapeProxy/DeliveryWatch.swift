@@ -1,34 +1,36 @@
-internal import WiretapeBytes
-internal import WiretapeRuntime
+package import WiretapeBytes
+package import WiretapeRuntime
 
 /// What has become of the bytes that were written to a stream: which messages the kernel has, and when the peer's kernel has what an
 /// end waits for. It asks the stream, often at first and then every 10 ms, as long as somebody waits.
-struct DeliveryWatch {
+package struct DeliveryWatch {
     /// How long nothing may be acknowledged until what waits for it is told that it will not come, in nanoseconds.
-    static let patience: UInt64 = 5_000_000_000
+    package static let patience: UInt64 = 5_000_000_000
 
     private var ledger = SendLedger()
     /// When to ask next; nil: nobody waits.
-    private(set) var nextLook: WireInstant?
+    package private(set) var nextLook: WireInstant?
     private var lookEvery: UInt64 = 0
     private var progressUntil = WireInstant.zero
 
+    package init() {}
+
     /// What was found.
-    struct Found {
+    package struct Found {
         /// The kernel has that message and all before it.
-        var handedOver: UInt64?
+        package var handedOver: UInt64?
         /// Who waited for the peer's kernel, and whether it has all; else nobody waits any longer.
-        var acknowledged: [(ticket: UInt64, isThere: Bool)] = []
+        package var acknowledged: [(ticket: UInt64, isThere: Bool)] = []
     }
 
-    mutating func wrote(_ count: Int) { ledger.wrote(count) }
+    package mutating func wrote(_ count: Int) { ledger.wrote(count) }
 
     /// Tells when the kernel has a message.
     /// - Parameter unwritten: bytes that were made and not written yet, those of the message included.
-    mutating func add(_ ticket: UInt64, unwritten: Int) { ledger.add(ticket, unwritten: unwritten) }
+    package mutating func add(_ ticket: UInt64, unwritten: Int) { ledger.add(ticket, unwritten: unwritten) }
 
     /// Tells when the peer's kernel has everything so far.
-    mutating func await(_ ticket: UInt64, unwritten: Int = 0, at now: WireInstant) {
+    package mutating func await(_ ticket: UInt64, unwritten: Int = 0, at now: WireInstant) {
         ledger.await(ticket, unwritten: unwritten)
         progressUntil = now.advanced(by: DeliveryWatch.patience)
         lookEvery = 50_000
@@ -37,13 +39,13 @@ struct DeliveryWatch {
 
     /// Takes the messages that the kernel has.
     /// - Returns: the last of them; what is true of it is true of all before it.
-    mutating func takeHandedOver(queued: Int) -> UInt64? { ledger.takeHandedOver(queued: queued) }
+    package mutating func takeHandedOver(queued: Int) -> UInt64? { ledger.takeHandedOver(queued: queued) }
 
     /// Asks the stream what is still on its way.
     /// - Parameters:
     ///   - stream: nil when it is gone.
     ///   - isPaced: more is written as time goes by, so that nothing has come to a halt.
-    mutating func look(_ stream: (any ByteStream)?, isPaced: Bool = false, at now: WireInstant) -> Found {
+    package mutating func look(_ stream: (any ByteStream)?, isPaced: Bool = false, at now: WireInstant) -> Found {
         var found = Found()
         guard let stream else {
             found.acknowledged = giveUp()
@@ -72,7 +74,7 @@ struct DeliveryWatch {
     }
 
     /// The stream is gone: what waits is told so.
-    mutating func giveUp() -> [(ticket: UInt64, isThere: Bool)] {
+    package mutating func giveUp() -> [(ticket: UInt64, isThere: Bool)] {
         nextLook = nil
         return ledger.takeWaits().map { ($0, false) }
     }

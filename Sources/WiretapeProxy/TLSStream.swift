@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-internal import WiretapeProtocol
+package import WiretapeProtocol
 package import WiretapeRuntime
 internal import WiretapeTLS
 
@@ -61,7 +61,7 @@ package final class TLSStream: ByteStream {
     package var serverName: String? { machine?.serverName }
 
     /// What a tape tells of the connection.
-    var told: TapeEvent.TLSInfo? {
+    package var told: TapeEvent.TLSInfo? {
         version.map {
             TapeEvent.TLSInfo(version: $0, alpn: applicationProtocol, sni: serverName, client: machine?.peerSubject)
         }

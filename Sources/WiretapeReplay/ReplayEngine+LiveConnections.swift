@@ -1,54 +1,10 @@
 internal import WiretapeAttempts
 package import WiretapeBytes
-package import WiretapeFaults
+internal import WiretapeFaults
+package import WiretapePlayback
 internal import WiretapeProtocol
-package import WiretapeRuntime
-package import WiretapeWire
-
-/// A client connection of a replay as somebody may look at it.
-package struct OpenConnection: Hashable, Sendable {
-    package var id: ConnectionID
-    /// The client's address, when known.
-    package var from: Address?
-    /// The recorded session that it carries, and which run of it; nil: none.
-    package var session: Int?
-    package var run: Int?
-    package var transport: Transport?
-    /// It was made silent, by a rule or by somebody.
-    package var isStalled: Bool
-
-    package init(
-        id: ConnectionID, from: Address?, session: Int?, run: Int?, transport: Transport?, isStalled: Bool
-    ) {
-        self.id = id
-        self.from = from
-        self.session = session
-        self.run = run
-        self.transport = transport
-        self.isStalled = isStalled
-    }
-}
-
-/// What somebody may do to a client connection while the run goes on.
-package enum LiveAct: Hashable, Sendable {
-    /// Ends it: `reset`, `disconnect` or `close`.
-    case end(FaultEffect, text: String)
-    case stall(Stall, text: String)
-    case resume
-    /// A message that is not on the tape, to the client.
-    case inject(MessageEdit)
-}
-
-/// What became of it.
-package enum LiveActOutcome: Hashable, Sendable {
-    case done
-    /// There is no such connection.
-    case unknown
-    /// It carries no session, and what was asked for needs one.
-    case needsSession
-    /// It carries no WebSocket, stream or poll that could be ended so.
-    case impossible(String)
-}
+internal import WiretapeRuntime
+internal import WiretapeWire
 
 extension ReplayEngine {
     /// What acts of a person or a program are called in reports: `fault:control`.

@@ -2,10 +2,12 @@ internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeCodecs
 internal import WiretapeFaults
+internal import WiretapeMessages
 internal import WiretapeNet
 internal import WiretapeProtocol
 internal import WiretapeProxy
 internal import WiretapeReplay
+internal import WiretapeReplayServer
 internal import WiretapeReport
 internal import WiretapeRuntime
 internal import WiretapeSystem
@@ -44,7 +46,7 @@ final class HostedReplay {
         var time: UInt64
     }
 
-    let server: WiretapeProxy.ReplayServer
+    let server: WiretapeReplayServer.ReplayServer
     let loop: UVLoop
     private var reader = SessionReader(codecs: Codecs.all, header: TapeHeader(), keepsEntries: false)
     private var events: UInt64 = 0
@@ -73,7 +75,7 @@ final class HostedReplay {
     init(_ engine: ReplayEngine, _ options: ReplayOptions, on loop: UVLoop) {
         self.loop = loop
         latest = loop.now
-        server = WiretapeProxy.ReplayServer(
+        server = WiretapeReplayServer.ReplayServer(
             loop, driver: engine, timeScale: options.clock.scale, hasManualClock: options.clock.isManual,
             leading: ReplayLeading(.standard, Codecs.all))
         bell = loop.timer { [weak self] in self?.lookAround() }

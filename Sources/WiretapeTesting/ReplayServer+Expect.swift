@@ -1,7 +1,9 @@
 internal import WiretapeAttempts
+internal import WiretapeMessages
 internal import WiretapeProtocol
 internal import WiretapeProxy
 internal import WiretapeReplay
+internal import WiretapeReplayServer
 internal import WiretapeSystem
 internal import WiretapeWire
 

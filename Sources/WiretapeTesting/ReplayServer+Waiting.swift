@@ -1,8 +1,10 @@
 internal import WiretapeBytes
 internal import WiretapeFaults
+internal import WiretapeMessages
 internal import WiretapeProtocol
 internal import WiretapeProxy
 internal import WiretapeReplay
+internal import WiretapeReplayServer
 internal import WiretapeReport
 internal import WiretapeWire
 

@@ -5,6 +5,7 @@ internal import WiretapeNet
 internal import WiretapeProtocol
 internal import WiretapeProxy
 internal import WiretapeReplay
+internal import WiretapeReplayServer
 internal import WiretapeReport
 internal import WiretapeRuntime
 internal import WiretapeSystem

@@ -1,3 +1,6 @@
+package import WiretapeCommandLine
+internal import WiretapeTapeCommands
+
 /// The commands, in the order of `--help`. A new one is its file and its line here.
 package enum Commands {
     package static var all: [any Command.Type] {

@@ -1,12 +1,12 @@
 internal import WiretapeBytes
+package import WiretapeCommandLine
 internal import WiretapeRecorder
 internal import WiretapeSystem
 internal import WiretapeTape
+internal import WiretapeTapeCommands
 
 /// The tool from its first word to its exit code.
 package enum Tool {
-    package static let version = "0.1.0"
-
     /// - Parameter words: the command line without the program's name.
     package static func run(_ words: [String]) -> Int32 {
         do {

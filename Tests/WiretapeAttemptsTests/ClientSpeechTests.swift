@@ -1,5 +1,6 @@
 import Testing
 import WiretapeAttempts
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeWire
 

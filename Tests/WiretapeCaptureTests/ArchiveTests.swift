@@ -1,6 +1,7 @@
 import Testing
 import WiretapeBytes
 import WiretapeCapture
+internal import WiretapePackets
 import WiretapeProtocol
 import WiretapeTape
 import WiretapeTapeTools

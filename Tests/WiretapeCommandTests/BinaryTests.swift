@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+internal import WiretapeCommandLine
 import wiretape
 
 @Suite(.waitsForPrograms) struct BinaryTests {

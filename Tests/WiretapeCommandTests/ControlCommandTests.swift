@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+internal import WiretapeCommandLine
 import WiretapeWire
 
 /// `--control` and `--events` of the commands, with curl as the program that asks.

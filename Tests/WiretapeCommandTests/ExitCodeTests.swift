@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+internal import WiretapeCommandLine
 import WiretapeWire
 import wiretape
 

@@ -1,5 +1,6 @@
 import Testing
 import WiretapeFaults
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeWire
 

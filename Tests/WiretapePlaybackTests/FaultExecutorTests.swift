@@ -1,6 +1,7 @@
 import Testing
 import WiretapeBytes
 import WiretapeFaults
+internal import WiretapeMessages
 import WiretapePlayback
 import WiretapeProtocol
 import WiretapeWire

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapePackets
 
 /// Cuts a file that others wrote into its items, piece by piece, without reading the whole of it.
 protocol ArchiveItems {

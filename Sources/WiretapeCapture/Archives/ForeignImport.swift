@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapePackets
 package import WiretapeProtocol
 internal import WiretapeTape
 internal import WiretapeWire

@@ -1,3 +1,5 @@
+package import WiretapePackets
+
 /// What an import of another tool's file came to, for people.
 package struct ForeignReport: Sendable {
     /// Entries that are on the tape.

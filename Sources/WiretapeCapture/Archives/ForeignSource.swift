@@ -1,3 +1,5 @@
+package import WiretapePackets
+
 /// A file of another tool, which is read twice, and the files beside it. The command has the files; this module has none.
 package protocol ForeignSource: AnyObject {
     /// Bytes in it.

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapePackets
 
 /// Cuts a JSON text of any length into the items of one array, which stands at a path of names, without reading the whole of it.
 /// What stands beside the path is given as text, too. What is within an item is not looked at: its reader does.

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapePackets
 
 /// A value of a tnetstring, the typed netstrings that mitmproxy keeps its flows in: `12:hello world!,`.
 enum TNetValue {

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+package import WiretapePackets
 
 /// Reads files out of a ZIP file (APPNOTE.TXT of PKWARE, stored and deflated entries, also of ZIP64). Its directory is read at
 /// once; the files when they are asked for.

@@ -1,3 +1,5 @@
+package import WiretapePackets
+
 /// What an import came to, for people.
 package struct CaptureReport: Sendable {
     package var packets: UInt64 = 0

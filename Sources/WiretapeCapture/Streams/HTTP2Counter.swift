@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapePackets
 
 /// Counts the streams of an HTTP/2 connection from what its client says (RFC 9113 section 4.1). Nothing of it is decoded.
 struct HTTP2Counter {

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
-package import WiretapeProtocol
+package import WiretapeMessages
+internal import WiretapeProtocol
 package import WiretapeWire
 
 extension AtmosphereCodec {

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeMessages
 package import WiretapeProtocol
 package import WiretapeWire
 

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+package import WiretapeMessages
 package import WiretapeProtocol
 package import WiretapeWire
 

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeMessages
 internal import WiretapeProtocol
 
 /// What the chains of a session were opened with. Frames may cross the end of a chain, so an operation is known until its id

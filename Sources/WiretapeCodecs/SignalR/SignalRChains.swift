@@ -1,3 +1,4 @@
+internal import WiretapeMessages
 internal import WiretapeProtocol
 
 /// The targets of open chains: what a StreamItem or a Completion is called, and which ids are uploads of the client.

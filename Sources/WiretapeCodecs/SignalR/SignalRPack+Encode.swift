@@ -1,4 +1,5 @@
-package import WiretapeProtocol
+package import WiretapeMessages
+internal import WiretapeProtocol
 package import WiretapeWire
 
 extension SignalRPack {

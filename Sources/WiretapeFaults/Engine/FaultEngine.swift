@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-package import WiretapeProtocol
+package import WiretapeMessages
 package import WiretapeWire
 
 /// Decides at every point which rules fire. All its draws are a pure function of seed, rule name, session, attempt and

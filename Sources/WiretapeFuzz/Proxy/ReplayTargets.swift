@@ -4,6 +4,7 @@ internal import WiretapeFaults
 internal import WiretapeProtocol
 internal import WiretapeProxy
 internal import WiretapeReplay
+internal import WiretapeReplayServer
 internal import WiretapeReport
 internal import WiretapeRuntime
 internal import WiretapeSimulation

@@ -1,4 +1,5 @@
 internal import WiretapeCodecs
+internal import WiretapeMessages
 internal import WiretapeProtocol
 internal import WiretapeWire
 

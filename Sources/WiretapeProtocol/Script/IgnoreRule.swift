@@ -1,4 +1,5 @@
 package import WiretapeBytes
+package import WiretapeMessages
 package import WiretapeWire
 
 /// `--ignore 'Send:/arguments/0/sentAt'`: a place of a message that takes no part in matching.

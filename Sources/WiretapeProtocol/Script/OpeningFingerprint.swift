@@ -1,3 +1,4 @@
+package import WiretapeMessages
 internal import WiretapeWire
 
 /// How a recorded session's client begins: keys of its handshake and of the first message behind it, by which a live

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+package import WiretapeMessages
 package import WiretapeWire
 
 /// A recorded session as replay plays it: its messages in recorded order with what each of them waits for. Keepalives and

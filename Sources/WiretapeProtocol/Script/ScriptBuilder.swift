@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeMessages
 internal import WiretapeWire
 
 /// Makes a script from the entries of a session as they are read, so that a long tape need not be kept.

@@ -1,3 +1,5 @@
+internal import WiretapeMessages
+
 /// The messages of a script: kept, or read again from the tape when they are asked for.
 struct ScriptMessages: Sendable {
     /// By step; those that ``tape`` does not have.

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+package import WiretapeMessages
 internal import WiretapeRedaction
 package import WiretapeWire
 

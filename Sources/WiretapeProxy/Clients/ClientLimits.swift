@@ -18,7 +18,7 @@ package struct ClientLimits: Hashable, Sendable {
     }
 
     /// The limits as another clock has them.
-    func converted(_ convert: (UInt64) -> UInt64) -> ClientLimits {
+    package func converted(_ convert: (UInt64) -> UInt64) -> ClientLimits {
         ClientLimits(head: head.map(convert), body: body.map(convert), idle: idle.map(convert))
     }
 
@@ -39,7 +39,7 @@ package struct ClientLimits: Hashable, Sendable {
     }
 
     /// What a client is told that kept us waiting.
-    func reason(_ phase: Seat.Phase) -> String {
+    package func reason(_ phase: Seat.Phase) -> String {
         let time = DurationText.spoken(limit(of: phase) ?? 0)
         return switch phase {
         case .head: "the head of the request was not whole after \(time)"

@@ -1,7 +1,7 @@
-internal import WiretapeBytes
+package import WiretapeBytes
 
 /// Whoever has a seat: a client connection of the relay or of the replay.
-protocol SeatedClient: AnyObject {
+package protocol SeatedClient: AnyObject {
     /// Whether it is the client that keeps us waiting: we read it, and it has taken what it was sent.
     var isAwaited: Bool { get }
     /// Its time in `phase` is over.
@@ -13,7 +13,7 @@ protocol SeatedClient: AnyObject {
 /// The place of one client connection among those of its loop, and what is awaited from it. It stands in the queue of its
 /// phase, which all of one phase enter at its end: they run out in the order in which they stand.
 package final class Seat {
-    enum Phase: Int, CaseIterable {
+    package enum Phase: Int, CaseIterable {
         /// It has not said anything yet.
         case silent
         /// Its TLS handshake is under way, which ends in time by itself.
@@ -33,7 +33,7 @@ package final class Seat {
     }
 
     /// What it takes to reach the client's upstream.
-    enum Onward {
+    package enum Onward {
         /// The client has it.
         case own
         /// The client has it and may lend it: it has asked for nothing yet.
@@ -51,13 +51,13 @@ package final class Seat {
     fileprivate(set) var since = WireInstant.zero
     /// Whether it counts among the places of the run.
     private(set) var hasPlace: Bool
-    var onward: Onward
+    package var onward: Onward
     fileprivate var next: Seat?
     /// A queue is a ring of references for as long as a seat stands in it; ``SeatQueue/remove(_:)`` breaks it.
     fileprivate var previous: Seat?
 
     /// - Parameter onward: nil for one that has no place.
-    init(_ admission: Admission, _ onward: Onward?) {
+    package init(_ admission: Admission, _ onward: Onward?) {
         self.admission = admission
         hasPlace = onward != nil
         self.onward = onward ?? .own
@@ -65,33 +65,33 @@ package final class Seat {
 
     /// The client's upstream is to be reached.
     /// - Returns: false when nothing is left for it.
-    func findOnward() -> Bool { onward == .own || admission.findOnward(for: self) }
+    package func findOnward() -> Bool { onward == .own || admission.findOnward(for: self) }
 
     /// From here on its time runs.
-    func sit(_ client: any SeatedClient, _ phase: Phase, at now: WireInstant) {
+    package func sit(_ client: any SeatedClient, _ phase: Phase, at now: WireInstant) {
         self.client = client
         move(to: phase, at: now)
     }
 
     @inline(__always)
-    func move(to phase: Phase, at now: WireInstant) {
+    package func move(to phase: Phase, at now: WireInstant) {
         if phase != self.phase { admission.move(self, to: phase, at: now) }
     }
 
     /// A piece of what is awaited came, or we have begun to read again.
     @inline(__always)
-    func restart(_ phase: Phase, at now: WireInstant) {
+    package func restart(_ phase: Phase, at now: WireInstant) {
         if phase == self.phase, phase != .busy { admission.move(self, to: phase, at: now) }
     }
 
     /// The connection is gone.
-    func leave() {
+    package func leave() {
         admission.move(self, to: .busy, at: since)
         giveUpPlace()
         client = nil
     }
 
-    func giveUpPlace() {
+    package func giveUpPlace() {
         guard hasPlace else { return }
         hasPlace = false
         admission.places.giveBack(onward)
@@ -99,14 +99,14 @@ package final class Seat {
 }
 
 /// The seats of one phase, the one that has been in it for longest first.
-struct SeatQueue {
+package struct SeatQueue {
     private(set) var first: Seat?
     private var last: Seat?
     /// The first one that may lend.
     private(set) var firstThatKeeps: Seat?
     private(set) var count = 0
 
-    mutating func append(_ seat: Seat, _ phase: Seat.Phase, at now: WireInstant) {
+    package mutating func append(_ seat: Seat, _ phase: Seat.Phase, at now: WireInstant) {
         seat.phase = phase
         seat.since = now
         seat.previous = last
@@ -118,7 +118,7 @@ struct SeatQueue {
     }
 
     /// `seat` is the first that may lend, and does so.
-    mutating func lend(_ seat: Seat) {
+    package mutating func lend(_ seat: Seat) {
         seat.onward = .lent
         firstThatKeeps = SeatQueue.thatKeeps(behind: seat)
     }
@@ -131,7 +131,7 @@ struct SeatQueue {
     }
 
     /// `seat` stands in this queue.
-    mutating func remove(_ seat: Seat) {
+    package mutating func remove(_ seat: Seat) {
         if firstThatKeeps === seat { firstThatKeeps = SeatQueue.thatKeeps(behind: seat) }
         let (before, after) = (seat.previous, seat.next)
         seat.next = nil

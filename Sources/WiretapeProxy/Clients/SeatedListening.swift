@@ -1,5 +1,5 @@
 internal import WiretapeBytes
-internal import WiretapeRuntime
+package import WiretapeRuntime
 
 extension Loop {
     /// Listens for clients that have a place from their first moment on. Those for whom there is none are told so, in HTTP or by
@@ -9,7 +9,7 @@ extension Loop {
     ///   - admission: nil: everybody is let in.
     ///   - handshakes: who hears of those of TLS; nil: nobody.
     ///   - accept: gets each client, behind its TLS handshake, with its seat; nil: nobody serves the listener's clients any more.
-    func listen(
+    package func listen(
         on address: Address, reusePort: Bool, door: TLSDoor?, admission: Admission?,
         handshakes: WatchedHandshakes? = nil,
         _ accept: @escaping (any ByteStream, Seat?) -> (any StreamHandler)?

@@ -39,7 +39,7 @@ package final class ForwardDoor: Listener {
     private let connectTimeout: UInt64
     private let via: ViaProxy?
     /// Hears of TLS handshakes, with the proxy and within.
-    var handshakes: (any HandshakeWatch)?
+    package var handshakes: (any HandshakeWatch)?
     let serve: Serve
     /// Relays plain requests to hosts that are not looked at.
     let unseen: ForwardRelays

@@ -1,23 +1,23 @@
 internal import WiretapeBytes
-internal import WiretapeFaults
+package import WiretapeFaults
 
 /// What becomes of one TLS handshake: the rules that fired for it, folded in their order.
-struct HandshakeFate {
-    let hits: [FaultHit]
+package struct HandshakeFate {
+    package let hits: [FaultHit]
     /// Nanoseconds that the client's hello waits for its answer; nil: for ever.
-    private(set) var wait: UInt64? = 0
+    package private(set) var wait: UInt64? = 0
     /// What is wrong with the certificate that the client is shown.
-    private(set) var flaw: CertificateFlaw?
-    private(set) var end: End?
+    package private(set) var flaw: CertificateFlaw?
+    package private(set) var end: End?
 
-    enum End {
+    package enum End {
         case alert(TLSAlert)
         case reset, disconnect
     }
 
     /// Nil when no rule fired.
     /// - Parameter duration: a time of the rules as the loop has it.
-    init?(_ hits: [FaultHit], duration: (UInt64) -> UInt64 = { $0 }) {
+    package init?(_ hits: [FaultHit], duration: (UInt64) -> UInt64 = { $0 }) {
         guard !hits.isEmpty else { return nil }
         self.hits = hits
         for hit in hits {
@@ -49,5 +49,5 @@ struct HandshakeFate {
     }
 
     /// The rule to whose account a failure goes.
-    var rule: String { (hits.first { $0.ending != nil } ?? hits[0]).name }
+    package var rule: String { (hits.first { $0.ending != nil } ?? hits[0]).name }
 }

@@ -1,21 +1,21 @@
 internal import WiretapeFaults
-internal import WiretapeRuntime
+package import WiretapeRuntime
 
 /// A TLS handshake of a client, as reports and tapes tell it.
-struct Handshake {
-    let peer: Address?
-    let place: Place
+package struct Handshake {
+    package let peer: Address?
+    package let place: Place
 
     /// Where clients shake hands.
-    struct Place {
+    package struct Place {
         /// By which handshakes are counted, and rules name them.
-        let listener: String
+        package let listener: String
         /// Where it listens.
-        let to: String?
+        package let to: String?
         /// Who stands behind it, where that is known before anything is asked.
-        let upstream: String?
+        package let upstream: String?
 
-        init(_ listener: String, to: Address?, upstream: String?) {
+        package init(_ listener: String, to: Address?, upstream: String?) {
             self.listener = listener
             self.to = to?.description
             self.upstream = upstream
@@ -24,7 +24,7 @@ struct Handshake {
 }
 
 /// Hears of the TLS handshakes of one loop's clients, and says what is to become of them.
-protocol HandshakeWatch: AnyObject {
+package protocol HandshakeWatch: AnyObject {
     /// Whether anything but the right thing may be to become of one that begins now.
     var judges: Bool { get }
     /// A client has said its hello. `then` is called once, perhaps later; with nil the handshake goes on as ever.
@@ -41,8 +41,13 @@ protocol HandshakeWatch: AnyObject {
 }
 
 /// The handshakes of one listener's clients.
-struct WatchedHandshakes {
-    let watch: any HandshakeWatch
+package struct WatchedHandshakes {
+    package let watch: any HandshakeWatch
     /// Asked for each client: the port of a listener is known once it listens.
-    let place: () -> Handshake.Place
+    package let place: () -> Handshake.Place
+
+    package init(watch: any HandshakeWatch, place: @escaping () -> Handshake.Place) {
+        self.watch = watch
+        self.place = place
+    }
 }

@@ -22,27 +22,27 @@ package final class RelayHandshakes: HandshakeWatch {
     }
 
     /// The tape ends: what becomes of handshakes that are still under way is told nobody.
-    func close() { isClosed = true }
+    package func close() { isClosed = true }
 
     /// Clients are served so.
     package func serves(_ door: TLSDoor?) { faults?.serves(door) }
 
-    var judges: Bool { faults?.faults.reach.hasTLS ?? false }
+    package var judges: Bool { faults?.faults.reach.hasTLS ?? false }
 
-    func judge(_ handshake: Handshake, _ then: @escaping (HandshakeFate?) -> Void) {
+    package func judge(_ handshake: Handshake, _ then: @escaping (HandshakeFate?) -> Void) {
         then(faults.flatMap { HandshakeFate($0.faults.shakesHands(at: handshake.place.listener, now: loop.now)) })
     }
 
-    func opened(_ fate: HandshakeFate, _ accept: () -> any StreamHandler) -> any StreamHandler {
+    package func opened(_ fate: HandshakeFate, _ accept: () -> any StreamHandler) -> any StreamHandler {
         faults?.within(fate.hits, accept) ?? accept()
     }
 
-    func left(_ handshake: Handshake, _ fate: HandshakeFate, why: String) {
+    package func left(_ handshake: Handshake, _ fate: HandshakeFate, why: String) {
         guard !isClosed else { return }
         faults?.faults.failedHandshake(from: handshake.peer, by: fate.rule, why: why, at: loop.now)
     }
 
-    func failed(_ handshake: Handshake, _ fate: HandshakeFate?, why: String) {
+    package func failed(_ handshake: Handshake, _ fate: HandshakeFate?, why: String) {
         guard !isClosed else { return }
         let now = loop.now
         if let fate { left(handshake, fate, why: why) }

@@ -1,11 +1,11 @@
 internal import WiretapeBytes
-internal import WiretapeRuntime
+package import WiretapeRuntime
 
 /// Reaches an upstream for one connection. Its addresses are tried in turn, those of the two families by turns, the next one as soon
 /// as one has failed, or when 250 ms have passed without an answer (RFC 8305); the first that is connected is taken, and the
 /// others are let go. The machine is over when it has told its outcome, or was cancelled.
-final class Dialing {
-    enum Outcome {
+package final class Dialing {
+    package enum Outcome {
         /// Its handler is still to be set.
         case connected(any ByteStream)
         /// What came of each address, or of the search for them.
@@ -57,7 +57,7 @@ final class Dialing {
     }
 
     /// Nobody waits for it any more.
-    func cancel() {
+    package func cancel() {
         done = nil
         dialer.forget(self)
         for attempt in attempts { attempt.leave() }

@@ -2,10 +2,10 @@ internal import WiretapeBytes
 internal import WiretapeWire
 
 /// Answers that the relay makes itself.
-enum OwnAnswer {
+package enum OwnAnswer {
     /// A complete HTTP/1.1 response that ends the connection; the body is one line for people.
     /// - Parameter retryAfter: seconds.
-    static func bytes(_ status: Int, _ reason: String, retryAfter: Int? = nil) -> [UInt8] {
+    package static func bytes(_ status: Int, _ reason: String, retryAfter: Int? = nil) -> [UInt8] {
         let body = Array("wiretape: \(reason)\n".utf8)
         var out: [UInt8] = []
         out.append(utf8: "HTTP/1.1 \(status) \(statusText(status))\r\n")
@@ -17,8 +17,8 @@ enum OwnAnswer {
 
     /// To a client whose TLS handshake has not begun, and that there is no place for: the alert `internal_error` (RFC 8446 6), for
     /// want of one that says it.
-    static let noPlaceOverTLS: [UInt8] = [21, 3, 3, 0, 2, 2, 80]
+    package static let noPlaceOverTLS: [UInt8] = [21, 3, 3, 0, 2, 2, 80]
 
     /// To a client that there is no place for, and to one that had to leave for another.
-    static let noPlace = bytes(503, "no place for another connection", retryAfter: 1)
+    package static let noPlace = bytes(503, "no place for another connection", retryAfter: 1)
 }

@@ -1,16 +1,16 @@
-internal import WiretapeBytes
-internal import WiretapeRuntime
-internal import WiretapeWire
+package import WiretapeBytes
+package import WiretapeRuntime
+package import WiretapeWire
 
 /// Finds the addresses of one upstream, or of the proxy that leads to it, for the connections of one loop, and opens streams to them.
-final class UpstreamDialer {
-    typealias Connect = (Address, any StreamHandler) -> any ByteStream
+package final class UpstreamDialer {
+    package typealias Connect = (Address, any StreamHandler) -> any ByteStream
 
-    let upstream: Upstream
+    package let upstream: Upstream
     /// Nil: it is reached by itself.
-    let via: ViaProxy?
+    package let via: ViaProxy?
     /// Nanoseconds to wait for each address.
-    let timeout: UInt64
+    package let timeout: UInt64
     private let loop: any Loop
     private let connect: Connect
     private var addresses: [Address] = []
@@ -21,7 +21,7 @@ final class UpstreamDialer {
     private var timer: (any LoopTimer)?
     private var isArmedFor: WireInstant?
 
-    init(
+    package init(
         _ loop: any Loop, _ upstream: Upstream, via: ViaProxy? = nil, timeout: UInt64 = RelayOptions.connectTimeout,
         connect: @escaping Connect
     ) {
@@ -36,7 +36,7 @@ final class UpstreamDialer {
     /// - Parameters:
     ///   - isTunnel: what is said may become something else than requests and answers.
     ///   - seat: of the client that it is for, which has to find a descriptor for it; nil: nobody counts.
-    func dial(isTunnel: Bool = true, for seat: Seat?, _ done: @escaping (Dialing.Outcome) -> Void) -> Dialing {
+    package func dial(isTunnel: Bool = true, for seat: Seat?, _ done: @escaping (Dialing.Outcome) -> Void) -> Dialing {
         last += 1
         let dialing = Dialing(self, last, isTunnel: isTunnel, done)
         underWay[last] = dialing
@@ -45,10 +45,10 @@ final class UpstreamDialer {
     }
 
     /// Whether requests to it are said to a proxy, in absolute form.
-    func isAsked(isTunnel: Bool) -> Bool { via?.kind == .http && !upstream.isTLS && !isTunnel }
+    package func isAsked(isTunnel: Bool) -> Bool { via?.kind == .http && !upstream.isTLS && !isTunnel }
 
     /// Nobody is reached any more.
-    func close() {
+    package func close() {
         for dialing in underWay.values { dialing.cancel() }
         timer?.close()
         timer = nil
@@ -56,10 +56,10 @@ final class UpstreamDialer {
 
     // MARK: For those that dial
 
-    var now: WireInstant { loop.now }
+    package var now: WireInstant { loop.now }
 
     /// All addresses in the order in which they should be tried. Asked once; again after ``forget()``.
-    func find(_ done: @escaping (Result<[Address], NetError>) -> Void) {
+    package func find(_ done: @escaping (Result<[Address], NetError>) -> Void) {
         if let address = upstream.address { return done(.success([address])) }
         guard addresses.isEmpty else { return done(.success(addresses)) }
         waiting.append(done)
@@ -73,24 +73,24 @@ final class UpstreamDialer {
     }
 
     /// None of the addresses answered: ask for them anew the next time.
-    func forget() { addresses = [] }
+    package func forget() { addresses = [] }
 
     /// The address that answered is tried first from now on.
-    func prefer(_ address: Address) {
+    package func prefer(_ address: Address) {
         guard let at = addresses.firstIndex(of: address), at > 0 else { return }
         addresses.remove(at: at)
         addresses.insert(address, at: 0)
     }
 
-    func open(_ address: Address, _ handler: any StreamHandler, isTunnel: Bool) -> any ByteStream {
+    package func open(_ address: Address, _ handler: any StreamHandler, isTunnel: Bool) -> any ByteStream {
         // The proxy itself is spoken to.
         isAsked(isTunnel: isTunnel) ? loop.connect(to: address, handler) : connect(address, handler)
     }
 
-    func forget(_ dialing: Dialing) { underWay[dialing.number] = nil }
+    package func forget(_ dialing: Dialing) { underWay[dialing.number] = nil }
 
     /// Something falls due. The timer is armed at most once for all that are under way: a churn of connections costs no timer calls.
-    func look(_ dialing: Dialing) {
+    package func look(_ dialing: Dialing) {
         guard let due = dialing.due else { return }
         if let isArmedFor, isArmedFor <= due { return }
         isArmedFor = due

@@ -27,7 +27,7 @@ package final class TransparentDoor: Listener {
     private let say: (String) -> Void
     private let admission: Admission?
     private let own: OwnStreams?
-    var handshakes: (any HandshakeWatch)?
+    package var handshakes: (any HandshakeWatch)?
     private var listeners: [any Listener] = []
     private var clients: [ObjectIdentifier: TransparentClient] = [:]
 

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeMessages
 internal import WiretapeProtocol
 internal import WiretapeTape
 internal import WiretapeWire

@@ -1,6 +1,7 @@
 internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeFaults
+internal import WiretapeMessages
 internal import WiretapePlayback
 internal import WiretapeProtocol
 internal import WiretapeWire

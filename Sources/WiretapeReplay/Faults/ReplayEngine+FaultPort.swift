@@ -1,8 +1,9 @@
 internal import WiretapeAttempts
 internal import WiretapeBytes
 package import WiretapeFaults
+package import WiretapeMessages
 package import WiretapePlayback
-package import WiretapeProtocol
+internal import WiretapeProtocol
 package import WiretapeWire
 
 /// What one firing in a replay is about.

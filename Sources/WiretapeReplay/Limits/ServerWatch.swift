@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeMessages
 internal import WiretapeProtocol
 
 /// How a client's connection stands towards the limits of the server that replay plays.

@@ -1,3 +1,4 @@
+internal import WiretapeMessages
 internal import WiretapeProtocol
 
 /// The operations of a tape, found by what a client asks: exchanges that are one, and the chains of sessions.

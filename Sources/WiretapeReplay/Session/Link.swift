@@ -1,5 +1,6 @@
 internal import WiretapeBytes
 internal import WiretapeFaults
+internal import WiretapeMessages
 internal import WiretapeProtocol
 internal import WiretapeWire
 

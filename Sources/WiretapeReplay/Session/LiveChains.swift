@@ -1,3 +1,4 @@
+internal import WiretapeMessages
 internal import WiretapeProtocol
 
 /// Which live ids of a connection stand for which recorded ones, and the recorded chain of each live one.

@@ -1,5 +1,6 @@
 internal import WiretapeAttempts
 internal import WiretapeBytes
+internal import WiretapeMessages
 internal import WiretapeProtocol
 internal import WiretapeWire
 

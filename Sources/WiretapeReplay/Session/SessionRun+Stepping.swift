@@ -1,4 +1,5 @@
 internal import WiretapeFaults
+internal import WiretapeMessages
 internal import WiretapeProtocol
 
 extension SessionRun {

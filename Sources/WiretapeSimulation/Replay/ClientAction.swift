@@ -1,4 +1,5 @@
-package import WiretapeProtocol
+package import WiretapeMessages
+internal import WiretapeProtocol
 package import WiretapeWire
 
 /// What a model client does. A slot is one of its TCP connections, opened by the first action that names it.

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeMessages
 internal import WiretapeProtocol
 
 /// What a model client keeps of a session whose connection is lost, as long as a stateful reconnect may go on with it: what the

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
 package import WiretapeFaults
+internal import WiretapeMessages
 package import WiretapeProtocol
 package import WiretapeReplay
 internal import WiretapeWire

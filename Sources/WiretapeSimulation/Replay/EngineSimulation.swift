@@ -1,4 +1,5 @@
 internal import WiretapeFaults
+internal import WiretapeMessages
 package import WiretapeProtocol
 internal import WiretapeReplay
 internal import WiretapeReport

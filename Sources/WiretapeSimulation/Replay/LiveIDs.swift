@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeMessages
 internal import WiretapeProtocol
 
 /// The ids that a client makes, and which line each of them stands for on this connection.

@@ -1,4 +1,5 @@
 package import WiretapeFaults
+internal import WiretapeMessages
 internal import WiretapeProtocol
 
 /// What `wiretape cut` leaves of a tape.

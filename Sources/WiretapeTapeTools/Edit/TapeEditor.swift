@@ -1,5 +1,6 @@
 internal import WiretapeBytes
 internal import WiretapeFaults
+internal import WiretapeMessages
 package import WiretapeProtocol
 package import WiretapeTape
 internal import WiretapeWire

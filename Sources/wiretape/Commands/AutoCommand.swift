@@ -1,4 +1,6 @@
+package import WiretapeCommandLine
 internal import WiretapeProxy
+internal import WiretapeServing
 internal import WiretapeSystem
 
 /// `wiretape auto`.

@@ -1,4 +1,6 @@
 internal import WiretapeBytes
+package import WiretapeCommandLine
+internal import WiretapeServing
 internal import WiretapeSystem
 internal import WiretapeTLS
 internal import WiretapeWire

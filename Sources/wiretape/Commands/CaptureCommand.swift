@@ -1,9 +1,12 @@
 internal import WiretapeBytes
 internal import WiretapeCapture
+package import WiretapeCommandLine
 internal import WiretapeNet
 internal import WiretapeRuntime
+internal import WiretapeServing
 internal import WiretapeSystem
 internal import WiretapeTape
+internal import WiretapeTapeCommands
 
 /// `wiretape capture -i lo --filter 'tcp port 5000' --output FILE`.
 package struct CaptureCommand: Command {

@@ -1,3 +1,4 @@
+package import WiretapeCommandLine
 internal import WiretapeSystem
 
 /// `wiretape completions SHELL`.

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+package import WiretapeCommandLine
 internal import WiretapeFaults
 internal import WiretapeSystem
 internal import WiretapeWire

@@ -1,3 +1,4 @@
+package import WiretapeCommandLine
 internal import WiretapeSystem
 
 /// `wiretape man`.
@@ -13,7 +14,7 @@ package struct ManCommand: Command {
     package init(_ arguments: ParsedArguments) {}
 
     package func run() -> Int32 {
-        Console.output.write(ManPage.text(Commands.specs, version: Tool.version))
+        Console.output.write(ManPage.text(Commands.specs, version: ToolVersion.text))
         return 0
     }
 }

@@ -1,3 +1,5 @@
+package import WiretapeCommandLine
+
 extension ProxyCommand {
     package static let spec = CommandSpec(
         name: "proxy", abstract: "Relay as record does, writing nothing",

@@ -1,5 +1,7 @@
+package import WiretapeCommandLine
 internal import WiretapeControl
 internal import WiretapeFaults
+internal import WiretapeServing
 internal import WiretapeSystem
 
 /// `wiretape proxy`.

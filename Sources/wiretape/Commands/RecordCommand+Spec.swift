@@ -1,3 +1,5 @@
+package import WiretapeCommandLine
+
 extension RecordCommand {
     package static let spec = CommandSpec(
         name: "record", abstract: "Stand in front of a server and write what passes to a tape",

@@ -1,9 +1,11 @@
 internal import WiretapeCodecs
+package import WiretapeCommandLine
 internal import WiretapeControl
 internal import WiretapeFaults
 internal import WiretapeProtocol
 internal import WiretapeProxy
 internal import WiretapeRecorder
+internal import WiretapeServing
 internal import WiretapeSystem
 internal import WiretapeTape
 internal import WiretapeTapeTools
@@ -126,7 +128,7 @@ package struct RecordCommand: Command {
         // All parts of a small `--memory` together keep to it.
         options.bound = min(options.bound, arguments.memory / 16)
         let header = TapeHeader(
-            started: SystemClock.rfc3339(SystemClock.wall), tool: "wiretape/\(Tool.version)",
+            started: SystemClock.rfc3339(SystemClock.wall), tool: ToolVersion.named,
             mode: plan.mode,
             upstreams: plan.upstreams.map { ($0.name, redaction.without($0.url)) }, redaction: redaction.name)
         let origin = SystemClock.monotonic

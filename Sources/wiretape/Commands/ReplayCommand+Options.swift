@@ -1,5 +1,6 @@
 internal import WiretapeAttempts
 internal import WiretapeBytes
+internal import WiretapeCommandLine
 internal import WiretapeProtocol
 internal import WiretapeReplay
 internal import WiretapeReport

@@ -1,7 +1,9 @@
 internal import WiretapeAttempts
+package import WiretapeCommandLine
 internal import WiretapeProtocol
 internal import WiretapeReplay
 internal import WiretapeReport
+internal import WiretapeServing
 internal import WiretapeWire
 
 extension ReplayCommand {

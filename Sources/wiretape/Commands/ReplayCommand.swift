@@ -1,5 +1,6 @@
 internal import WiretapeBytes
 internal import WiretapeCodecs
+package import WiretapeCommandLine
 internal import WiretapeControl
 internal import WiretapeFaults
 internal import WiretapeNet
@@ -7,10 +8,13 @@ internal import WiretapeProtocol
 internal import WiretapeProxy
 internal import WiretapeRecorder
 internal import WiretapeReplay
+internal import WiretapeReplayServer
 internal import WiretapeReport
 internal import WiretapeRuntime
+internal import WiretapeServing
 internal import WiretapeSystem
 internal import WiretapeTape
+internal import WiretapeTapeCommands
 internal import WiretapeWire
 
 /// `wiretape replay`.
@@ -200,7 +204,7 @@ package struct ReplayCommand: Command {
                 path: $0,
                 TapeHeader(
                     ofRun: LoadedTape.name(path), upstreams, started: SystemClock.rfc3339(SystemClock.wall),
-                    tool: "wiretape/\(Tool.version)"), log.rules)
+                    tool: ToolVersion.named), log.rules)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+package import WiretapeCommandLine
 
 extension SweepCommand {
     package static let spec = CommandSpec(

@@ -1,7 +1,9 @@
 internal import WiretapeBytes
+package import WiretapeCommandLine
 internal import WiretapeFaults
 internal import WiretapeProtocol
 internal import WiretapeReplay
+internal import WiretapeServing
 internal import WiretapeSystem
 internal import WiretapeWire
 

@@ -1,3 +1,4 @@
+package import WiretapeCommandLine
 internal import WiretapeSystem
 
 /// `wiretape version`, also as `wiretape --version`.
@@ -8,7 +9,7 @@ package struct VersionCommand: Command {
     package init(_ arguments: ParsedArguments) {}
 
     package func run() -> Int32 {
-        Console.output.write("wiretape \(Tool.version)\n")
+        Console.output.write("wiretape \(ToolVersion.text)\n")
         return 0
     }
 }

@@ -1,5 +1,7 @@
 internal import WiretapeAttempts
+package import WiretapeCommandLine
 internal import WiretapeControl
+internal import WiretapeServing
 internal import WiretapeWire
 
 extension OptionGroup {
@@ -36,26 +38,6 @@ extension OptionGroup {
                     + "beyond loopback needs one."),
             config,
         ])
-
-    /// What bodies, messages and trees may take.
-    static let memory = OptionSpec(
-        "memory", "SIZE", .checked(suggestions: ["64MiB", "256MiB", "1GiB"]) { try ParsedArguments.checkMemory($0) },
-        default: "256MiB",
-        "What bodies, messages and their trees may take together, at least 64MiB; what a process and each connection "
-            + "cost comes on top. Beyond it the client that holds most is refused.")
-
-    /// The same for commands that only read tapes.
-    static let fileMemory: OptionSpec = {
-        var option = memory
-        option.help =
-            "What the messages that are held and their trees may take together, at least 64MiB. What takes more is refused."
-        return option
-    }()
-
-    static let config = OptionSpec("config", "FILE", .file, configHelp)
-
-    static let configHelp =
-        "Take settings from this file (- is standard input) in place of x.tape.yaml and wiretape.yaml; 'wiretape config' explains them."
 
     static let allowHost = OptionSpec(
         "allow-host", "NAME", .checked(suggestions: ["*"]) { _ = try AccessPolicy.host(parsing: $0) }, repeatable: true,

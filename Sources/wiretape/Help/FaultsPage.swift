@@ -1,3 +1,4 @@
+internal import WiretapeCommandLine
 internal import WiretapeFaults
 
 /// What `wiretape help faults` prints, and the man page's section about faults: the words that rules are made of, from the

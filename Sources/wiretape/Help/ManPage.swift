@@ -1,3 +1,5 @@
+package import WiretapeCommandLine
+
 /// The man page, as roff with the man macros.
 package enum ManPage {
     /// One page for the whole tool.

@@ -1,12 +1,15 @@
 internal import WiretapeBytes
 internal import WiretapeCodecs
+internal import WiretapeCommandLine
 internal import WiretapeNet
 internal import WiretapeProtocol
 internal import WiretapeProxy
 internal import WiretapeRecorder
 internal import WiretapeReplay
+internal import WiretapeReplayServer
 internal import WiretapeReport
 internal import WiretapeRuntime
+internal import WiretapeServing
 internal import WiretapeSystem
 internal import WiretapeTape
 internal import WiretapeTapeTools
@@ -154,7 +157,7 @@ final class EpisodeRecording {
         guard isWell else { return .dropped }
         do {
             _ = try TapeMerge.write(
-                [tape, command.output], by: .sequence, isOneServer: true, to: .place, tool: "wiretape/\(Tool.version)",
+                [tape, command.output], by: .sequence, isOneServer: true, to: .place, tool: ToolVersion.named,
                 longestLine: TapeLineReader.longestLine(memory: command.plan.memory))
             if command.isCanonical {
                 try TapeCanon.write(

@@ -1,11 +1,13 @@
 internal import WiretapeBytes
 internal import WiretapeCodecs
+internal import WiretapeCommandLine
 internal import WiretapeControl
 internal import WiretapeIntercept
 internal import WiretapeNet
 internal import WiretapeProxy
 internal import WiretapeRecorder
 internal import WiretapeRuntime
+internal import WiretapeServing
 internal import WiretapeSystem
 internal import WiretapeTape
 

@@ -1,12 +1,15 @@
 internal import WiretapeBytes
+internal import WiretapeCommandLine
 internal import WiretapeControl
 internal import WiretapeNet
 internal import WiretapeProtocol
 internal import WiretapeProxy
 internal import WiretapeRecorder
 internal import WiretapeReplay
+internal import WiretapeReplayServer
 internal import WiretapeReport
 internal import WiretapeRuntime
+internal import WiretapeServing
 internal import WiretapeSystem
 internal import WiretapeTape
 internal import WiretapeWire

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeCommandLine
 internal import WiretapeFaults
 internal import WiretapeSettings
 

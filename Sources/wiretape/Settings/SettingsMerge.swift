@@ -1,3 +1,4 @@
+internal import WiretapeCommandLine
 internal import WiretapeFaults
 internal import WiretapeSettings
 internal import WiretapeSystem

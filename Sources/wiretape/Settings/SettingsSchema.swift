@@ -1,3 +1,4 @@
+package import WiretapeCommandLine
 internal import WiretapeWire
 
 /// The JSON Schema of settings files, made from the declarations: docs/wiretape.schema.json.

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
 internal import WiretapeFaults
+internal import WiretapeServing
 
 /// The faults that a sweep tries: `--faults 'reset,close(1001),plan.yaml'`.
 enum SweepFaults {

@@ -1,3 +1,4 @@
+internal import WiretapeCommandLine
 internal import WiretapeWire
 
 /// What a sweep found.

@@ -1,5 +1,7 @@
 internal import WiretapeBytes
+internal import WiretapeCommandLine
 internal import WiretapeNet
+internal import WiretapeServing
 internal import WiretapeSystem
 
 /// Runs many jobs, some at a time, on one loop.

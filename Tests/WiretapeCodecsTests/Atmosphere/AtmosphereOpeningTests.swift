@@ -1,5 +1,6 @@
 import Testing
 import WiretapeCodecs
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeWire
 

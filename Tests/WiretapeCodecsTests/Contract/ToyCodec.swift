@@ -1,5 +1,6 @@
 import WiretapeBytes
 import WiretapeCodecs
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeWire
 

@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
 import WiretapeFaults
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeWire
 

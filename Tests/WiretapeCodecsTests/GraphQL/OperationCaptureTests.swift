@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import WiretapeCodecs
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeWire
 

@@ -1,5 +1,6 @@
 import Foundation
 import WiretapeCodecs
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeRecorder
 import WiretapeTape

@@ -1,4 +1,5 @@
 import WiretapeCodecs
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeWire
 

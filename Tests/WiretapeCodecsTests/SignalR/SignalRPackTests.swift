@@ -1,6 +1,7 @@
 import Testing
 import WiretapeBytes
 import WiretapeCodecs
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeWire
 

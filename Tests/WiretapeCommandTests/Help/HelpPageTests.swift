@@ -1,4 +1,5 @@
 import Testing
+internal import WiretapeCommandLine
 import wiretape
 
 @Suite struct HelpPageTests {

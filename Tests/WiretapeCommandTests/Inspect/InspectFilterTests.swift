@@ -1,6 +1,7 @@
 import Testing
 import WiretapeFaults
 import WiretapeReport
+internal import WiretapeTapeCommands
 import wiretape
 
 @Suite struct InspectFilterTests {

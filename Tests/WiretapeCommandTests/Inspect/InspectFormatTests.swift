@@ -4,6 +4,7 @@ import WiretapeProtocol
 import WiretapeRecorder
 import WiretapeReport
 import WiretapeTape
+internal import WiretapeTapeCommands
 import WiretapeTapeTools
 import WiretapeWire
 import wiretape

@@ -1,4 +1,5 @@
 import WiretapeProtocol
+internal import WiretapeTapeCommands
 import WiretapeWire
 import wiretape
 

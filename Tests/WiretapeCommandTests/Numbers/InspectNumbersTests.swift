@@ -1,5 +1,6 @@
 import Testing
 import WiretapeProtocol
+internal import WiretapeTapeCommands
 import WiretapeWire
 import wiretape
 

@@ -1,4 +1,5 @@
 import Testing
+internal import WiretapeCommandLine
 import wiretape
 
 /// Every option of every command with numbers at their limits: it is read, or refused with a sentence.

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+internal import WiretapeCommandLine
 import wiretape
 
 /// A settings file that came with a tape reaches nothing beyond the run.

@@ -1,5 +1,7 @@
 import Testing
 import WiretapeBytes
+internal import WiretapeCommandLine
+internal import WiretapeServing
 import wiretape
 
 @Suite struct OriginTests {

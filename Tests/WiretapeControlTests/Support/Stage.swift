@@ -10,6 +10,7 @@ import WiretapeNet
 import WiretapeProtocol
 import WiretapeProxy
 import WiretapeReplay
+internal import WiretapeReplayServer
 import WiretapeRuntime
 import WiretapeTape
 import WiretapeWire

@@ -3,6 +3,7 @@ import WiretapeBytes
 import WiretapeProtocol
 import WiretapeProxy
 import WiretapeReplay
+internal import WiretapeReplayServer
 import WiretapeReport
 import WiretapeRuntime
 import WiretapeSimulation

@@ -6,6 +6,7 @@ import WiretapeFaults
 import WiretapeNet
 import WiretapeProxy
 import WiretapeReplay
+internal import WiretapeReplayServer
 import WiretapeReport
 import WiretapeRuntime
 

@@ -2,9 +2,11 @@ import Testing
 import WiretapeBytes
 import WiretapeCodecs
 import WiretapeFaults
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeProxy
 import WiretapeReplay
+internal import WiretapeReplayServer
 import WiretapeRuntime
 import WiretapeSimulation
 import WiretapeWire

@@ -2,6 +2,7 @@ import Testing
 import WiretapeAttempts
 import WiretapeBytes
 import WiretapeProxy
+internal import WiretapeReplayServer
 import WiretapeReport
 import WiretapeRuntime
 import WiretapeSimulation

@@ -5,6 +5,7 @@ import WiretapeFaults
 import WiretapeProtocol
 import WiretapeProxy
 import WiretapeReplay
+internal import WiretapeReplayServer
 import WiretapeReport
 import WiretapeRuntime
 import WiretapeSimulation

@@ -2,6 +2,7 @@ import Testing
 import WiretapeBytes
 import WiretapeProxy
 import WiretapeReplay
+internal import WiretapeReplayServer
 import WiretapeRuntime
 import WiretapeSimulation
 import WiretapeWire

@@ -3,10 +3,12 @@ import Testing
 import WiretapeBytes
 import WiretapeCodecs
 import WiretapeFaults
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeProxy
 import WiretapeRecorder
 import WiretapeReplay
+internal import WiretapeReplayServer
 import WiretapeReport
 import WiretapeRuntime
 import WiretapeSimulation

@@ -3,6 +3,7 @@ import WiretapeBytes
 import WiretapeNet
 import WiretapeProxy
 import WiretapeReplay
+internal import WiretapeReplayServer
 import WiretapeRuntime
 import WiretapeWire
 

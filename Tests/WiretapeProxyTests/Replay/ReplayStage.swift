@@ -1,6 +1,7 @@
 import Testing
 import WiretapeBytes
 import WiretapeProxy
+internal import WiretapeReplayServer
 import WiretapeRuntime
 import WiretapeSimulation
 import WiretapeWire

@@ -2,6 +2,7 @@ import WiretapeBytes
 import WiretapeFaults
 import WiretapeProxy
 import WiretapeReplay
+internal import WiretapeReplayServer
 import WiretapeReport
 import WiretapeRuntime
 import WiretapeWire

@@ -1,9 +1,11 @@
 import Testing
 import WiretapeBytes
 import WiretapeFaults
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeProxy
 import WiretapeReplay
+internal import WiretapeReplayServer
 import WiretapeReport
 import WiretapeRuntime
 import WiretapeSimulation

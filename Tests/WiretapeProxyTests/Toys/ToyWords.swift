@@ -1,4 +1,5 @@
 import WiretapeBytes
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeWire
 

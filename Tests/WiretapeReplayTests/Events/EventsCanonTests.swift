@@ -1,5 +1,6 @@
 import Testing
 import WiretapeBytes
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeReplay
 import WiretapeWire

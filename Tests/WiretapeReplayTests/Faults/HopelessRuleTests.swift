@@ -2,6 +2,7 @@ import Testing
 import WiretapeBytes
 import WiretapeCodecs
 import WiretapeFaults
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeReplay
 import WiretapeReport

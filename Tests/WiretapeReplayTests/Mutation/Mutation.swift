@@ -1,4 +1,5 @@
 import Testing
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeSimulation
 import WiretapeWire

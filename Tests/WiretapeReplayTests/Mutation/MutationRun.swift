@@ -1,6 +1,7 @@
 import WiretapeAttempts
 import WiretapeBytes
 import WiretapeFaults
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeReplay
 import WiretapeReport

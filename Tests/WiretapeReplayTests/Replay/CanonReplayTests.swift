@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import WiretapeBytes
 import WiretapeCodecs
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeRecorder
 import WiretapeReplay

@@ -1,4 +1,5 @@
 import Testing
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeReport
 import WiretapeWire

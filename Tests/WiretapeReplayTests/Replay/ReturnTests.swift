@@ -1,6 +1,7 @@
 import Testing
 import WiretapeAttempts
 import WiretapeCodecs
+internal import WiretapeMessages
 import WiretapeProtocol
 import WiretapeReplay
 import WiretapeReport

@@ -1,3 +1,4 @@
+internal import WiretapeMessages
 package import WiretapeProtocol
 package import WiretapeWire
 

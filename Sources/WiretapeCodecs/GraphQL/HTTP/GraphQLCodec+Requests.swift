@@ -1,3 +1,4 @@
+package import WiretapeMessages
 package import WiretapeProtocol
 package import WiretapeWire
 

@@ -1,8 +1,8 @@
 internal import WiretapeBytes
 package import WiretapeFaults
 package import WiretapeIntercept
+package import WiretapePlayback
 internal import WiretapeRecorder
-package import WiretapeReplay
 package import WiretapeRuntime
 internal import WiretapeWire
 

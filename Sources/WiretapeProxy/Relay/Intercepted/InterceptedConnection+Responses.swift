@@ -2,6 +2,7 @@ internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeIntercept
+internal import WiretapeMessages
 internal import WiretapePlayback
 internal import WiretapeProtocol
 internal import WiretapeRecorder

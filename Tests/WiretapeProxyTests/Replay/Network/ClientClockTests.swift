@@ -3,6 +3,7 @@ import WiretapeAttempts
 import WiretapeBytes
 import WiretapeProxy
 import WiretapeReplay
+internal import WiretapeReplayServer
 import WiretapeReport
 import WiretapeSimulation
 import WiretapeWire

@@ -2,6 +2,7 @@ import Testing
 import WiretapeAttempts
 import WiretapeProxy
 import WiretapeReplay
+internal import WiretapeReplayServer
 import WiretapeReport
 import WiretapeSimulation
 import WiretapeWire

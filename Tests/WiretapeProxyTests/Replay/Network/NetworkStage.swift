@@ -6,6 +6,7 @@ import WiretapeProtocol
 import WiretapeProxy
 import WiretapeRecorder
 import WiretapeReplay
+internal import WiretapeReplayServer
 import WiretapeReport
 import WiretapeRuntime
 import WiretapeSimulation

@@ -3,6 +3,7 @@ import WiretapeFaults
 import WiretapeNet
 import WiretapeProxy
 import WiretapeReplay
+internal import WiretapeReplayServer
 import WiretapeReport
 import WiretapeRuntime
 import WiretapeSamples

@@ -1,0 +1,47 @@
+package import WiretapeBytes
+internal import WiretapeRuntime
+
+/// What the parser made of a command line. Every value is of its declared kind.
+package struct ParsedArguments: Hashable, Sendable {
+    package var command: String
+    /// Values by long name in the order written; a switch has one empty value. Defaults are not in here.
+    package var values: [String: [String]]
+    package var defaults: [String: String]
+    package var positionals: [String]
+    /// The words after `--`; nil when there was none.
+    package var tail: [String]?
+
+    /// The same with another first positional.
+    package func with(positional text: String) -> ParsedArguments {
+        var changed = self
+        changed.positionals[0] = text
+        return changed
+    }
+
+    /// Whether the option was written.
+    package func has(_ name: String) -> Bool { values[name] != nil }
+
+    /// The last value written, else the default.
+    package func value(_ name: String) -> String? { values[name]?.last ?? defaults[name] }
+
+    /// All values written, else the default.
+    package func all(_ name: String) -> [String] { values[name] ?? defaults[name].map { [$0] } ?? [] }
+
+    /// A whole number; nil when the option is absent and has no default.
+    package func count(_ name: String) -> UInt64? { value(name).flatMap { UInt64($0) } }
+
+    /// Nanoseconds; nil when the option is absent and has no default.
+    package func duration(_ name: String) -> UInt64? { value(name).flatMap { DurationText.parse($0) } }
+
+    /// The bytes of `--memory`.
+    package var memory: Int { value("memory").flatMap(ByteSize.parse) ?? MemoryBudget.standard }
+
+    package static func checkMemory(_ text: String) throws(OptionError) {
+        guard let size = ByteSize.parse(text), size >= 64 << 20 else {
+            throw OptionError("'\(text)' is no size of 64MiB or more, such as 256MiB or 1GiB")
+        }
+    }
+
+    /// An error about this command.
+    package func error(_ message: String) -> UsageError { UsageError(message, command: command) }
+}
