@@ -22,7 +22,7 @@ extension ReplayEngine {
     private mutating func release(_ session: SessionRun, into out: inout [ReplayAction]) {
         var batch = Batch()
         sending: while true {
-            if session.link?.readyAt != nil, session.link?.hearing.strangers.isEmpty == false {
+            if session.link?.readyAt != nil, session.link?.hearing.hasStrangers == true {
                 flush(&batch, of: session, into: &out)
                 refuseStrangers(of: session, into: &out)
             }

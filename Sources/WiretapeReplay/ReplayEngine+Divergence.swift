@@ -64,20 +64,19 @@ extension ReplayEngine {
 
     /// Refuses what came before the protocol was open.
     mutating func refuseStrangers(of session: SessionRun, into out: inout [ReplayAction]) {
-        guard session.link?.readyAt != nil, let strangers = session.link?.hearing.strangers else { return }
-        session.link?.hearing.strangers = []
+        guard session.link?.readyAt != nil, let strangers = session.link?.hearing.takeStrangers() else { return }
         for message in strangers { refuse(message, of: session, into: &out) }
     }
 
     /// The protocol's own error to a request that the tape does not answer.
     mutating func refuse(_ message: Message, of session: SessionRun, into out: inout [ReplayAction]) {
-        guard options.onDivergence != .stall, let waiting = session.link?.hearing.strangers.count else { return }
+        guard options.onDivergence != .stall, session.link != nil else { return }
         if message.role == .handshake {
             // Nobody waits for the answer to a second one.
             guard session.link?.readyAt == nil, session.cursor.awaitsHandshake else { return }
         } else if session.link?.readyAt == nil {
             // Before the protocol's opening a client would take it for that.
-            if waiting < Link.Hearing.mostStrangers { session.link?.hearing.strangers.append(message) }
+            session.link?.hearing.meets(message)
             return
         }
         let reason = "wiretape: diverged at \(message.title): not on \(tapeName)"

@@ -75,7 +75,7 @@ extension ReplayEngine {
         session.link?.polls.waits(head, then: hit, at: now)
         session.link?.watch.heard(at: now)
         for effect in session.link?.faults.onNextPoll ?? [] { apply(effect, on: connection, into: &out) }
-        session.link?.faults.onNextPoll = []
+        session.link?.faults.pollIsThere()
         if type.polling?.beginsAtOnce == true {
             let begun = answer(.pollBegun, head, of: session)
             if !begun.body.isEmpty {

@@ -81,14 +81,14 @@ extension RelayConnection: SeatedClient {
         let reason = "another client needed its place"
         if phase == .head, client?.sentEnd == false {
             recordPartialHead(
-                held?.http.request.scanner.partialHead ?? http?.requests.partialHead ?? [], reason, at: now)
+                held?.http.request.partialHead ?? http?.requests.partialHead ?? [], reason, at: now)
             let x = (held?.http.lastX ?? http?.lastX ?? 0) + 1
             let words = OwnAnswer.noPlace
             node.tap?.record(.response, id, flags: RecordFlags.toClient | RecordFlags.proxy, x: x, at: now, words.span)
             client?.stream?.write(words.span)
         }
         record(gone: .proxy, .rst, reason, at: now)
-        held?.isOver = true
+        held?.stopsRelaying()
         abort()
     }
 

@@ -210,7 +210,7 @@ final class RelayConnection {
     /// Ends both sides in order.
     func stop() {
         record(gone: .proxy, .fin, "stopped", at: node.loop.now)
-        held?.isOver = true
+        held?.stopsRelaying()
         client?.halfClose()
         if isServerConnected { server?.halfClose() } else { leaveServer() }
     }

@@ -7,27 +7,27 @@ internal import WiretapeProtocol
 /// What rules have under way on a connection.
 struct LinkFaults: Sendable {
     /// Nothing of the script leaves before.
-    var heldUntil: WireInstant?
+    private(set) var heldUntil: WireInstant?
     /// Messages of the script that wait for that, and what becomes of them then.
-    var waiting: [Int: MessageFate] = [:]
+    private var waiting: [Int: MessageFate] = [:]
     /// Messages that let others pass.
     var parked = ParkedMessages()
     /// Messages of the client that have not arrived yet.
-    var incoming: [Incoming] = []
+    private var incoming: [Incoming] = []
     /// No further message of the client arrives before.
-    var incomingHeldUntil: WireInstant?
+    private var incomingHeldUntil: WireInstant?
     /// Payloads that leave later, out of turn: keepalives.
     var later = ParkedMessages()
     /// What begins with the next poll.
-    var onNextPoll: [FaultEffect] = []
+    private(set) var onNextPoll: [FaultEffect] = []
     /// Moments since the connection's marks.
     var moments = LinkMoments()
     /// Keepalives of ours, for ordinals.
-    var keepalives = 0
+    private var keepalives = 0
     /// What the tape of the run is told once the next poll, or the answer, has gone.
-    var notes: [FaultNote] = []
+    private var notes: [FaultNote] = []
     /// A rule has stopped our reads or writes: the client may give the connection up without our hearing of it.
-    var isSilent = false
+    private(set) var isSilent = false
 
     struct Incoming: Sendable {
         var message: Message
@@ -43,4 +43,59 @@ struct LinkFaults: Sendable {
         }
         return next
     }
+
+    // MARK: Messages of the script
+
+    mutating func holds(until moment: WireInstant) { heldUntil = moment }
+
+    /// A step waits with what becomes of it: the rules are not asked again.
+    mutating func waits(_ step: Int, with fate: MessageFate) { waiting[step] = fate }
+
+    /// What becomes of a step that has waited.
+    mutating func takeWaiting(_ step: Int) -> MessageFate? { waiting.removeValue(forKey: step) }
+
+    /// - Returns: the number of the keepalive that leaves now.
+    mutating func countsKeepalive() -> Int {
+        keepalives += 1
+        return keepalives
+    }
+
+    // MARK: Messages of the client
+
+    /// When a message that comes now arrives at the earliest: order is kept, and what comes behind one that is late is late, too.
+    func arrival(at now: WireInstant) -> WireInstant { max(now, incoming.last?.until ?? now, incomingHeldUntil ?? now) }
+
+    /// Whether messages of the client have come and not arrived.
+    var delaysIncoming: Bool { !incoming.isEmpty }
+
+    mutating func holdsIncoming(until moment: WireInstant) { incomingHeldUntil = moment }
+
+    mutating func arrivesLater(_ one: Incoming) { incoming.append(one) }
+
+    /// Whether the next one has arrived.
+    func hasArrived(by now: WireInstant) -> Bool { incoming.first.map { $0.until <= now } ?? false }
+
+    mutating func takeNext() -> Incoming { incoming.removeFirst() }
+
+    // MARK: What is said later
+
+    mutating func awaitsPoll(_ effect: FaultEffect) { onNextPoll.append(effect) }
+
+    /// What waited for it has begun.
+    mutating func pollIsThere() { onNextPoll = [] }
+
+    mutating func note(_ more: [FaultNote]) { notes += more }
+
+    mutating func takeNotes() -> [FaultNote] {
+        defer { notes = [] }
+        return notes
+    }
+
+    var hasNotes: Bool { !notes.isEmpty }
+
+    // MARK: Silence
+
+    mutating func isSilenced() { isSilent = true }
+
+    mutating func isHeardAgain() { isSilent = false }
 }

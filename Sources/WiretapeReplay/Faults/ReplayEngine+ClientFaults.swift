@@ -15,15 +15,12 @@ extension ReplayEngine {
         guard isOwn, !rules.isEmpty, session.link?.isCut == false else { return true }
         let moment = moment(of: session, message)
         let fate = rules.judge(message, ordinal: session.tally.clientMessages, moment)
-        // Order is kept: what comes behind a message that is late is late, too.
-        let under = session.link?.faults
-        let before = max(under?.incoming.last?.until ?? now, under?.incomingHeldUntil ?? now)
-        let until = max(now, before).advanced(by: fate?.delay ?? 0)
+        let until = (session.link?.faults.arrival(at: now) ?? now).advanced(by: fate?.delay ?? 0)
         if let pause = fate?.pause, pause > 0 {
-            session.link?.faults.incomingHeldUntil = until.advanced(by: pause)
+            session.link?.faults.holdsIncoming(until: until.advanced(by: pause))
         }
-        if until > now || session.link?.faults.incoming.isEmpty == false {
-            session.link?.faults.incoming.append(.init(message: message, fate: fate, until: until))
+        if until > now || session.link?.faults.delaysIncoming == true {
+            session.link?.faults.arrivesLater(.init(message: message, fate: fate, until: until))
             session.noteChange()
             return false
         }
@@ -35,8 +32,8 @@ extension ReplayEngine {
     /// Messages of the client whose time has come.
     mutating func takeIncoming(of session: SessionRun, into out: inout [ReplayAction]) {
         let generation = session.generation
-        while session.generation == generation, let first = session.link?.faults.incoming.first, first.until <= now {
-            session.link?.faults.incoming.removeFirst()
+        while session.generation == generation, session.link?.faults.hasArrived(by: now) == true {
+            guard let first = session.link?.faults.takeNext() else { return }
             session.noteChange()
             guard session.link?.hears == true else { continue }
             if let fate = first.fate {

@@ -13,7 +13,7 @@ extension ReplayEngine {
         _ effect: FaultEffect, on connection: ConnectionID?, of session: SessionRun, into out: inout [ReplayAction]
     ) {
         let site = carryOut(effect, .connection, on: connection, of: session, into: &out)
-        if site.awaitsPoll, session.link?.transport == .lp { session.link?.faults.onNextPoll.append(effect) }
+        if site.awaitsPoll, session.link?.transport == .lp { session.link?.faults.awaitsPoll(effect) }
     }
 
     /// What concerns the connection alone.
@@ -39,7 +39,7 @@ extension ReplayEngine {
 
     /// The client's time begins anew: it could not be heard.
     mutating func isHeardAgain(_ session: SessionRun) {
-        session.link?.faults.isSilent = false
+        session.link?.faults.isHeardAgain()
         session.tally.progressed(at: now)
         session.link?.watch.excuse(at: now)
         // An end that is on its way has its own time.
@@ -103,8 +103,7 @@ extension ReplayEngine {
         var messages: [Message] = []
         codec.decode(payload.span, opcode, .toClient, into: &messages)
         guard let message = messages.first else { return nil }
-        session.link?.faults.keepalives += 1
-        let ordinal = session.link?.faults.keepalives ?? 1
+        let ordinal = session.link?.faults.countsKeepalive() ?? 1
         let moment = moment(of: session, message)
         return rules.judge(message, ordinal: ordinal, moment)
     }

@@ -43,7 +43,7 @@ extension ReplayEngine {
         FaultExecutor.deliver(fate, on: &delivery, by: &self)
         out += delivery.actions
         let wait = fate.delay.addingReportingOverflow(fate.pause).partialValue
-        if wait > 0 { session.link?.faults.heldUntil = now.advanced(by: min(wait, Delay.longest)) }
+        if wait > 0 { session.link?.faults.holds(until: now.advanced(by: min(wait, Delay.longest))) }
     }
 
     /// The end behind the greeting, or what lasts from there on.

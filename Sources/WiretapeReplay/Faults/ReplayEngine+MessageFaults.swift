@@ -11,7 +11,7 @@ extension ReplayEngine {
     /// What becomes of a step; nil: it goes out as it is. Asked once, also when it waits afterwards.
     mutating func judge(_ step: Int, _ message: Message, of session: SessionRun) -> MessageFate? {
         guard !rules.isEmpty else { return nil }
-        if let known = session.link?.faults.waiting.removeValue(forKey: step) { return known }
+        if let known = session.link?.faults.takeWaiting(step) { return known }
         let isFirst = session.judge(step)
         guard isFirst || message.role == .handshake else { return nil }
         let ordinal = Int(session.script.steps[step].ordinal)
@@ -27,7 +27,7 @@ extension ReplayEngine {
         if comesLater(fate, step, of: session) { return true }
         if fate.truncated != nil, session.link?.transport == .lp, session.link?.connection == nil {
             // There is nothing to be cut before the next poll.
-            session.link?.faults.waiting[step] = fate
+            session.link?.faults.waits(step, with: fate)
             session.wakeAt = nil
             return false
         }
@@ -40,8 +40,8 @@ extension ReplayEngine {
         guard fate.delay > 0 else { return false }
         var rest = fate
         rest.delay = 0
-        session.link?.faults.heldUntil = now.advanced(by: fate.delay)
-        session.link?.faults.waiting[step] = rest
+        session.link?.faults.holds(until: now.advanced(by: fate.delay))
+        session.link?.faults.waits(step, with: rest)
         return true
     }
 
@@ -114,7 +114,7 @@ extension ReplayEngine {
     /// - Returns: nil when no rule fires.
     mutating func judgeEnding(_ step: Int, _ ending: RecordedSession.Ending?, of session: SessionRun) -> MessageFate? {
         guard !rules.isEmpty else { return nil }
-        if let known = session.link?.faults.waiting.removeValue(forKey: step) { return known }
+        if let known = session.link?.faults.takeWaiting(step) { return known }
         var code: UInt16?
         if case .close(let told, _)? = ending { code = told }
         let moment = moment(of: session)

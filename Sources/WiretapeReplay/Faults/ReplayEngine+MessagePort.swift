@@ -58,7 +58,7 @@ extension ReplayEngine: MessagePort {
 
     package mutating func wait(_ gap: UInt64, _ delivery: inout MessageDelivery) {
         switch delivery.subject {
-        case .step: delivery.session.link?.faults.heldUntil = now.advanced(by: gap)
+        case .step: delivery.session.link?.faults.holds(until: now.advanced(by: gap))
         case .greeting, .keepalive: delivery.until = now.advanced(by: gap)
         }
     }

@@ -24,13 +24,12 @@ extension ReplayEngine {
         guard link.transport == .lp || link.gathered != nil else {
             return out += notes.map { .note(link.connection ?? 0, .fault($0)) }
         }
-        session.link?.faults.notes += notes
+        session.link?.faults.note(notes)
     }
 
     /// What carries the messages of a poll, or of a single answer, has been said.
     mutating func noteAnswered(on connection: ConnectionID, of session: SessionRun, into out: inout [ReplayAction]) {
-        guard let notes = session.link?.faults.notes, !notes.isEmpty else { return }
-        session.link?.faults.notes = []
+        guard session.link?.faults.hasNotes == true, let notes = session.link?.faults.takeNotes() else { return }
         out += notes.map { .note(connection, .fault($0)) }
     }
 

@@ -65,7 +65,7 @@ struct Link: Sendable {
         rules = codec.rules
         watch = ServerWatch(ServerLimits(), isOpen: true, at: now)
         openedAt = now
-        hearing = Hearing(heard: now, spoke: now)
+        hearing = Hearing(at: now)
     }
 
     // MARK: What carries it
@@ -107,13 +107,34 @@ struct Link: Sendable {
 
     /// When the client was heard last.
     struct Hearing: Sendable {
-        var heard: WireInstant
+        private(set) var heard: WireInstant
         /// When the client last said something that was neither a keepalive nor an acknowledgement.
-        var spoke: WireInstant
+        private(set) var spoke: WireInstant
         /// Requests that are not on the tape and came before the protocol's opening was through: they are refused then.
-        var strangers: [Message] = []
+        private var strangers: [Message] = []
 
-        static let mostStrangers = 4_096
+        private static let mostStrangers = 4_096
+
+        init(at now: WireInstant) {
+            heard = now
+            spoke = now
+        }
+
+        var hasStrangers: Bool { !strangers.isEmpty }
+
+        mutating func hears(at now: WireInstant) { heard = now }
+
+        mutating func speaks(at now: WireInstant) { spoke = now }
+
+        /// One more; beyond the most nobody is told.
+        mutating func meets(_ stranger: Message) {
+            if strangers.count < Self.mostStrangers { strangers.append(stranger) }
+        }
+
+        mutating func takeStrangers() -> [Message] {
+            defer { strangers = [] }
+            return strangers
+        }
     }
 
     /// How an answer is made of the session's messages.

@@ -23,7 +23,7 @@ extension SessionRun {
 
     /// Finds the counterpart of a message of the client, and takes it for that.
     func match(_ message: Message, at now: WireInstant, _ options: ReplayOptions) -> Match {
-        link?.hearing.heard = now
+        link?.hearing.hears(at: now)
         switch message.role {
         case .keepalive, .ack:
             if message.role == .keepalive { tally.ping() }
@@ -33,7 +33,7 @@ extension SessionRun {
                 cursor.settle(farewell, at: now, &tally)
             }
             return .aside
-        case .request, .send, .push, .part, .reply, .cancel, .handshake, .opaque: link?.hearing.spoke = now
+        case .request, .send, .push, .part, .reply, .cancel, .handshake, .opaque: link?.hearing.speaks(at: now)
         }
         guard options.match != .off else {
             guard let step = cursor.nearest(to: message, in: place(of: message)) else { return .extra }

@@ -25,18 +25,18 @@ extension InterceptedConnection {
         closed(.client, .fin, at: now)
         if toClient.queue.pacer.isStopped || isDeaf, !isOver {
             // A half-open connection that its client has left: what waits for it is nobody's.
-            isOver = true
+            stopsRelaying()
             toClient.queue.clear()
             connection.client?.halfClose()
         }
         // What the client sent ahead goes before its end, each request when the answer before it is there.
-        ends.toServer = !isOver && !ends.toClient && !http.early.isEmpty
+        ends.clientEnded(isOwed: !isOver && !ends.toClient && !http.early.isEmpty)
         if !ends.toServer { endToServer(at: now) }
     }
 
     /// The server gets the client's end, and nothing behind it.
     func endToServer(at now: WireInstant) {
-        ends.toServer = false
+        ends.serverHears()
         guard connection.server != nil else {
             writeGathered()
             connection.client?.halfClose()
@@ -50,7 +50,7 @@ extension InterceptedConnection {
         passRest(.toClient, at: now)
         connection.record(gone: .server, .fin, at: now)
         if let live = http.live, socket == nil, !isTunnel {
-            let end = http.response.scanner.finish()
+            let end = http.response.serverEnds()
             passAnswer(cutBy: end, at: now)
             if http.response.head != nil, end == .endOfBody {
                 node.tap?.record(
@@ -66,9 +66,9 @@ extension InterceptedConnection {
             return
         }
         closed(.server, .fin, at: now)
-        ends.toClient = true
+        ends.serverEnded()
         // Nobody answers what was sent ahead.
-        if ends.toServer { http.early = [] }
+        if ends.toServer { http.dropEarly() }
         mark(.fin, .toClient, at: now)
         connection.client?.unblock(.pipeline)
     }
@@ -79,7 +79,7 @@ extension InterceptedConnection {
             // A server that leaves before it does not change what the client sees.
             guard party == .client else { return }
             // The fault comes too late: what it followed may have been lost.
-            ends.pending = nil
+            ends.settles()
             record(pending.end, on: pending.exchange, cut: true, isTold: ends.isTold, at: now)
         }
         let by: Attempt.End.Party = party == .client ? .client : .server
@@ -124,10 +124,10 @@ extension InterceptedConnection {
         isOfMessage: Bool = false, at now: WireInstant
     ) {
         if isOfMessage { carried(by: end, direction) }
-        ends.isTold = false
+        ends.begins()
         mark(.end(end, live), direction, delay: gap, at: now)
         guard end.cutsConnections else { return }
-        ends.pending = (end, live)
+        ends.awaits(end, of: live)
         update(direction) { $0.queue.seal() }
     }
 
@@ -137,7 +137,7 @@ extension InterceptedConnection {
     func tellEnd(of rule: String, at now: WireInstant) {
         guard let pending = ends.pending, !ends.isTold, pending.end.hit.name == rule else { return }
         faults.record(pending.end.hit, on: pending.exchange, at: now)
-        ends.isTold = true
+        ends.tells()
     }
 
     private func perform(_ end: MessageFate.End, _ live: LiveExchange?, cut: Bool, at now: WireInstant) {
@@ -151,7 +151,7 @@ extension InterceptedConnection {
             faults.refused(connection.id, by: end.hit.name, at: now)
         }
         let wasPending = ends.pending != nil
-        ends.pending = nil
+        ends.settles()
         carryOut(end.verdict, LiveFaultSite(live, rule: end.hit.name, isEnding: wasPending, at: now))
     }
 
@@ -162,7 +162,7 @@ extension InterceptedConnection {
         writeGathered()
         if let live { faults.ended(live, by: by, how: how, at: now) }
         connection.record(gone: .proxy, reset ? .rst : .fin, by.text, at: now)
-        isOver = true
+        stopsRelaying()
         if reset {
             connection.abort()
         } else {
@@ -185,15 +185,13 @@ extension InterceptedConnection {
         writeGathered()
         toServer.queue.clear()
         let isRequest = http.state == .request && http.request.kind == .collect && socket == nil && !isTunnel
-        http.early = []
-        http.request.body = []
-        http.response.body = []
+        http.dropHeld()
         if let live = socket?.live {
             close(1009, why, live, .memory, at: now)
             _ = socket?.takeRest(.toServer)
             _ = socket?.takeRest(.toClient)
         } else if isRequest {
-            http.isRefused = true
+            http.refuses()
             say(OwnAnswer.bytes(503, why), x: http.lastX, at: now)
             leave(at: now)
         } else {
@@ -208,13 +206,13 @@ extension InterceptedConnection {
         if let live { faults.ended(live, by: by, how: .close(code), at: now) }
         connection.record(gone: .proxy, .fin, by.text, at: now)
         if let frame = socket?.close(code, reason) {
-            isOver = true
+            stopsRelaying()
             connection.client?.stream?.write(frame.span)
             if connection.isServerConnected { connection.server?.halfClose() }
             readOn()
             return sayGoodbye(at: now)
         }
-        isOver = true
+        stopsRelaying()
         if let stream = http.stream {
             let last = stream.codec.closing(stream.transport)
             var bytes = http.response.isChunked ? InterceptedStream.chunk(last) : last
@@ -237,7 +235,7 @@ extension InterceptedConnection {
         mark(.fin, .toClient, at: now)
         update(.toClient) { $0.queue.seal() }
         // Nothing of what it said, or will say, goes on: also when the server is not there yet.
-        http.isRefused = true
+        http.refuses()
         toServer.queue.clear()
         connection.leaveServer()
         sayGoodbye(at: now)
@@ -291,7 +289,7 @@ extension InterceptedConnection {
         }
         apply(fate.effectsBefore + fate.effectsAfter, nil, nil, rule: fate.hits[0].name, at: now)
         if let end = fate.end ?? fate.endAfter {
-            ends.pending = (end, nil)
+            ends.awaits(end, of: nil)
             mark(.end(end, nil), .toClient, delay: fate.delay + fate.lingering, at: now)
         }
         pump()

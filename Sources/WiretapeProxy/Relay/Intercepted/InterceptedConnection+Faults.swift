@@ -98,7 +98,7 @@ extension InterceptedConnection: FaultPort {
     }
 
     func mute(_ scope: MuteScope, for time: UInt64?, _ site: inout LiveFaultSite) {
-        muted = scope
+        mutes(scope)
         if scope.coversProtocol, let live = site.live { faults.excuse(live, for: time, at: site.now) }
         last(.mute, for: time, at: site.now)
     }
@@ -116,7 +116,7 @@ extension InterceptedConnection: FaultPort {
         case .stall(let stall):
             if stall.reads { connection.client?.unblock(.fault) }
             if stall.writes { toClient.queue.pacer.isStopped = false }
-        case .mute: muted = nil
+        case .mute: mutes(nil)
         case .pace: for direction in directions { update(direction) { $0.queue.pacer.set(.free, at: now) } }
         }
     }

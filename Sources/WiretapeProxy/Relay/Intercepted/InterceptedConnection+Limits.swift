@@ -21,7 +21,7 @@ extension InterceptedConnection {
     func timedOut(_ phase: Seat.Phase, _ reason: String, at now: WireInstant) {
         switch phase {
         case .head:
-            connection.recordPartialHead(http.request.scanner.partialHead, reason, at: now)
+            connection.recordPartialHead(http.request.partialHead, reason, at: now)
             say(OwnAnswer.bytes(408, reason), x: http.lastX + 1, at: now)
         case .body:
             say(OwnAnswer.bytes(408, reason), x: http.lastX, at: now)
@@ -30,7 +30,7 @@ extension InterceptedConnection {
             connection.record(gone: .proxy, .fin, reason, at: now)
         case .handshake, .leaving, .refused, .busy: return
         }
-        http.isRefused = true
+        http.refuses()
         leave(at: now)
         pump()
     }

@@ -17,8 +17,8 @@ extension InterceptedConnection {
         // Bytes of a passing body from here on have been looked at and not been forwarded.
         var start = 0
         while true {
-            if http.state == .idle, http.request.since == nil, at < bytes.count { http.request.since = now }
-            switch http.request.scanner.scan(bytes, from: at) {
+            if http.state == .idle, at < bytes.count { http.request.comes(at: now) }
+            switch http.request.scan(bytes, from: at) {
             case .more:
                 if http.state == .request, http.request.kind == .pass {
                     add(copy(bytes.extracting(start..<bytes.count)), .toServer, at: now)
@@ -46,8 +46,7 @@ extension InterceptedConnection {
                 if http.request.kind == .reframe, http.request.info?.framing == .chunked {
                     add(InterceptedStream.lastChunk(trailers), .toServer, at: now)
                 }
-                http.state = .answer
-                http.request.trailers = trailers
+                http.awaitsAnswer(trailers)
                 requestEnded(at: now)
                 if next < bytes.count, !isOver { fromClient(bytes.extracting(next..<bytes.count), at: now) }
                 return
@@ -65,43 +64,34 @@ extension InterceptedConnection {
 
     /// A request that is not passed on.
     private func refuse(_ info: HTTPHeadInfo, _ status: Int, _ reason: String, at now: WireInstant) {
-        http.lastX += 1
-        http.isRefused = true
+        http.refusesNext()
         node.tap?.record(.request, connection.id, x: http.lastX, at: http.request.since ?? now, info.raw.span)
         say(OwnAnswer.bytes(status, reason), x: http.lastX, at: now)
         leave(at: now)
     }
 
     private func keepEarly(_ bytes: Span<UInt8>) {
-        http.early.append(copying: bytes)
+        http.comesEarly(bytes)
         if http.early.count > InterceptedExchange.earlyLimit { connection.client?.block(.pipeline) }
     }
 
     private func begin(_ head: RequestHead, _ info: HTTPHeadInfo, at now: WireInstant) {
         spend(8)
-        http.lastX += 1
-        http.state = .request
-        http.isConnect = head.method == "CONNECT"
-        http.response.scanner = HTTPScanner(.toClient)
-        http.response.scanner.expect(method: head.method)
-        http.request.info = info
-        node.tap?.record(
-            .request, connection.id, x: http.lastX, at: http.request.since ?? now, info.raw.span)
-        http.request.since = nil
+        let since = http.begins(head, info) ?? now
+        node.tap?.record(.request, connection.id, x: http.lastX, at: since, info.raw.span)
         let live = faults.request(head, on: connection.id, at: now)
-        http.live = live
-        http.asked = node.leadBack?.request(head, at: node)
+        http.belongs(to: live, node.leadBack?.request(head, at: node))
         if let fate = live.fate { record(fate.hits, of: fate.end ?? fate.endAfter, live, at: now) }
         if live.refusal != nil || live.fate?.endInstead != nil || live.awaited?.end != nil {
-            http.request.kind = .skip
+            http.request.treatBody(as: .skip)
         } else if live.carriesMessages {
-            http.request.kind = .collect
+            http.request.treatBody(as: .collect)
             if info.expectsContinue {
-                http.swallowsContinue = true
+                http.hasContinued()
                 add(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), .toClient, at: now)
             }
         } else {
-            http.request.kind = .pass
+            http.request.treatBody(as: .pass)
             if let awaited = live.awaited { apply(awaited.effects, live, .toClient, rule: awaited.rule, at: now) }
             forward(head, info.raw, live, at: now)
         }
@@ -131,17 +121,16 @@ extension InterceptedConnection {
     }
 
     private func collect(_ piece: Span<UInt8>, at now: WireInstant) {
-        http.request.body.append(copying: piece)
+        http.request.collect(piece)
         guard http.request.body.count > InterceptedExchange.bodyLimit, let live = http.live,
             let info = http.request.info
         else {
             return
         }
         // Too long to be looked at: the rest goes on as it comes, in chunks of ours where it is chunked.
-        http.request.kind = .reframe
+        let body = http.request.goesOn()
         forward(live.head, info.raw, live, at: now)
-        sendBody(http.request.body, at: now)
-        http.request.body = []
+        sendBody(body, at: now)
     }
 
     /// The client has ended in a body that was wanted whole: the server gets what came of it.
@@ -149,10 +138,8 @@ extension InterceptedConnection {
         guard !isOver, http.state == .request, http.request.kind == .collect, let live = http.live,
             let info = http.request.info
         else { return }
-        http.request.kind = .reframe
+        let body = http.request.goesOn()
         forward(live.head, info.raw, live, at: now)
-        let body = http.request.body
-        http.request.body = []
         if !body.isEmpty { sendBody(body, at: now) }
     }
 
@@ -174,22 +161,19 @@ extension InterceptedConnection {
         if let fate = live.fate, let end = fate.endInstead {
             if !fate.effectsBefore.isEmpty { apply(fate.effectsBefore, live, nil, rule: fate.hits[0].name, at: now) }
             // It waits in the client's queue, so that it keeps its place behind earlier answers.
-            ends.pending = (end, live)
-            ends.isTold = false
+            ends.awaits(end, of: live)
             if !fate.effectsBefore.isEmpty { tellEnd(of: end.hit.name, at: now) }
             return mark(.end(end, live), .toClient, delay: fate.delay + fate.lingering, at: now)
         }
         if let awaited = live.awaited, let end = awaited.end {
             apply(awaited.effects, live, .toClient, rule: awaited.rule, at: now)
-            ends.pending = (end, live)
-            ends.isTold = false
+            ends.awaits(end, of: live)
             if !awaited.effects.isEmpty { tellEnd(of: end.hit.name, at: now) }
             return mark(.end(end, live), .toClient, delay: awaited.lingering, at: now)
         }
         guard http.request.kind == .collect else { return }
         do throws(ContentDecoder.Fault) {
-            http.request.decoding = try WholeBody(
-                http.request.body, live.head.headers.contentCodings, limit: InterceptedExchange.bodyLimit)
+            try http.request.decode(live.head.headers.contentCodings)
             decodeBody(at: now)
         } catch {
             sendMessages(nil, live, at: now)
@@ -198,14 +182,12 @@ extension InterceptedConnection {
 
     /// Decodes a slice of the request's body, and sends its messages on when it is whole.
     func decodeBody(at now: WireInstant) {
-        guard let live = http.live else { return http.request.decoding = nil }
+        guard let live = http.live else { return http.request.stopDecoding() }
         do throws(ContentDecoder.Fault) {
             spend(InterceptedFrames.sliceLimit >> 7)
-            guard let plain = try http.request.decoding?.next(InterceptedFrames.sliceLimit) else { return }
-            http.request.decoding = nil
+            guard let plain = try http.request.decodeSlice(InterceptedFrames.sliceLimit) else { return }
             sendMessages(plain, live, at: now)
         } catch {
-            http.request.decoding = nil
             sendMessages(nil, live, at: now)
         }
     }
@@ -254,7 +236,7 @@ extension InterceptedConnection {
                 return carrier.endSession(end, live, after: body.wait + body.lingering, at: now)
             }
             if let end = body.end {
-                ends.pending = (end, live)
+                ends.awaits(end, of: live)
                 return mark(.end(end, live), .toClient, delay: body.wait, at: now)
             }
             // A lost operation is never answered.

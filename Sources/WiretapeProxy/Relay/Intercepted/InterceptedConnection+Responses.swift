@@ -17,21 +17,19 @@ extension InterceptedConnection {
         // Bytes of a passing body from here on have been looked at and not been forwarded.
         var start = 0
         while http.live != nil, http.state != .idle {
-            if http.response.head == nil, http.response.since == nil, at < bytes.count { http.response.since = now }
-            switch http.response.scanner.scan(bytes, from: at) {
+            if at < bytes.count { http.response.comes(at: now) }
+            switch http.response.scan(bytes, from: at) {
             case .more:
                 if http.response.head == nil {
-                    http.response.partial.append(copying: bytes.extracting(at..<bytes.count))
+                    http.response.keepPartial(bytes.extracting(at..<bytes.count))
                 } else if http.response.kind == .pass {
                     sendAnswer(copy(bytes.extracting(start..<bytes.count)), at: now)
                 }
                 return
             case .response(let head, var info, let next):
+                let since = http.response.headIsThere() ?? now
                 node.tap?.record(
-                    .response, connection.id, flags: toClientFlags, x: http.lastX, at: http.response.since ?? now,
-                    info.raw.span)
-                http.response.since = nil
-                http.response.partial = []
+                    .response, connection.id, flags: toClientFlags, x: http.lastX, at: since, info.raw.span)
                 start = next
                 at = next
                 if !info.isInterim || head.status == 101 { node.answered() }
@@ -68,9 +66,8 @@ extension InterceptedConnection {
                 if http.response.head != nil, http.response.kind != .pass { return answerBroke(at: now) }
                 node.tap?.record(.raw, connection.id, at: now, Span())
                 passRequest(at: now)
-                isTunnel = true
-                let early = http.response.partial
-                http.response.partial = []
+                becomesTunnel()
+                let early = http.response.takePartial()
                 let rest = bytes.extracting((http.response.head == nil ? at : start)..<bytes.count)
                 add(early + copy(rest), .toClient, at: now)
                 return sendAhead(at: now)
@@ -93,28 +90,26 @@ extension InterceptedConnection {
 
     /// HTTP is over: what the client sent behind its request goes on before what it sends from now on.
     private func sendAhead(at now: WireInstant) {
-        let ahead = http.early
-        http.early = []
+        let ahead = http.takeEarly()
         connection.client?.unblock(.pipeline)
         if !ahead.isEmpty { tunnel(ahead.span, .toServer, at: now) }
     }
 
     private func began(_ head: ResponseHead, _ info: HTTPHeadInfo, at now: WireInstant) {
         guard let live = http.live else { return }
-        http.response.head = head
-        http.response.info = info
+        http.response.begins(head, info)
         faults.answered(live, head, at: now)
-        http.response.left = live.fate?.truncated
+        http.response.limit(to: live.fate?.truncated)
         if live.framing != nil, http.response.left == nil, beginStream(live, head, info, at: now) {
             // A stream has been answered with its head.
             follow(live, at: now)
         } else if live.wantsAnswer && head.status < 300 || mayLeadAway(head, info), http.response.left == nil {
-            http.response.kind = .collect
+            http.response.treatBody(as: .collect)
             if mayGoAhead(live, head, info) {
-                http.response.goesAheadAt = now.advanced(by: InterceptedConnection.headTime)
+                http.response.goesAhead(at: now.advanced(by: InterceptedConnection.headTime))
             }
         } else {
-            http.response.kind = .pass
+            http.response.treatBody(as: .pass)
             sendAnswer(info.raw, at: now)
         }
     }
@@ -139,22 +134,21 @@ extension InterceptedConnection {
                 guard live.head.version == "1.1" else { return false }
                 raw = HTTPHeadWriter.replacing("Content-Length", with: nil, in: raw)
                 raw = HTTPHeadWriter.setting("Transfer-Encoding", to: "chunked", in: raw)
-                http.response.isRechunked = true
+                http.response.rechunk()
             }
         }
-        http.response.kind = .payloads
+        http.response.treatBody(as: .payloads)
         let carrier = live.kind == .operation ? framing.carrier : live.transport
-        http.stream = InterceptedStream(framing, codec, carrier, decoder)
+        http.reads(InterceptedStream(framing, codec, carrier, decoder))
         sendAnswer(raw, at: now)
         return true
     }
 
     /// Bytes of the answer on their way to the client, as many as a rule lets out.
     func sendAnswer(_ bytes: [UInt8], at now: WireInstant) {
-        guard let left = http.response.left else { return add(bytes, .toClient, at: now) }
-        add(Array(bytes.prefix(left)), .toClient, at: now)
-        http.response.left = left - min(left, bytes.count)
-        if http.response.left == 0, left > 0, let live = http.live, let end = live.fate?.endBehind {
+        let left = http.response.left
+        add(http.response.letOut(bytes), .toClient, at: now)
+        if let left, left > 0, http.response.left == 0, let live = http.live, let end = live.fate?.endBehind {
             finish(with: end, live, .toClient, after: 0, at: now)
         }
     }
@@ -168,18 +162,17 @@ extension InterceptedConnection {
         case .pass, .skip: break
         case .reframe: sendPiece(copy(piece), at: now)
         case .collect:
-            http.response.body.append(copying: piece)
+            http.response.collect(piece)
             guard http.response.body.count > InterceptedExchange.bodyLimit, let info = http.response.info else {
                 return
             }
-            http.response.kind = .reframe
+            let body = http.response.goesOn()
             if http.response.ahead == nil { add(info.raw, .toClient, at: now) }
-            sendPiece(http.response.body, at: now)
-            http.response.body = []
+            sendPiece(body, at: now)
         case .payloads:
             guard let live = http.live, var stream = http.stream else { return }
             let (units, loose) = stream.feed(copy(piece))
-            http.stream = stream
+            http.reads(stream)
             for unit in units where !isOver { event(unit, live, stream, at: now) }
             if !loose.isEmpty, !isOver { sendPiece(loose, at: now) }
             // Its own decoder would have failed here, too.
@@ -264,15 +257,15 @@ extension InterceptedConnection {
         case .pass, .skip, .reframe: break
         case .collect:
             guard let info = http.response.info else { return }
-            http.response.kind = .reframe
+            let body = http.response.goesOn()
             if http.response.ahead == nil { add(info.raw, .toClient, at: now) }
-            if !http.response.body.isEmpty { sendPiece(http.response.body, at: now) }
-            http.response.body = []
+            if !body.isEmpty { sendPiece(body, at: now) }
         case .payloads:
             for one in parked.takeAll() {
                 if let stream = http.stream { sendPiece(stream.frame(one.bytes), at: now) }
             }
-            if let rest = http.stream?.takeRest(), !rest.isEmpty { sendPiece(rest, at: now) }
+            let rest = http.takeRestOfStream()
+            if !rest.isEmpty { sendPiece(rest, at: now) }
         }
     }
 
@@ -287,13 +280,14 @@ extension InterceptedConnection {
         case .collect: collected(live, trailers, at: now)
         case .payloads, .reframe:
             if var stream = http.stream, let last = stream.takeLast() {
-                http.stream = stream
+                http.reads(stream)
                 event(last, live, stream, at: now)
             }
             for one in parked.takeAll() {
                 if let stream = http.stream { sendPiece(stream.frame(one.bytes), at: now) }
             }
-            if let rest = http.stream?.takeRest(), !rest.isEmpty { sendPiece(rest, at: now) }
+            let rest = http.takeRestOfStream()
+            if !rest.isEmpty { sendPiece(rest, at: now) }
             if http.response.isChunked {
                 add(InterceptedStream.lastChunk(trailers), .toClient, at: now)
             }
@@ -309,17 +303,16 @@ extension InterceptedConnection {
         follow(live, at: now)
         // An end that a rule wants is on its way to the client, and is the end of this stream: the server's comes too late.
         guard !isOver, ends.pending == nil || http.stream == nil else { return }
-        lastPoll = live.kind == .poll ? live : nil
+        rests(behind: live.kind == .poll ? live : nil)
         http.finish()
-        let early = http.early
-        http.early = []
+        let early = http.takeEarly()
         connection.client?.unblock(.pipeline)
         if !early.isEmpty { take(early.span, .toServer, at: now) }
     }
 
     private func follow(_ live: LiveExchange, at now: WireInstant) {
         guard let fate = live.fate, !http.isFollowed else { return }
-        http.isFollowed = true
+        http.follows()
         if !fate.effectsAfter.isEmpty {
             mark(.effects(fate.effectsAfter, live, nil, rule: fate.hits[0].name), .toClient, at: now)
         }

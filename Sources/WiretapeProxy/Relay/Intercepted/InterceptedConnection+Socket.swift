@@ -13,7 +13,7 @@ extension InterceptedConnection {
         guard let live = http.live else { return }
         let isWebSocket = live.head.headers.hasToken("websocket", in: "Upgrade") && head.status == 101
         faults.answered(live, head, at: now)
-        http.response.left = live.fate?.truncated
+        http.response.limit(to: live.fate?.truncated)
         var raw = info.raw
         if let fate = live.fate {
             if fate.hasWrongAccept {
@@ -28,14 +28,12 @@ extension InterceptedConnection {
         }
         sendAnswer(raw, at: now)
         guard !isOver else { return }
-        let early = http.early
-        http.early = []
-        http.state = .idle
+        let early = http.upgrade()
         if isWebSocket {
             let deflate = DeflateParameters(accepted: head.headers.all("Sec-WebSocket-Extensions"))
-            socket = InterceptedSocket(live, deflate: deflate, seed: faults.seed &+ UInt64(connection.id))
+            becomesSocket(InterceptedSocket(live, deflate: deflate, seed: faults.seed &+ UInt64(connection.id)))
         } else {
-            isTunnel = true
+            becomesTunnel()
         }
         if let fate = live.fate {
             if !fate.effectsAfter.isEmpty {
@@ -181,7 +179,7 @@ extension InterceptedConnection {
             else {
                 return
             }
-            socket?.closedBy = party
+            socket?.closes(by: party)
             closed(party, .close(code), at: now)
         }
         add(control.raw, direction, at: now)

@@ -24,8 +24,7 @@ extension InterceptedConnection {
 
     func note(_ judged: [JudgedMessage], _ live: LiveExchange, at now: WireInstant) {
         for case let fate? in judged.lazy.map(\.fate) { record(fate.hits, of: fate.end, live, at: now) }
-        toClient.carried = 0
-        toServer.carried = 0
+        for direction in Direction.allCases { update(direction) { $0.beginsToCarry() } }
     }
 
     /// What went that way since the rule fired carried the event.

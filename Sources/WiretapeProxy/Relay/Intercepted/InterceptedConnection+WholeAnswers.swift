@@ -26,15 +26,15 @@ extension InterceptedConnection {
     /// the blanks that some servers send behind it.
     func goAhead(at now: WireInstant) {
         guard let by = http.response.goesAheadAt, by <= now else { return }
-        http.response.goesAheadAt = nil
+        http.response.stopsWaiting()
         guard let live = http.live, let info = http.response.info, http.response.kind == .collect, !isOver else {
             return
         }
         let blanks = http.response.body
         let isPadded = faults.codec(of: live)?.polling?.beginsAtOnce == true
         guard blanks.isEmpty || isPadded && blanks.allSatisfy({ [0x20, 0x09, 0x0a, 0x0d].contains($0) }) else { return }
-        http.response.body = []
-        http.response.ahead = 0
+        http.response.dropBody()
+        http.response.wentAhead(0)
         let piece = Answer(head: info.raw, payload: blanks, untouched: blanks, carries: !blanks.isEmpty, trailers: nil)
         answer(piece, live, at: now)
     }
@@ -129,7 +129,7 @@ extension InterceptedConnection {
 
     /// What of an answer has gone ahead counts as bytes of the answer.
     private func goesAhead(_ bytes: [UInt8], of answer: Answer) {
-        if answer.trailers == nil { http.response.ahead = (http.response.ahead ?? 0) + bytes.count }
+        if answer.trailers == nil { http.response.wentAhead(bytes.count) }
     }
 
     /// An answer with what rules have made of its body: in one with its length, or in the pieces that its head tells.

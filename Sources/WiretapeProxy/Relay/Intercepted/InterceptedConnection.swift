@@ -30,10 +30,11 @@ final class InterceptedConnection {
     var toClient = OutboundLeg()
     var toServer = OutboundLeg()
     var http: InterceptedExchange
+    /// The WebSocket that it has become.
     var socket: InterceptedSocket?
     /// Bytes of an upgrade to something that is no WebSocket pass.
-    var isTunnel = false
-    var isOver = false
+    private(set) var isTunnel = false
+    private(set) var isOver = false
     /// What happens when what stands before it has been written, or read by the peer.
     private var marks = QueueMarks()
     /// What stops by itself.
@@ -43,12 +44,12 @@ final class InterceptedConnection {
     /// When to stop waiting for a peer that was told to go.
     private var goodbyeBy: WireInstant?
     /// Keepalives that have stopped.
-    var muted: MuteScope?
+    private(set) var muted: MuteScope?
     /// A rule has stopped our reading, and the client has ended meanwhile: what it said before is not heard.
     private(set) var isDeaf = false
     private var nextPeek: WireInstant?
     /// The poll that was answered last, while none waits.
-    var lastPoll: LiveExchange?
+    private(set) var lastPoll: LiveExchange?
     var ends = InterceptedEnds()
     private var turn = TurnShare()
     /// Bytes after which it is asked whether the connection has had its share.
@@ -88,6 +89,24 @@ final class InterceptedConnection {
     /// Whether a request was passed on whose answer has not begun.
     var awaitsAnswer: Bool { http.live != nil && http.response.head == nil && socket == nil && !isTunnel && !isOver }
 
+    // MARK: What it becomes
+
+    /// An upgrade to a WebSocket is granted.
+    func becomesSocket(_ socket: consuming InterceptedSocket) { self.socket = consume socket }
+
+    /// What passes is no HTTP any more, and no WebSocket.
+    func becomesTunnel() { isTunnel = true }
+
+    /// Nothing passes any more.
+    func stopsRelaying() { isOver = true }
+
+    /// - Parameter scope: the keepalives that stop; nil: they go on.
+    func mutes(_ scope: MuteScope?) { muted = scope }
+
+    /// No request is under way.
+    /// - Parameter poll: the one that was answered last, if it was a poll.
+    func rests(behind poll: LiveExchange?) { lastPoll = poll }
+
     // MARK: What the streams tell
 
     func received(_ bytes: Span<UInt8>, from side: RelaySide, at now: WireInstant) {
@@ -119,12 +138,12 @@ final class InterceptedConnection {
 
     /// What was taken is not wholly looked at: a message or a body is being inflated.
     private func owes(_ direction: Direction) -> Bool {
-        socket?.owes(direction) ?? (direction == .toServer && http.request.decoding != nil)
+        socket?.owes(direction) ?? (direction == .toServer && http.request.isDecoding)
     }
 
     /// - Returns: how many of the bytes were looked at; not all when the connection has had its share.
     private func look(_ bytes: Span<UInt8>, _ direction: Direction, at now: WireInstant) -> Int {
-        if direction == .toServer, http.request.decoding != nil { decodeBody(at: now) }
+        if direction == .toServer, http.request.isDecoding { decodeBody(at: now) }
         if socket != nil { return heard(bytes, direction, at: now) }
         if isTunnel {
             tunnel(bytes, direction, at: now)
@@ -207,7 +226,7 @@ final class InterceptedConnection {
     func add(
         _ bytes: [UInt8], _ direction: Direction, endsFrame: Bool = true, delay: UInt64 = 0, at now: WireInstant
     ) {
-        update(direction) { $0.carried += bytes.count }
+        update(direction) { $0.carries(bytes.count) }
         let isIdle = direction == .toClient ? toClient.queue.isIdle(at: now) : toServer.queue.isIdle(at: now)
         if isIdle, delay == 0, endsFrame, isOpen(direction) { return update(direction) { $0.gather(bytes) } }
         update(direction) { $0.queue.add(bytes, endsFrame: endsFrame, delay: delay, at: now) }

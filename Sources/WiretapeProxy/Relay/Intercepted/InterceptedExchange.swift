@@ -28,90 +28,100 @@ struct InterceptedExchange: ~Copyable {
     /// Longer bodies are not put together.
     static let bodyLimit = 1 << 20
 
-    var state = State.idle
-    var request = Request()
-    var response = Response()
+    private(set) var state = State.idle
+    var request = InterceptedRequest()
+    var response = InterceptedResponse()
     /// Sent by the client behind the request that is not answered yet.
-    var early: [UInt8] = []
-    var lastX: UInt32 = 0
+    private(set) var early: [UInt8] = []
+    private(set) var lastX: UInt32 = 0
     /// The exchange that is under way.
-    var live: LiveExchange?
+    private(set) var live: LiveExchange?
     /// The server's 100 is ours already.
-    var swallowsContinue = false
-    var stream: InterceptedStream?
+    private(set) var swallowsContinue = false
+    private(set) var stream: InterceptedStream?
     /// What its answer is made from that leads the client back; nil: it goes on as it is.
-    var asked: LeadBack.Request?
+    private(set) var asked: LeadBack.Request?
     /// What stands behind the answer has been seen to.
-    var isFollowed = false
-    var isConnect = false
+    private(set) var isFollowed = false
+    private(set) var isConnect = false
     /// A request was not let in: nothing more is read.
-    var isRefused = false
-
-    /// What is read of requests, and the one that is under way.
-    struct Request: ~Copyable {
-        var scanner = HTTPScanner(.toServer)
-        /// When the first byte of a head that is not complete yet arrived.
-        var since: WireInstant?
-        var info: HTTPHeadInfo?
-        var kind = Body.pass
-        var body: [UInt8] = []
-        /// What stood behind the last chunk of a request that is whole.
-        var trailers: [HeaderField] = []
-        /// The body of a request that is whole and is being decoded, a slice a turn of the loop.
-        var decoding: WholeBody?
-
-        /// It is answered.
-        mutating func finish() {
-            info = nil
-            body = []
-            trailers = []
-            decoding = nil
-            kind = .pass
-        }
-    }
-
-    /// What is read of answers, and the one that is under way.
-    struct Response: ~Copyable {
-        var scanner = HTTPScanner(.toClient)
-        /// When the first byte of a head that is not complete yet arrived.
-        var since: WireInstant?
-        var head: ResponseHead?
-        /// The bytes of a head that is not complete yet, and of empty lines before it.
-        var partial: [UInt8] = []
-        var info: HTTPHeadInfo?
-        var kind = Body.pass
-        var body: [UInt8] = []
-        /// Bytes of it that may still go out; nil: all.
-        var left: Int?
-        /// It had a length, and goes on in chunks of ours.
-        var isRechunked = false
-        /// When the head of an answer that is wanted whole goes out without the rest.
-        var goesAheadAt: WireInstant?
-        /// Bytes of an answer that is wanted whole that have gone out before the rest came; nil: none, not even its head.
-        var ahead: Int?
-
-        /// Whether its body is sent in chunks.
-        var isChunked: Bool { isRechunked || info?.framing == .chunked }
-
-        /// It is over.
-        mutating func finish() {
-            head = nil
-            partial = []
-            info = nil
-            body = []
-            kind = .pass
-            since = nil
-            left = nil
-            isRechunked = false
-            goesAheadAt = nil
-            ahead = nil
-        }
-    }
+    private(set) var isRefused = false
 
     /// Bytes of bodies and messages that are put together, and of what was sent ahead.
     var heldCount: Int {
-        early.count + request.body.count + response.body.count + (stream?.heldCount ?? 0) + (live?.heldCount ?? 0)
-            + (request.decoding?.heldCount ?? 0)
+        early.count + request.heldCount + response.body.count + (stream?.heldCount ?? 0) + (live?.heldCount ?? 0)
+    }
+
+    // MARK: What the client sends
+
+    /// A request has begun.
+    /// - Returns: when its first byte came, where its head did not come at once.
+    mutating func begins(_ head: RequestHead, _ info: HTTPHeadInfo) -> WireInstant? {
+        lastX += 1
+        state = .request
+        isConnect = head.method == "CONNECT"
+        response.expect(head)
+        return request.begins(info)
+    }
+
+    /// What the request that has begun is to rules, and to what leads clients back.
+    mutating func belongs(to live: LiveExchange, _ asked: LeadBack.Request?) {
+        self.live = live
+        self.asked = asked
+    }
+
+    /// The client has been told to go on.
+    mutating func hasContinued() { swallowsContinue = true }
+
+    /// The request is whole, and its answer awaited.
+    mutating func awaitsAnswer(_ trailers: [HeaderField]) {
+        state = .answer
+        request.ends(trailers)
+    }
+
+    /// Nothing more of the client is read as requests.
+    mutating func refuses() { isRefused = true }
+
+    /// A request is refused by its head.
+    mutating func refusesNext() {
+        lastX += 1
+        isRefused = true
+    }
+
+    mutating func comesEarly(_ bytes: Span<UInt8>) { early.append(copying: bytes) }
+
+    mutating func takeEarly() -> [UInt8] {
+        defer { early = [] }
+        return early
+    }
+
+    mutating func dropEarly() { early = [] }
+
+    // MARK: What the server sends
+
+    /// The answer is a stream whose payloads are read, or has gone on.
+    mutating func reads(_ stream: InterceptedStream) { self.stream = stream }
+
+    /// What is held of a piece of the stream that is not whole.
+    mutating func takeRestOfStream() -> [UInt8] { stream?.takeRest() ?? [] }
+
+    /// What stands behind the answer is seen to.
+    mutating func follows() { isFollowed = true }
+
+    /// Something else than HTTP begins behind the answer.
+    /// - Returns: what the client has sent ahead.
+    mutating func upgrade() -> [UInt8] {
+        state = .idle
+        return takeEarly()
+    }
+
+    // MARK: Ends
+
+    /// What is put together is let go.
+    mutating func dropHeld() {
+        early = []
+        request.dropBody()
+        response.dropBody()
     }
 
     /// The exchange is over.

@@ -15,7 +15,7 @@ struct InterceptedSocket: ~Copyable {
     private var parkedToClient = ParkedMessages()
     private var parkedToServer = ParkedMessages()
     /// Whose close frame has gone through first.
-    var closedBy: TapeEvent.Party?
+    private(set) var closedBy: TapeEvent.Party?
 
     init(_ live: LiveExchange, deflate: DeflateParameters?, seed: UInt64) {
         self.live = live
@@ -41,6 +41,9 @@ struct InterceptedSocket: ~Copyable {
     mutating func takeRest(_ direction: Direction) -> [UInt8] {
         direction == .toServer ? fromClient.takeRest() : fromServer.takeRest()
     }
+
+    /// A close frame goes through, the first one.
+    mutating func closes(by party: TapeEvent.Party) { closedBy = party }
 
     // MARK: Frames
 

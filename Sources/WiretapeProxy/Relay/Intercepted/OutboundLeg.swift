@@ -7,13 +7,19 @@ internal import WiretapeRuntime
 struct OutboundLeg {
     var queue = OutboundQueue()
     /// Bytes since a rule fired for an event: what carries that.
-    var carried = 0
+    private(set) var carried = 0
     /// What nothing holds back, until it is written in one call.
     private var gathered: [UInt8] = []
     private var watch = DeliveryWatch()
 
     /// When to ask the stream next.
     var nextLook: WireInstant? { watch.nextLook }
+
+    /// Bytes are on their way.
+    mutating func carries(_ count: Int) { carried += count }
+
+    /// A rule fires for an event: what follows carries it.
+    mutating func beginsToCarry() { carried = 0 }
 
     mutating func wrote(_ count: Int) { watch.wrote(count) }
 
