@@ -26,6 +26,10 @@ let liveRuns: [Target.Dependency] =
 /// The same, and replays.
 let runs: [Target.Dependency] = ["WiretapeReplay"] + liveRuns
 
+/// Depended on by targets that do not import it. Of the modules that could be compiled next, the build system takes the last by name, so what
+/// `WiretapeReplay` waits for came last, and what waits for it, at the end of a release build, had one processor for itself.
+let replayFirst: [Target.Dependency] = ["WiretapeReport", "WiretapePlayback"]
+
 // What each target may import is stated in docs/architecture.md and checked by tools/check-layers.
 let package = Package(
     name: "wiretape",
@@ -97,7 +101,7 @@ let package = Package(
             dependencies: ["WiretapeFaults", "WiretapeRedaction", "WiretapeBytes", "CWiretapeYAML"],
             swiftSettings: settings),
         .target(
-            name: "WiretapeTape", dependencies: ["WiretapeSystem"] + protocols, swiftSettings: settings),
+            name: "WiretapeTape", dependencies: ["WiretapeSystem"] + protocols + replayFirst, swiftSettings: settings),
         .target(
             name: "WiretapeRecorder", dependencies: ["WiretapeTape", "WiretapeSystem"] + protocols,
             swiftSettings: settings),
@@ -111,7 +115,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "WiretapeCodecs",
-            dependencies: ["WiretapeProtocol", "WiretapeMessages", "WiretapeWire", "WiretapeBytes"],
+            dependencies: ["WiretapeProtocol", "WiretapeMessages", "WiretapeWire", "WiretapeBytes"] + replayFirst,
             swiftSettings: settings),
         .target(
             name: "WiretapeProxy",
