@@ -414,6 +414,26 @@ import WiretapeWire
         _ = stage.finish()
     }
 
+    /// An end that is told before its time says nothing about the next one on that connection.
+    @Test func eachEndIsTold() throws {
+        let rules = ["stall(both, 20ms) + respond(503) on negotiate[1]", "reset on Send[1]"]
+        let (stage, _) = try stage(rules)
+        let peer = ScriptedPeer()
+        peer.stream = stage.connect(peer)
+        func say(_ path: String, _ body: String = "") {
+            peer.send("POST \(path) HTTP/1.1\r\nHost: p\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            stage.run(500)
+        }
+        stage.run(50)
+        for _ in 1...2 { say("/chat/negotiate?negotiateVersion=1") }
+        say("/chat?id=t1", #"{"protocol":"json","version":1}"# + Self.rs)
+        say("/chat?id=t1", #"{"type":1,"target":"Send","arguments":[1]}"# + Self.rs)
+        #expect(peer.text.hasPrefix("HTTP/1.1 503"))
+        #expect(peer.end == .reset)
+        #expect(stage.report.faults.map(\.rule) == rules)
+        _ = stage.finish()
+    }
+
     @Test func messagesOfSends() throws {
         let (stage, hub) = try stage(["drop on Send[1]"])
         ask(stage, "POST", "/chat/negotiate?negotiateVersion=1").shut()
