@@ -1,7 +1,8 @@
 internal import WiretapeAttempts
-internal import WiretapeBytes
+package import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeMessages
+internal import WiretapePlayback
 internal import WiretapeProtocol
 internal import WiretapeWire
 
@@ -166,5 +167,92 @@ extension ReplayEngine {
             connection: Swift.max(1, session.generation + (!session.isConnected ? 1 : 0)), context: context,
             sinceRun: clock.sinceOrigin, sinceConnect: session.link.map { now.since($0.openedAt) },
             sinceHandshake: session.link?.readyAt.map { now.since($0) })
+    }
+}
+
+/// How what is due reaches the client.
+extension ReplayEngine {
+    /// Gives one payload of whole messages to the client of a session, over whatever carries it. What is due at one moment
+    /// on long polling goes with one poll: ``answerPoll(of:into:)`` follows.
+    /// - Parameters:
+    ///   - messages: those of the payload, for protocols that remember them.
+    ///   - steps: those of the script that it carries; they are done once the kernel has it.
+    mutating func deliver(
+        _ payload: [UInt8], _ opcode: Opcode, _ messages: [Message], steps: [Int] = [], to session: SessionRun,
+        into out: inout [ReplayAction]
+    ) {
+        if session.link?.memory != nil { session.link?.memory?.sending(messages, payload, opcode) }
+        pass(payload, opcode, steps: steps, to: session, into: &out)
+    }
+
+    /// As `deliver`, for what the protocol does not count: keepalives, acknowledgements, repetitions.
+    /// - Parameters:
+    ///   - damage: of the header; the frame, the chunk or the body's length is told wrong.
+    ///   - isPlain: never compressed, since it is cut at a place of its bytes.
+    mutating func pass(
+        _ payload: [UInt8], _ opcode: Opcode, steps: [Int] = [], damage: Corruption? = nil, isPlain: Bool = false,
+        to session: SessionRun,
+        into out: inout [ReplayAction]
+    ) {
+        guard let transport = session.link?.transport else { return }
+        let connection = session.link?.connection
+        let ticket = ticket()
+        // A single answer leaves as a whole: nothing of it is on its way yet.
+        let isGathered = session.link?.gathered != nil
+        session.link?.underWay.gave(ticket, steps, bytes: isGathered ? 0 : payload.count)
+        switch transport {
+        case .lp:
+            session.link?.polls.add(
+                .init(
+                    bytes: payload, opcode: opcode, ticket: ticket, messages: steps.count,
+                    isLengthWrong: damage == .length))
+        case .ws:
+            guard let connection else { return }
+            if let damage {
+                out.append(.raw(connection, damage.frame(opcode, payload, mask: nil), ticket: ticket))
+            } else {
+                let deflated = !isPlain && isDeflated(steps, count: payload.count, of: session)
+                out.append(.send(connection, opcode, payload, ticket: ticket, deflated: deflated))
+            }
+        case .http where isGathered:
+            var piece: [UInt8] = []
+            session.recorded.codec.type.frame(payload.span, on: .http, into: &piece)
+            session.link?.gather(piece)
+        case .sse, .stream, .multipart, .http:
+            guard let connection else { return }
+            var piece: [UInt8] = []
+            if case .parts = session.link?.body {
+                // A part may tell its length.
+                let said = spoken(payload, on: connection)
+                session.link?.addPart(said.span, session.recorded.codec.type, into: &piece)
+            } else {
+                session.recorded.codec.type.frame(payload.span, on: transport, into: &piece)
+            }
+            if damage == .length {
+                let length = String(piece.count + 1, radix: 16)
+                out.append(.raw(connection, Array("\(length)\r\n".utf8) + piece + [13, 10], ticket: ticket))
+            } else {
+                out.append(.piece(connection, piece, ticket: ticket))
+            }
+        }
+    }
+
+    /// All bytes of that send are in the kernel, and so are those of every send before it on the connection.
+    package mutating func handedOver(
+        _ connection: ConnectionID, ticket: UInt64, at now: WireInstant, into out: inout [ReplayAction]
+    ) {
+        clock.reach(now)
+        if let session = peers[connection]?.trails, session.trailing?.connection == connection {
+            guard session.trailingHandedOver(ticket) else { return }
+            peers.endTrail(connection)
+            return
+        }
+        guard let session = peers[connection]?.session ?? peers[connection]?.carried, session.isConnected else {
+            return
+        }
+        let wasFull = session.link?.underWay.isFull ?? false
+        session.link?.underWay.handedOver(ticket)
+        if session.link?.transport == .lp { session.link?.polls.handedOver(ticket) }
+        if wasFull, session.link?.underWay.isFull == false { advance(session, into: &out) }
     }
 }

@@ -208,3 +208,55 @@ extension SessionRun {
         return next
     }
 }
+
+/// What a poll is answered with.
+extension ReplayEngine {
+    /// Answers the poll that waits with what is due: all of it, unless the protocol has other rules.
+    /// - Parameter isNew: the poll has just come, and what is due was there before it.
+    mutating func answerPoll(of session: SessionRun, isNew: Bool = false, into out: inout [ReplayAction]) {
+        guard session.link?.transport == .lp, let polls = session.link?.polls, !polls.queue.isEmpty,
+            let head = polls.waiting, let connection = session.link?.connection
+        else { return }
+        let isFirstOnly = !isNew && session.recorded.codec.type.polling?.answersFirst == true
+        let isOne = isFirstOnly || !writer(of: session).joinsPayloads
+        guard let body = session.link?.polls.takeBody(isOne: isOne), let last = body.last else { return }
+        let acknowledgement = session.link?.polls.takeAcknowledgement()
+        let answer = answer(.poll(body.flatMap(\.bytes), last.opcode), head, of: session)
+        let isLengthWrong = body.contains(where: \.isLengthWrong)
+        finishPoll(of: session, with: answer, ticket: last.ticket, isLengthWrong: isLengthWrong, into: &out)
+        guard let acknowledgement else { return }
+        out.append(.awaitAcknowledged(connection, ticket: acknowledgement))
+    }
+
+    /// Gives the poll that waits its answer; the session goes on without one.
+    mutating func finishPoll(
+        of session: SessionRun, with answer: HTTPAnswer, ticket: UInt64? = nil, isLengthWrong: Bool = false,
+        into out: inout [ReplayAction]
+    ) {
+        guard let connection = session.link?.connection,
+            let poll = session.link?.polls.finish(on: connection, at: now)
+        else { return }
+        session.link?.waitsForPoll()
+        peers.answered(connection, pollOf: session)
+        if poll.isBegun {
+            if !answer.body.isEmpty { out.append(.piece(connection, answer.body, ticket: ticket ?? self.ticket())) }
+            out.append(.endStream(connection))
+        } else if isLengthWrong {
+            out.append(.raw(connection, ReplayEngine.tooLong(answer.readable(by: poll.head)), ticket: ticket))
+        } else {
+            out.append(.respond(connection, answer.readable(by: poll.head), thenClose: false, ticket: ticket))
+        }
+        noteAnswered(on: connection, of: session, into: &out)
+        if let hit = poll.hit { cutAfterAnswer(hit, on: connection, of: session, into: &out) }
+    }
+
+    /// An answer whose length is told one byte too large.
+    private static func tooLong(_ answer: HTTPAnswer) -> [UInt8] {
+        let length = HeaderField("Content-Length", "\(answer.body.count + 1)")
+        let reason = answer.reason.isEmpty ? statusText(answer.status) : answer.reason
+        var bytes: [UInt8] = []
+        HTTPHeadWriter.append(
+            ResponseHead(status: answer.status, reason: reason, headers: answer.headers + [length]), into: &bytes)
+        return bytes + answer.body
+    }
+}

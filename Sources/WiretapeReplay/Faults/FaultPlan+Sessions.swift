@@ -104,3 +104,17 @@ extension FaultRule {
         return "'\(label)' comes \(RuleNames.times(most)) in a session of \(tape), and number \(number) was asked for"
     }
 }
+
+extension FaultPlan {
+    /// Rules that a replay cannot carry out, each as an error at its word: what they would do reaches a server, and there is
+    /// none.
+    package var problemsInReplay: [PlanError] {
+        rules.compactMap { rule in
+            guard rule.selector.direction == .toServer else { return nil }
+            guard let action = rule.actions.first(where: \.verdict.needsServer) else { return nil }
+            return PlanError(
+                "'\(action.text)' on messages to the server needs a server, and a replay has none",
+                at: rule.subjectSource)
+        }
+    }
+}
