@@ -99,7 +99,7 @@ final class ControlConnection: StreamHandler {
     /// The API stops.
     func goAway() {
         endEvents()
-        endpoint.finish()
+        endpoint.writer.finish()
         pump()
     }
 
@@ -133,7 +133,7 @@ final class ControlConnection: StreamHandler {
         }
         switch endpoint.awaited {
         case .nothing: break
-        case .request: if quiet >= Self.idleTime { endpoint.finish() }
+        case .request: if quiet >= Self.idleTime { endpoint.writer.finish() }
         case .head, .body:
             if quiet >= Self.requestTime {
                 endpoint.timeOut("the request was not whole after \(DurationText.spoken(Self.requestTime))")
@@ -146,7 +146,9 @@ final class ControlConnection: StreamHandler {
     func pump() {
         guard !isPumping, !isGone else { return }
         isPumping = true
-        while stream.queued + endpoint.outputCount <= Self.mostQueued, let event = endpoint.next() { take(event) }
+        while stream.queued + endpoint.writer.outputCount <= Self.mostQueued, let event = endpoint.next() {
+            take(event)
+        }
         isPumping = false
         flush()
     }
@@ -158,15 +160,15 @@ final class ControlConnection: StreamHandler {
             self.head = head
             server.handle(head, body, on: self)
         case .finish: wantsFIN = true
-        case .ended: if subscription == nil, !endpoint.owesAnswer { endpoint.finish() }
+        case .ended: if subscription == nil, !endpoint.writer.owesAnswer { endpoint.writer.finish() }
         case .refused, .message, .ping, .pong: break
         }
     }
 
     private func flush() {
         guard !isGone else { return }
-        if endpoint.outputCount > 0, !sentFIN {
-            let bytes = endpoint.takeOutput()
+        if endpoint.writer.outputCount > 0, !sentFIN {
+            let bytes = endpoint.writer.takeOutput()
             stream.write(bytes.span)
             since = server.loop.now
         }
@@ -197,13 +199,13 @@ final class ControlConnection: StreamHandler {
         case .later: break
         case .events(let subscription):
             guard !isHead else { return respond(200, "text/event-stream", "") }
-            guard endpoint.owesAnswer, let head else { return }
+            guard endpoint.writer.owesAnswer, let head else { return }
             let fields = [
                 HeaderField("Content-Type", "text/event-stream"), HeaderField("Cache-Control", "no-store"),
                 HeaderField("X-Accel-Buffering", "no"),
             ]
             let start = Array("retry: 1000\n\n".utf8)
-            endpoint.beginStream(
+            endpoint.writer.beginStream(
                 HTTPAnswer(status: 200, headers: fields + ControlAccess.cors(head), body: start), date: nil)
             self.subscription = subscription
             server.isReady(self)
@@ -224,7 +226,7 @@ final class ControlConnection: StreamHandler {
                 HeaderField("Access-Control-Max-Age", "600"),
             ]
         }
-        endpoint.answer(HTTPAnswer(status: 204, headers: fields), thenClose: false, date: nil)
+        endpoint.writer.answer(HTTPAnswer(status: 204, headers: fields), thenClose: false, date: nil)
     }
 
     private func respond(_ status: Int, _ type: String, _ text: String, _ extra: [HeaderField] = []) {
@@ -232,11 +234,11 @@ final class ControlConnection: StreamHandler {
     }
 
     private func respond(_ status: Int, _ type: String, _ body: [UInt8], _ extra: [HeaderField]) {
-        guard endpoint.owesAnswer, let head else { return }
+        guard endpoint.writer.owesAnswer, let head else { return }
         var fields = [HeaderField("Content-Type", type), HeaderField("Cache-Control", "no-store")] + extra
         // A page that is not let in reads nothing, not even why.
         if server.access.letsIn(head) { fields += ControlAccess.cors(head) }
-        endpoint.answer(
+        endpoint.writer.answer(
             HTTPAnswer(status: status, headers: fields, body: body), thenClose: false, date: nil)
     }
 
@@ -264,7 +266,7 @@ final class ControlConnection: StreamHandler {
 
     /// Says what its subscriber has not been told.
     func feed(from journal: RunJournal) -> Fed {
-        guard var subscription, endpoint.isStreaming else { return Fed(state: .full) }
+        guard var subscription, endpoint.writer.isStreaming else { return Fed(state: .full) }
         // What its kernel and ours hold of a reader that sleeps is memory, too.
         if stream.queued > Self.mostEventsQueued { return Fed(state: .full) }
         if stream.unacknowledged > Self.mostUntaken { return Fed(state: .slow) }
@@ -275,14 +277,14 @@ final class ControlConnection: StreamHandler {
             say("event: gap\ndata: \(RunJournal.text("gap", 0, [.init("lost", .number(lost))]))\n\n")
         }
         for entry in journal.entries(after: subscription.after) {
-            if stream.queued + endpoint.outputCount > Self.mostEventsQueued { break }
+            if stream.queued + endpoint.writer.outputCount > Self.mostEventsQueued { break }
             subscription.after = entry.number
             if let types = subscription.types, !types.contains(entry.event) { continue }
             say("id: \(entry.number)\nevent: \(entry.event)\ndata: \(entry.text)\n\n")
         }
         subscription.saidAt = server.loop.now
         self.subscription = subscription
-        let bytes = endpoint.outputCount
+        let bytes = endpoint.writer.outputCount
         flush()
         if stream.queued > Self.mostEventsQueued { return Fed(state: .full, bytes: bytes, lost: lost) }
         return Fed(state: subscription.after < journal.latest ? .some : .all, bytes: bytes, lost: lost)
@@ -292,9 +294,9 @@ final class ControlConnection: StreamHandler {
     func endEvents() {
         guard subscription != nil else { return }
         subscription = nil
-        endpoint.endStream()
+        endpoint.writer.endStream()
         pump()
     }
 
-    private func say(_ text: String) { endpoint.piece(Array(text.utf8).span) }
+    private func say(_ text: String) { endpoint.writer.piece(Array(text.utf8).span) }
 }

@@ -8,33 +8,22 @@ extension ReplayConnection {
     /// How often a client that is not read is looked at.
     private static let peekInterval: UInt64 = 20_000_000
 
-    func raw(_ bytes: [UInt8], _ ticket: UInt64?) {
-        endpoint.raw(bytes)
-        if let ticket { expectWritten(ticket) }
-        server.touch(self)
-    }
-
     /// What was said before leaves as it would; of the rest so many bytes.
     func limit(_ count: Int) {
         write()
-        ruled.budget = min(ruled.budget ?? .max, count)
-    }
-
-    func withinBudget(_ bytes: [UInt8]) -> [UInt8] {
-        guard let budget = ruled.budget else { return bytes }
-        ruled.budget = budget - min(budget, bytes.count)
-        return Array(bytes.prefix(budget))
+        output.limit(count)
     }
 
     func pace(_ pace: WritePacer.Pace) {
         write()
-        outbound.pacer.set(pace, at: server.loop.now)
+        output.set(pace, at: server.loop.now)
         server.touch(self)
     }
 
+    /// - Parameter nanoseconds: of the client's time.
     func hold(_ nanoseconds: UInt64) {
         write()
-        outbound.hold(until: server.loop.now.advanced(by: nanoseconds))
+        output.hold(until: server.loop.now.advanced(by: server.clock.loopDuration(nanoseconds)))
         server.touch(self)
     }
 
@@ -42,7 +31,7 @@ extension ReplayConnection {
     func stall(reads: Bool, writes: Bool) {
         guard !ends.isGone else { return }
         write()
-        outbound.pacer.isStopped = writes
+        output.stop(writes)
         ruled.isDeaf = reads
         if reads, !ends.sawFIN {
             stream.isReading = false
@@ -53,7 +42,7 @@ extension ReplayConnection {
         server.touch(self)
     }
 
-    func mute(_ isMuted: Bool) { endpoint.isMuted = isMuted }
+    func mute(_ isMuted: Bool) { endpoint.writer.isMuted = isMuted }
 
     /// A client that is not read may have ended: its FIN is noticed here, its RST by the loop.
     func peek() {

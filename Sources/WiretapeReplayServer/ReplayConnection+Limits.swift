@@ -1,5 +1,4 @@
 internal import WiretapeBytes
-internal import WiretapePlayback
 internal import WiretapeProtocol
 internal import WiretapeProxy
 internal import WiretapeRuntime
@@ -11,7 +10,7 @@ extension ReplayConnection: SeatedClient {
 
     /// What a rule keeps from leaving, and the end of a connection, have times of their own.
     var phase: Seat.Phase {
-        guard !ends.isGone, !isLeaving, outbound.count == 0 else { return .busy }
+        guard !ends.isGone, !isLeaving, output.count == 0 else { return .busy }
         return switch endpoint.awaited {
         case .nothing: .busy
         case .request: exchange == 0 ? .silent : .idle

@@ -1,17 +1,15 @@
 internal import WiretapeBytes
-internal import WiretapePlayback
 internal import WiretapeProtocol
 internal import WiretapeProxy
 internal import WiretapeReplay
 internal import WiretapeRuntime
 internal import WiretapeWire
 
-/// One client of the replay server: joins a stream to the server's end of HTTP and WebSockets. It dispatches outcomes and
-/// keeps three deadlines: asking for acknowledgements, the client's answer to a close frame, the client's FIN.
+/// One client of the replay server: what its stream says goes to the server's end of HTTP and WebSockets, and the events of that to the driver.
+/// What the driver says to the client stands in `ReplayClients.swift`. It keeps two deadlines: the client's answer to a close frame, the client's FIN.
 final class ReplayConnection: StreamHandler {
-    /// How long a client may take to answer a close frame, or our FIN, and how long nothing may be acknowledged.
+    /// How long a client may take to answer a close frame, or our FIN, in nanoseconds.
     static let patience: UInt64 = 5_000_000_000
-    static let settleTime: UInt64 = 20_000_000
     /// Queued bytes above which nothing that makes more is read.
     static let mostQueued = 64 << 10
 
@@ -20,13 +18,12 @@ final class ReplayConnection: StreamHandler {
     let server: ReplayServer
     let stream: any ByteStream
     /// The one of the tape that its listener stands for.
-    private let upstream: String?
+    let upstream: String?
     /// Nil where nobody is limited.
     var seat: Seat?
     var endpoint = ServerEndpoint()
-    private var watch = DeliveryWatch()
     /// What leaves, later or more slowly where rules want it so.
-    var outbound = OutboundQueue()
+    var output = ReplayOutput()
     var ruled = RuledTraffic()
     /// The request that is owed an answer, and the way to the upstream once it was given there.
     var asked: (head: RequestHead, body: [UInt8])?
@@ -39,14 +36,10 @@ final class ReplayConnection: StreamHandler {
     /// Input waits until what was said is written.
     private var isHeldBack = false
     var ends = Ends()
-    /// Acknowledged; the client is given a moment to read it.
-    private var settling: [(ticket: UInt64, until: WireInstant)] = []
     private var hold: MemoryHold?
 
-    /// What rules want of a connection beyond the pace of its bytes.
+    /// What rules want of a connection beyond what its bytes leave through.
     struct RuledTraffic {
-        /// Bytes that may still leave; nil: all.
-        var budget: Int?
         /// The client is not read.
         var isDeaf = false
         /// When to look for the end of a client that is not read.
@@ -90,7 +83,7 @@ final class ReplayConnection: StreamHandler {
             passage.fromClient(bytes)
             return passageMoved()
         }
-        endpoint.isCongested = stream.queued > Self.mostQueued
+        endpoint.writer.isCongested = stream.queued > Self.mostQueued
         endpoint.room = hold?.room ?? .max
         endpoint.received(bytes)
         server.touch(self)
@@ -119,7 +112,7 @@ final class ReplayConnection: StreamHandler {
 
     func drained() {
         if let passage { return passage.clientDrained() }
-        endpoint.isCongested = false
+        endpoint.writer.isCongested = false
         server.touch(self)
         server.pump()
     }
@@ -133,11 +126,8 @@ final class ReplayConnection: StreamHandler {
         let (end, kind, why) = Self.meaning(how)
         noteGone(kind, why)
         endpoint.lost(end)
-        for (ticket, _) in settling { server.tell(self, .acknowledged(ticket, complete: true)) }
-        settling = []
-        for (ticket, _) in watch.giveUp() { server.tell(self, .acknowledged(ticket, complete: false)) }
+        for input in output.giveUp() { server.tell(self, input) }
         asked = nil
-        outbound.clear()
         hold?.set(0)
         seat?.leave()
         server.remove(self)
@@ -158,7 +148,7 @@ final class ReplayConnection: StreamHandler {
 
     /// Answers a request that is not let in, and ends the connection.
     /// - Returns: why it was not; nil when it is let in.
-    func refuse(_ head: RequestHead) -> String? {
+    private func refuse(_ head: RequestHead) -> String? {
         guard let refusal = server.entrance.access.refusal(head, judgesOrigin: true) else { return nil }
         let body = Array("wiretape: \(refusal.reason)\n".utf8)
         let fields = [HeaderField("Content-Type", "text/plain; charset=utf-8")]
@@ -166,93 +156,7 @@ final class ReplayConnection: StreamHandler {
         return refusal.reason
     }
 
-    /// An answer as this client gets it: readable by pages that are let in, and leading here.
-    private func own(_ answer: HTTPAnswer) -> HTTPAnswer {
-        guard let head = asked?.head else { return answer }
-        let led = server.answers.leading.led(answer, to: head, overTLS: stream is TLSStream, at: upstream)
-        return server.entrance.access.restricted(led, to: head)
-    }
-
-    // MARK: What the driver says
-
-    func respond(_ answer: HTTPAnswer, thenClose: Bool, _ ticket: UInt64?) {
-        guard endpoint.owesAnswer else { return }
-        let answer = own(answer)
-        noteAnswer(answer)
-        endpoint.answer(answer, thenClose: thenClose, date: server.answers.date())
-        if let ticket { expectWritten(ticket) }
-        server.touch(self)
-    }
-
-    func beginStream(_ answer: HTTPAnswer) {
-        guard endpoint.owesAnswer else { return }
-        let answer = own(answer)
-        noteAnswer(answer, isStream: true)
-        endpoint.beginStream(answer, date: server.answers.date())
-        server.touch(self)
-    }
-
-    func piece(_ bytes: [UInt8], _ ticket: UInt64) {
-        guard endpoint.isStreaming else { return }
-        if !bytes.isEmpty { note(.chunk(x: exchange, .toClient, bytes)) }
-        endpoint.piece(bytes.span)
-        expectWritten(ticket)
-        server.touch(self)
-    }
-
-    func endStream() {
-        guard endpoint.isStreaming else { return }
-        note(.end(x: exchange, .toClient, trailers: []))
-        endpoint.endStream()
-        server.touch(self)
-    }
-
-    func upgrade(_ headers: [HeaderField], _ accept: String?, _ deflate: DeflateParameters?) {
-        guard endpoint.owesAnswer else { return }
-        let headers = own(HTTPAnswer(status: 101, headers: headers)).headers
-        if let sent = endpoint.upgrade(headers, accept: accept, deflate: deflate, date: server.answers.date()) {
-            noteAnswer(HTTPAnswer(status: sent.status, reason: sent.reason, headers: sent.headers))
-        }
-        server.touch(self)
-    }
-
-    func send(_ opcode: Opcode, _ payload: [UInt8], _ ticket: UInt64, deflated: Bool) {
-        guard endpoint.isOpenWebSocket else { return }
-        let isDeflated = endpoint.send(opcode, payload.span, deflated: deflated)
-        note(.message(.toClient, opcode, payload, deflated: isDeflated, fragments: []))
-        expectWritten(ticket)
-        server.touch(self)
-    }
-
-    func close(_ code: UInt16?, _ reason: String) {
-        guard endpoint.isOpenWebSocket || endpoint.owesClose else {
-            disconnect()
-            return
-        }
-        note(.close(.toClient, code: code, reason: code == nil ? nil : reason))
-        endpoint.close(code: code, reason: reason)
-        setEnd()
-        server.touch(self)
-    }
-
-    func disconnect() {
-        endpoint.finish()
-        server.touch(self)
-    }
-
-    func reset() {
-        // What was said before goes as far as the kernel takes it now.
-        write()
-        guard !ends.isGone else { return }
-        tellHandedOver()
-        ends.begin(.server)
-        stream.reset()
-    }
-
-    func awaitAcknowledged(_ ticket: UInt64) {
-        watch.await(ticket, unwritten: unwritten, at: server.loop.now)
-        server.touch(self)
-    }
+    // MARK: The end
 
     /// The server stops.
     func goAway() {
@@ -260,7 +164,7 @@ final class ReplayConnection: StreamHandler {
             passage.abandon()
             return abort()
         }
-        if endpoint.isOpenWebSocket { close(1001, "the replay ends") } else { disconnect() }
+        if endpoint.writer.isOpenWebSocket { close(1001, "the replay ends") } else { disconnect() }
     }
 
     func abort() {
@@ -271,7 +175,7 @@ final class ReplayConnection: StreamHandler {
 
     /// Gives the request that is owed an answer, and the connection with it, to the upstream.
     func passThrough() {
-        guard endpoint.owesAnswer, let asked else { return }
+        guard endpoint.writer.owesAnswer, let asked else { return }
         let dialer: UpstreamDialer
         do throws(NetError) {
             guard let found = try server.dialer(to: upstream) else { return refuse(502, "no upstream is named") }
@@ -319,6 +223,9 @@ final class ReplayConnection: StreamHandler {
         upstreamEnded()
     }
 
+    /// Whether the upstream answers this client.
+    var isPassedOn: Bool { passage != nil }
+
     /// The client is read as fast as the upstream takes it.
     func passageMoved() {
         guard let passage, !ends.isGone, !ends.sawFIN else { return }
@@ -327,65 +234,78 @@ final class ReplayConnection: StreamHandler {
 
     // MARK: A wake-up
 
-    /// The next thing that the client said, for the driver.
-    func next() -> ServerEvent? {
+    /// What came of asking for the next thing that the client said.
+    enum Told {
+        case something
+        /// The client has ended, which is not told yet: the answers to what it said before come first.
+        case end(ClientEnd)
+        case nothing
+    }
+
+    /// Tells the driver the next thing that the client said.
+    func tellNext(to driver: inout any ReplayDriver, at now: WireInstant, into actions: inout [ReplayAction]) -> Told {
         // Answers to one piece of many small requests must not pile up: they are written first.
-        isHeldBack = !ends.isGone && endpoint.outputCount + outbound.count + stream.queued > queueLimit
-        guard !isHeldBack else { return nil }
-        let event = endpoint.next()
-        if let event { hear(event) }
-        if event == .finish { ends.wantsFIN = true }
-        return event
+        isHeldBack = !ends.isGone && endpoint.writer.outputCount + output.count + stream.queued > queueLimit
+        guard !isHeldBack, let event = endpoint.next() else { return .nothing }
+        hear(event)
+        switch event {
+        case .request(let head, let body, _):
+            if let why = refuse(head) {
+                server.tellRefused(why)
+            } else {
+                driver.request(id, head, body: body, at: now, into: &actions)
+            }
+        case .message(let opcode, let payload, _): driver.message(id, opcode, payload.span, at: now, into: &actions)
+        case .ping: driver.controlFrame(id, isPing: true, at: now)
+        case .pong: driver.controlFrame(id, isPing: false, at: now)
+        case .ended(let how): return .end(how)
+        case .refused(nil, let answer):
+            let reason = String(decoding: answer.body, as: UTF8.self).trimmingPrefix("wiretape: ").prefix { $0 != "\n" }
+            if let words = HTTPFault(answer.status, String(reason)).otherProtocol { server.tellRefused(words) }
+        case .refused: break
+        case .finish: ends.wantsFIN = true
+        }
+        return .something
     }
 
     /// What is queued before nothing more is read. An event stream makes no output of what its client says, and its end must
     /// be heard; of a WebSocket's messages only those that are refused do.
     private var queueLimit: Int {
-        if endpoint.isStreaming { return .max }
-        return endpoint.isHTTP ? Self.mostQueued : Self.mostQueued << 4
+        if endpoint.writer.isStreaming { return .max }
+        return endpoint.writer.isHTTP ? Self.mostQueued : Self.mostQueued << 4
     }
 
     /// Says what is held of the client's, and for it.
-    private func account() {
+    func account() {
         guard !ends.isGone else { return }
         // What was asked is wanted until it is answered.
-        if !endpoint.owesAnswer { asked?.body = [] }
-        hold?.set(endpoint.heldCount + outbound.count + stream.queued + (asked?.body.count ?? 0))
+        if !endpoint.writer.owesAnswer { asked?.body = [] }
+        hold?.set(endpoint.heldCount + output.count + stream.queued + (asked?.body.count ?? 0))
     }
 
     /// It holds more than any other, and all of them too much.
     private func refuseForMemory() {
         guard !ends.isGone else { return }
         // A client that does not read what is queued for it would not read a refusal either.
-        guard stream.queued + outbound.count <= endpoint.heldCount + (asked?.body.count ?? 0) else {
+        guard stream.queued + output.count <= endpoint.heldCount + (asked?.body.count ?? 0) else {
             return stream.reset()
         }
-        if endpoint.owesAnswer {
+        if endpoint.writer.owesAnswer {
             server.forgetBodies(of: self)
             let body = Array("wiretape: \(MemoryBudget.reason)\n".utf8)
             respond(HTTPAnswer(status: 503, body: body), thenClose: true, nil)
         } else {
-            if endpoint.isOpenWebSocket { note(.close(.toClient, code: 1009, reason: MemoryBudget.reason)) }
+            if endpoint.writer.isOpenWebSocket { note(.close(.toClient, code: 1009, reason: MemoryBudget.reason)) }
             endpoint.refuse(MemoryBudget.reason)
         }
         account()
         server.touch(self)
     }
 
-    /// Writes what has gathered, and tells what has become of it.
-    func flush() {
-        defer { account() }
-        guard !ends.isGone, passage == nil else { return }
-        write()
-        if ends.wantsFIN, !ends.sentFIN, outbound.count == 0, !outbound.pacer.isStopped {
-            ends.sentFIN = true
-            ends.begin(.server)
-            stream.halfClose()
-            setEnd()
-        }
-        look()
+    /// What comes after a wake-up in which everything was written.
+    func goOn() {
         // Else `drained` goes on.
-        let isFull = stream.queued + outbound.count > queueLimit
+        let isFull = stream.queued + output.count > queueLimit
         if isHeldBack, !isFull { server.touch(self) }
         let reads = endpoint.pendingCount <= Self.mostQueued && !isFull && !ruled.isDeaf
         if !ends.sawFIN, stream.isReading != reads {
@@ -396,59 +316,7 @@ final class ReplayConnection: StreamHandler {
         arm()
     }
 
-    func write() {
-        guard !ends.isGone, !ends.sentFIN else { return }
-        if endpoint.outputCount > 0 {
-            let bytes = withinBudget(endpoint.takeOutput())
-            if outbound.isIdle(at: server.loop.now) { return emit(bytes) }
-            outbound.add(bytes, at: server.loop.now)
-        }
-        guard outbound.count > 0 else { return }
-        while case .writes(let pieces) = outbound.take(at: server.loop.now) {
-            for piece in pieces { emit(piece) }
-        }
-    }
-
-    private func emit(_ bytes: [UInt8]) {
-        guard !bytes.isEmpty else { return }
-        watch.wrote(bytes.count)
-        stream.write(bytes.span)
-    }
-
-    /// Bytes that were made and not written.
-    private var unwritten: Int { outbound.count + min(endpoint.outputCount, ruled.budget ?? .max) }
-
-    /// `handedOver` follows when the kernel has everything so far; never when a rule keeps some of it.
-    func expectWritten(_ ticket: UInt64) {
-        guard endpoint.outputCount <= ruled.budget ?? .max else { return }
-        watch.add(ticket, unwritten: unwritten)
-    }
-
     // MARK: Time
-
-    /// Asks the stream what is still on its way.
-    private func look() {
-        let isPaced = outbound.count > 0 && !outbound.pacer.isStopped
-        let found = watch.look(stream, isPaced: isPaced, at: server.loop.now)
-        if let last = found.handedOver { server.tell(self, .handedOver(last)) }
-        for (ticket, isThere) in found.acknowledged {
-            if isThere { acknowledged(ticket) } else { server.tell(self, .acknowledged(ticket, complete: false)) }
-        }
-        while let first = settling.first, first.until <= server.loop.now {
-            settling.removeFirst()
-            server.tell(self, .acknowledged(first.ticket, complete: true))
-        }
-    }
-
-    /// The peer's kernel has all of it. With a clock that stands still the settle time cannot be the driver's.
-    private func acknowledged(_ ticket: UInt64) {
-        guard server.clock.isManual else { return server.tell(self, .acknowledged(ticket, complete: true)) }
-        settling.append((ticket, server.loop.now.advanced(by: Self.settleTime)))
-    }
-
-    private func tellHandedOver() {
-        if let last = watch.takeHandedOver(queued: stream.queued) { server.tell(self, .handedOver(last)) }
-    }
 
     /// Our end or the client's is on its way.
     var isLeaving: Bool { ends.isLeaving }
@@ -459,9 +327,7 @@ final class ReplayConnection: StreamHandler {
     }
 
     private func arm() {
-        let next = [
-            watch.nextLook, settling.first?.until, ends.by, ruled.nextPeek, outbound.nextWake(after: server.loop.now),
-        ].compactMap(\.self).min()
+        let next = [ends.by, ruled.nextPeek, output.nextWake(after: server.loop.now)].compactMap(\.self).min()
         guard let next else {
             timer?.cancel()
             return
@@ -481,11 +347,11 @@ final class ReplayConnection: StreamHandler {
     /// The client did not answer our close frame or FIN. A close frame is followed by FIN, a FIN by RST, unless the client
     /// still takes what is queued for it.
     private func waitedLong() {
-        let queued = stream.queued + outbound.count
-        if queued > 0, queued < ends.queuedAtLast, !outbound.pacer.isStopped {
+        let queued = stream.queued + output.count
+        if queued > 0, queued < ends.queuedAtLast, !output.isStopped {
             setEnd()
             ends.queuedAtLast = queued
-        } else if ends.sentFIN || outbound.pacer.isStopped || ruled.isDeaf {
+        } else if ends.sentFIN || output.isStopped || ruled.isDeaf {
             ends.by = nil
             stream.reset()
         } else {

@@ -63,7 +63,7 @@ extension ReplayServer {
     func handshakeFailed(_ handshake: Handshake, _ fate: HandshakeFate?, why: String) {
         if let fate { clientLeft(handshake, fate, why: why) }
         guard observe != nil else { return }
-        let id = takeNumber()
+        let id = clients.takeNumber()
         note(
             id,
             .open(

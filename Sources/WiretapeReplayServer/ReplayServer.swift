@@ -35,8 +35,7 @@ package final class ReplayServer {
     private var actual: ActualTape
     private var timer: (any LoopTimer)?
     private var listeners: [any Listener] = []
-    private var connections: [ConnectionID: ReplayConnection] = [:]
-    private var nextID: ConnectionID = 1
+    let clients = ReplayClients()
     private var actions: [ReplayAction] = []
     private var wakeup = WakeUp()
     private var stopping = Stopping()
@@ -126,7 +125,7 @@ package final class ReplayServer {
         /// Connections with something to write or to tell.
         var touched: [ReplayConnection] = []
         /// A client's end that was read in one piece with what it said before.
-        var lastWord: (ConnectionID, ServerEvent)?
+        var lastWord: (ConnectionID, ClientEnd)?
         var isPumping = false
     }
 
@@ -285,14 +284,8 @@ package final class ReplayServer {
         return accept()
     }
 
-    /// The number of a connection.
-    func takeNumber() -> ConnectionID {
-        defer { nextID += 1 }
-        return nextID
-    }
-
     /// Client connections that are open.
-    package var count: Int { connections.count }
+    package var count: Int { clients.count }
 
     /// Nanoseconds of the clients' time since the server was made.
     package var elapsed: UInt64 { now.since(actual.started) }
@@ -375,17 +368,17 @@ package final class ReplayServer {
         entrance.handshakes.watch?.close()
         stopping.isTold = true
         stopping.whenEmpty = done
-        for id in connections.keys.sorted() { connections[id]?.goAway() }
+        for client in clients.all { client.goAway() }
         pump()
-        timer?.arm(at: connections.isEmpty ? loop.now : loop.now.advanced(by: grace))
+        timer?.arm(at: clients.isEmpty ? loop.now : loop.now.advanced(by: grace))
     }
 
     private func accept(
         _ stream: any ByteStream, _ seat: Seat?, name: String?, upstream: String?
     ) -> any StreamHandler {
-        let connection = ReplayConnection(self, takeNumber(), stream, upstream: upstream)
+        let connection = ReplayConnection(self, clients.takeNumber(), stream, upstream: upstream)
         connection.seat = seat
-        connections[connection.id] = connection
+        clients.add(connection)
         let to = listeners.count == 1 ? listeners[0].address.description : nil
         note(
             connection.id,
@@ -410,8 +403,8 @@ package final class ReplayServer {
     }
 
     func remove(_ connection: ReplayConnection) {
-        connections[connection.id] = nil
-        if connections.isEmpty, stopping.whenEmpty != nil { timer?.arm(at: loop.now) }
+        clients.remove(connection)
+        if clients.isEmpty, stopping.whenEmpty != nil { timer?.arm(at: loop.now) }
     }
 
     // MARK: The way of an input
@@ -437,23 +430,21 @@ package final class ReplayServer {
             if !actions.isEmpty {
                 let batch = actions
                 actions = []
-                for action in batch { perform(action) }
+                for action in batch { carryOut(action) }
             } else if !wakeup.inbox.isEmpty {
                 let (id, input) = wakeup.inbox.removeFirst()
                 feed(id, input)
-            } else if let (id, event) = wakeup.lastWord {
+            } else if let (id, how) = wakeup.lastWord {
                 wakeup.lastWord = nil
-                feed(id, event)
+                driver.clientClosed(id, how, at: now, into: &actions)
             } else if let connection = wakeup.touched.first {
-                if let event = connection.next() {
-                    guard case .ended = event else {
-                        feed(connection.id, event)
-                        continue
-                    }
+                switch connection.tellNext(to: &driver, at: now, into: &actions) {
+                case .something: break
+                case .end(let how):
                     // The answers to what it said before are the kernel's first: they count as sent.
                     connection.flush()
-                    wakeup.lastWord = (connection.id, event)
-                } else {
+                    wakeup.lastWord = (connection.id, how)
+                case .nothing:
                     wakeup.touched.removeFirst()
                     connection.isTouched = false
                     connection.flush()
@@ -481,56 +472,20 @@ package final class ReplayServer {
         }
     }
 
-    private func feed(_ c: ConnectionID, _ event: ServerEvent) {
-        switch event {
-        case .request(let head, let body, _):
-            if let why = connections[c]?.refuse(head) { return tellRefused(why) }
-            driver.request(c, head, body: body, at: now, into: &actions)
-        case .message(let opcode, let payload, _):
-            driver.message(c, opcode, payload.span, at: now, into: &actions)
-        case .ping: driver.controlFrame(c, isPing: true, at: now)
-        case .pong: driver.controlFrame(c, isPing: false, at: now)
-        case .ended(let how): driver.clientClosed(c, how, at: now, into: &actions)
-        case .refused(nil, let answer):
-            let reason = String(decoding: answer.body, as: UTF8.self).trimmingPrefix("wiretape: ").prefix { $0 != "\n" }
-            if let words = HTTPFault(answer.status, String(reason)).otherProtocol { tellRefused(words) }
-        case .refused, .finish: break
-        }
-    }
-
     /// Each reason once, and not more than a person reads.
     func tellRefused(_ why: String) {
         if refusals.count < 16, refusals.insert(why).inserted { log(why) }
     }
 
-    private func perform(_ action: ReplayAction) {
-        switch driver.spoken(action) {
-        case .respond(let c, let answer, let thenClose, let ticket):
-            connections[c]?.respond(answer, thenClose: thenClose, ticket)
-        case .beginStream(let c, let answer): connections[c]?.beginStream(answer)
-        case .piece(let c, let bytes, let ticket): connections[c]?.piece(bytes, ticket)
-        case .endStream(let c): connections[c]?.endStream()
-        case .passThrough(let c): connections[c]?.passThrough()
-        case .upgrade(let c, let headers, let accept, let deflate): connections[c]?.upgrade(headers, accept, deflate)
-        case .raw(let c, let bytes, let ticket): connections[c]?.raw(bytes, ticket)
-        case .limit(let c, let count): connections[c]?.limit(count)
-        case .pace(let c, let pace): connections[c]?.pace(pace)
-        case .hold(let c, let time): connections[c]?.hold(clock.loopDuration(time))
-        case .stall(let c, let reads, let writes): connections[c]?.stall(reads: reads, writes: writes)
-        case .mute(let c, let isMuted): connections[c]?.mute(isMuted)
-        case .send(let c, let opcode, let payload, let ticket, let deflated):
-            connections[c]?.send(opcode, payload, ticket, deflated: deflated)
-        case .closeFrame(let c, let code, let reason): connections[c]?.close(code, reason)
-        case .disconnect(let c): connections[c]?.disconnect()
-        case .reset(let c): connections[c]?.reset()
-        case .awaitAcknowledged(let c, let ticket):
-            if let connection = connections[c] {
-                connection.awaitAcknowledged(ticket)
-            } else {
-                wakeup.inbox.append((c, .acknowledged(ticket, complete: false)))
-            }
-        case .note(let c, let what): tell(c, what)
+    private func carryOut(_ action: ReplayAction) {
+        switch clients.carryOut(driver.spoken(action)) {
+        case .gone(let c, let ticket): wakeup.inbox.append((c, .acknowledged(ticket, complete: false)))
+        case .note(let c, .fault(let fault)):
+            note(c, .fault(rule: fault.rule, action: fault.action, reference: nil, delivered: nil, line: fault.line))
+        case .note(let c, .carries(let session, let run, let policy)):
+            note(c, .mark(PlayedMark(connection: c, session: session, run: run, policy: policy).text))
         case .log(let line): log(line)
+        case nil: break
         }
     }
 
@@ -538,8 +493,8 @@ package final class ReplayServer {
 
     private func timerFired() {
         if stopping.whenEmpty != nil {
-            for id in connections.keys.sorted() { connections[id]?.abort() }
-            guard connections.isEmpty else { return }
+            for client in clients.all { client.abort() }
+            guard clients.isEmpty else { return }
             timer?.close()
             timer = nil
             entrance.admission.close()
@@ -578,15 +533,5 @@ package final class ReplayServer {
         observe(TapeEvent(time: now.since(actual.started), connection: c, kind()))
         actual.events += 1
         return actual.events
-    }
-
-    private func tell(_ c: ConnectionID, _ what: TapeNote) {
-        switch what {
-        case .fault(let fault):
-            if let connection = connections[c] { return connection.account(for: fault) }
-            note(c, .fault(rule: fault.rule, action: fault.action, reference: nil, delivered: nil, line: fault.line))
-        case .carries(let session, let run, let policy):
-            note(c, .mark(PlayedMark(connection: c, session: session, run: run, policy: policy).text))
-        }
     }
 }

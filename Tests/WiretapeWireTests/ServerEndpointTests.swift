@@ -20,13 +20,15 @@ struct ServerEndpointTests {
     private func run(
         _ pieces: [[UInt8]], fin: Bool = false,
         then: (inout ServerEndpoint, ServerEvent) -> Void = { endpoint, event in
-            if case .ended(.closeFrame(let code, _)) = event { return endpoint.close(code: code, reason: "good bye") }
+            if case .ended(.closeFrame(let code, _)) = event {
+                return endpoint.writer.close(code: code, reason: "good bye")
+            }
             guard case .request(let head, _, let isUpgrade) = event else { return }
             if isUpgrade {
-                endpoint.upgrade([HeaderField("X", "y")], date: nil)
+                endpoint.writer.upgrade([HeaderField("X", "y")], date: nil)
             } else {
                 let answer = HTTPAnswer(status: 200, body: Array(head.target.utf8))
-                endpoint.answer(answer, thenClose: head.target == "/last", date: nil)
+                endpoint.writer.answer(answer, thenClose: head.target == "/last", date: nil)
             }
         }
     ) -> Run {
@@ -43,7 +45,7 @@ struct ServerEndpointTests {
                 run.events.append(event)
                 then(&endpoint, event)
             }
-            run.output += endpoint.takeOutput()
+            run.output += endpoint.writer.takeOutput()
         }
         return run
     }
@@ -83,12 +85,12 @@ struct ServerEndpointTests {
         let head = Array("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n".utf8)
         endpoint.received(head.span)
         while let event = endpoint.next() { events.append(event) }
-        #expect(String(decoding: endpoint.takeOutput(), as: UTF8.self) == "HTTP/1.1 100 Continue\r\n\r\n")
+        #expect(String(decoding: endpoint.writer.takeOutput(), as: UTF8.self) == "HTTP/1.1 100 Continue\r\n\r\n")
         #expect(events == [])
         let body = Array("ab".utf8)
         endpoint.received(body.span)
         while let event = endpoint.next() { events.append(event) }
-        #expect(events.count == 1 && endpoint.owesAnswer)
+        #expect(events.count == 1 && endpoint.writer.owesAnswer)
     }
 
     @Test func whatComesWhileAnAnswerIsOwedWaits() {
@@ -97,16 +99,16 @@ struct ServerEndpointTests {
         let two = Array("GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
         endpoint.received(two.span)
         while let event = endpoint.next() { events.append(event) }
-        #expect(events.count == 1 && endpoint.pendingCount == two.count / 2 && endpoint.outputCount == 0)
+        #expect(events.count == 1 && endpoint.pendingCount == two.count / 2 && endpoint.writer.outputCount == 0)
         endpoint.receivedEnd()
         while let event = endpoint.next() { events.append(event) }
         #expect(events.count == 2 && events[1] == .ended(.fin))
         // The answer that is owed is given, and the request behind it is not read: the client is gone.
-        endpoint.answer(HTTPAnswer(status: 204), thenClose: false, date: "now")
+        endpoint.writer.answer(HTTPAnswer(status: 204), thenClose: false, date: "now")
         while let event = endpoint.next() { events.append(event) }
         #expect(events.count == 3 && events[2] == .finish)
         #expect(
-            String(decoding: endpoint.takeOutput(), as: UTF8.self)
+            String(decoding: endpoint.writer.takeOutput(), as: UTF8.self)
                 == "HTTP/1.1 204 No Content\r\nDate: now\r\nConnection: close\r\n\r\n")
     }
 
@@ -143,7 +145,7 @@ struct ServerEndpointTests {
             sent += 1
         }
         #expect(sent == 65 && events.count == 2 && events.last == .finish)
-        #expect(String(decoding: endpoint.takeOutput(), as: UTF8.self).hasPrefix("HTTP/1.1 413 "))
+        #expect(String(decoding: endpoint.writer.takeOutput(), as: UTF8.self).hasPrefix("HTTP/1.1 413 "))
     }
 
     static let opening = Array(
@@ -180,24 +182,24 @@ struct ServerEndpointTests {
         var bytes: [UInt8] = []
         FrameWriter.appendClose(code: 1001, reason: "bye", mask: 7, into: &bytes)
         let answers: [((inout ServerEndpoint) -> Void, [UInt8])] = [
-            ({ $0.close(code: nil, reason: "") }, [0x88, 0]), ({ $0.finish() }, []),
+            ({ $0.writer.close(code: nil, reason: "") }, [0x88, 0]), ({ $0.writer.finish() }, []),
         ]
         for (answer, sent) in answers {
             var endpoint = ServerEndpoint()
             var events: [ServerEvent] = []
             endpoint.received(Self.opening.span)
             while let event = endpoint.next() { events.append(event) }
-            endpoint.upgrade([], date: nil)
-            _ = endpoint.takeOutput()
+            endpoint.writer.upgrade([], date: nil)
+            _ = endpoint.writer.takeOutput()
             endpoint.received(bytes.span)
             endpoint.receivedEnd()
             while let event = endpoint.next() { events.append(event) }
             #expect(events.last == .ended(.closeFrame(code: 1001, reason: "bye")))
-            #expect(endpoint.owesClose && endpoint.outputCount == 0)
-            endpoint.send(.text, [65].span)
+            #expect(endpoint.writer.owesClose && endpoint.writer.outputCount == 0)
+            endpoint.writer.send(.text, [65].span)
             answer(&endpoint)
-            #expect(endpoint.next() == .finish && endpoint.next() == nil && !endpoint.owesClose)
-            #expect(endpoint.takeOutput() == sent)
+            #expect(endpoint.next() == .finish && endpoint.next() == nil && !endpoint.writer.owesClose)
+            #expect(endpoint.writer.takeOutput() == sent)
         }
     }
 
@@ -208,10 +210,10 @@ struct ServerEndpointTests {
         FrameWriter.appendClose(code: 1000, mask: 7, into: &bytes)
         let run = run([Self.opening + bytes]) { endpoint, event in
             guard case .request = event else { return }
-            endpoint.upgrade([HeaderField("X", "y")], date: nil)
-            endpoint.send(.text, Array("hi".utf8).span)
-            endpoint.close(code: 1000, reason: "")
-            endpoint.send(.text, [1].span)
+            endpoint.writer.upgrade([HeaderField("X", "y")], date: nil)
+            endpoint.writer.send(.text, Array("hi".utf8).span)
+            endpoint.writer.close(code: 1000, reason: "")
+            endpoint.writer.send(.text, [1].span)
         }
         #expect(run.output == Self.accepted + [0x81, 2, 0x68, 0x69, 0x88, 2, 0x03, 0xe8])
         #expect(
@@ -228,7 +230,7 @@ struct ServerEndpointTests {
 
     @Test func aWebSocketWhereNoneWasAskedFor() {
         let run = run([Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8)]) { endpoint, event in
-            if case .request = event { endpoint.upgrade([], date: nil) }
+            if case .request = event { endpoint.writer.upgrade([], date: nil) }
         }
         #expect(run.text.hasPrefix("HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\n"))
     }
@@ -238,15 +240,76 @@ struct ServerEndpointTests {
         var events: [ServerEvent] = []
         endpoint.received(Self.opening.span)
         while let event = endpoint.next() { events.append(event) }
-        endpoint.upgrade([], date: nil)
-        _ = endpoint.takeOutput()
-        endpoint.isCongested = true
+        endpoint.writer.upgrade([], date: nil)
+        _ = endpoint.writer.takeOutput()
+        endpoint.writer.isCongested = true
         var pings: [UInt8] = []
         for i in 0..<100 { FrameWriter.append(opcode: 9, payload: [UInt8(i)].span, mask: 1, into: &pings) }
         endpoint.received(pings.span)
         while let event = endpoint.next() { events.append(event) }
-        #expect(endpoint.outputCount == 0)
-        endpoint.isCongested = false
-        #expect(endpoint.takeOutput() == [0x8a, 1, 99])
+        #expect(endpoint.writer.outputCount == 0)
+        endpoint.writer.isCongested = false
+        #expect(endpoint.writer.takeOutput() == [0x8a, 1, 99])
+    }
+
+    @Test func whatIsSaidOutOfTurnIsNotWritten() {
+        var endpoint = ServerEndpoint()
+        let text = Array("x".utf8)
+        func sayAll(_ writer: inout ServerWriter, but mine: String) {
+            if mine != "answer" {
+                writer.answer(HTTPAnswer(status: 200), thenClose: true, date: nil)
+                writer.beginStream(HTTPAnswer(status: 200), date: nil)
+                let opened = writer.upgrade([], date: nil)
+                #expect(opened == nil)
+            }
+            if mine != "stream" {
+                writer.piece(text.span)
+                writer.endStream()
+            }
+            if mine != "message" {
+                let isDeflated = writer.send(.text, text.span, deflated: true)
+                #expect(!isDeflated)
+                writer.close(code: 1000, reason: "")
+            }
+        }
+        sayAll(&endpoint.writer, but: "nothing")
+        endpoint.received(Array("GET /1 HTTP/1.1\r\nHost: x\r\n\r\n".utf8).span)
+        #expect(endpoint.next() != nil && endpoint.writer.owesAnswer)
+        sayAll(&endpoint.writer, but: "answer")
+        #expect(endpoint.writer.outputCount == 0)
+        endpoint.writer.beginStream(HTTPAnswer(status: 200), date: nil)
+        #expect(!endpoint.writer.takeOutput().isEmpty && endpoint.writer.isStreaming)
+        sayAll(&endpoint.writer, but: "stream")
+        #expect(endpoint.writer.outputCount == 0)
+        endpoint.writer.endStream()
+        #expect(endpoint.writer.takeOutput() == Array("0\r\n\r\n".utf8))
+        endpoint.received(Self.opening.span)
+        #expect(endpoint.next() != nil)
+        endpoint.writer.upgrade([], date: nil)
+        #expect(!endpoint.writer.takeOutput().isEmpty && endpoint.writer.isOpenWebSocket)
+        sayAll(&endpoint.writer, but: "message")
+        #expect(endpoint.writer.outputCount == 0)
+        // FIN is asked for once, and nothing is said behind it.
+        endpoint.writer.finish()
+        endpoint.writer.finish()
+        sayAll(&endpoint.writer, but: "nothing")
+        endpoint.writer.raw(text)
+        #expect(endpoint.next() == .finish && endpoint.next() == nil && endpoint.writer.outputCount == 0)
+    }
+
+    @Test func aConnectionThatIsLostOrHandedOnAsksForNoEnd() {
+        let two = Array("GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
+        var lost = ServerEndpoint()
+        lost.received(two.span)
+        #expect(lost.next() != nil)
+        lost.lost(.rst("gone"))
+        #expect(lost.pendingCount == 0 && lost.next() == .ended(.rst("gone")) && lost.next() == nil)
+        var handedOn = ServerEndpoint()
+        handedOn.received(two.span)
+        #expect(handedOn.next() != nil)
+        #expect(handedOn.handOn() == Array(two.suffix(two.count / 2)))
+        handedOn.writer.answer(HTTPAnswer(status: 200), thenClose: false, date: nil)
+        handedOn.received(two.span)
+        #expect(handedOn.next() == nil && handedOn.heldCount == 0)
     }
 }

@@ -39,13 +39,13 @@ final class PushConnection: StreamHandler {
     private func read() {
         while let event = endpoint.next() {
             switch event {
-            case .request(_, _, isUpgrade: true): endpoint.upgrade([], date: nil)
-            case .request: endpoint.answer(HTTPAnswer(status: 426), thenClose: true, date: nil)
+            case .request(_, _, isUpgrade: true): endpoint.writer.upgrade([], date: nil)
+            case .request: endpoint.writer.answer(HTTPAnswer(status: 426), thenClose: true, date: nil)
             case .message: left = server.count
             case .finish:
                 write()
                 stream.halfClose()
-            case .ended(.closeFrame(let code, let reason)): endpoint.close(code: code, reason: reason)
+            case .ended(.closeFrame(let code, let reason)): endpoint.writer.close(code: code, reason: reason)
             case .refused, .ping, .pong, .ended: break
             }
         }
@@ -55,15 +55,15 @@ final class PushConnection: StreamHandler {
     private func push() {
         let payload = server.payload
         while left > 0, stream.queued < Self.mostQueued {
-            endpoint.send(.text, payload.span)
+            endpoint.writer.send(.text, payload.span)
             left -= 1
             write()
         }
     }
 
     private func write() {
-        guard endpoint.outputCount > 0 else { return }
-        let bytes = endpoint.takeOutput()
+        guard endpoint.writer.outputCount > 0 else { return }
+        let bytes = endpoint.writer.takeOutput()
         stream.write(bytes.span)
     }
 }
