@@ -11,6 +11,7 @@ from wiretape_tools.lib import frames
 
 STEP = 0.25  # seconds: a fallback that comes so soon is a step of the same attempt
 CARRIERS = ("upgrade", "poll", "stream")
+BESIDE = ("send", "end", "other")  # requests of a session that is connected: none of them begins an attempt
 
 
 @dataclass
@@ -160,7 +161,8 @@ def exchanges(connections, deaf):
             for one in reader.found:
                 found.remove(one)
             found.append(Exchange(connection.opened, "connect", "", over=reset[0], how="reset"))
-            if reader.found:
+            # What the client said on it may never have been read: a refused connection is one, whatever it was for.
+            if reader.found and reader.found[0].kind not in BESIDE:
                 found[-1].kind, found[-1].line = reader.found[0].kind, reader.found[0].line
     return sorted(found, key=lambda one: one.at)
 
@@ -174,6 +176,8 @@ class Course:
     def __init__(self, connections, deaf=False):
         self.attempts, self.deaf = [], deaf
         self.carrier = None
+        # When the negotiation was answered that nothing has followed yet.
+        self.negotiated = None
         events = []
         for one in exchanges(connections, deaf):
             events.append((one.at, 0, self.asked, one))
@@ -193,18 +197,26 @@ class Course:
         return self.attempts[-1] if self.attempts and self.attempts[-1].outcome is None else None
 
     def asked(self, one, time):
-        if one.kind in ("send", "end", "other"):
+        if one.kind in BESIDE:
             return
         if self.carrier and self.deaf and one.kind != "poll":
             self.ends(time, "abandoned", "abandoned")
             self.carrier = None
         if self.carrier and one.kind != "negotiate":
             return
+        if self.current and one.kind == "negotiate" and self.negotiated is not None:
+            # Nothing followed the negotiation before: the client thought better of it.
+            self.ends(self.negotiated, "abandoned", "abandoned")
         if self.current is None:
             self.attempts.append(Seen(time))
+            self.negotiated = None
         self.current.kinds.append(one.kind)
+        if one.kind != "negotiate":
+            self.negotiated = None
 
-    def answered(self, one, _):
+    def answered(self, one, time):
+        if one.kind == "negotiate" and one.status == 200 and self.current and self.current.kinds[-1] == "negotiate":
+            self.negotiated = time
         if one.kind in CARRIERS and one.status in (101, 200) and self.carrier is None:
             self.carrier = one
 
