@@ -14,7 +14,8 @@ COMMANDS = ["record", "proxy", "replay", "inspect", "repair"]
 MISTAKES = [  # arguments, what the error has to name
     (["recrod"], "record"),
     (["record", "--upstrem", "http://127.0.0.1:1"], "--upstream"),
-    (["record"], "--upstream"),
+    (["record"], "--output"),
+    (["record", "--output", "x.tape.gz"], "--upstream"),
     (["replay", "x.tape.gz", "--speed", "fast"], "speed"),
     (["replay", "x.tape.gz", "--fault", "rest after ReceiveMessage"], "reset"),
     (["inspect", "x.tape.gz", "--format", "tabel"], "table"),
