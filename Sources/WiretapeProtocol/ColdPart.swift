@@ -24,9 +24,11 @@ package struct ColdPart: Sendable {
         _ session: RecordedSession, from source: any PayloadSource, names: [String: Int]
     ) -> RecordedSession {
         var session = session
-        session.digested.cold = ColdEntries(part: self, source: source)
-        session.digested.openingFingerprint = openingFingerprint
-        session.digested.names = names
+        var digested = session.digested
+        digested.cold = ColdEntries(part: self, source: source)
+        digested.openingFingerprint = openingFingerprint
+        digested.names = names
+        session.digested = digested
         session.writer = session.writer.anew()
         return session
     }

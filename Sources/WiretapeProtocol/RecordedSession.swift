@@ -30,8 +30,9 @@ package struct RecordedSession: Sendable {
     package var connections: [UInt32]
     /// Empty when the session has been compiled.
     package var entries: [Entry]
-    /// What was worked out while the tape was read.
-    package var digested = Digested()
+    /// What was worked out while the tape was read. Nil: nothing yet, as of all sessions while a long tape is read. It is large, and stands apart
+    /// for the sake of tapes of many sessions.
+    private var digest: Digest?
     /// It is one exchange: one message of the client and what the server answers to that.
     package var isOperation = false
     /// Of an operation with a multipart answer: how its server writes one. Nil before the first part.
@@ -80,6 +81,19 @@ package struct RecordedSession: Sendable {
         package var names: [String: Int] = [:]
     }
 
+    /// Never changed: copies of a session share it.
+    private final class Digest: Sendable {
+        let value: Digested
+
+        init(_ value: Digested) { self.value = value }
+    }
+
+    /// What was worked out while the tape was read.
+    package var digested: Digested {
+        get { digest?.value ?? Digested() }
+        set { digest = Digest(newValue) }
+    }
+
     package init(
         number: Int, codec: CodecEntry, writer: any FrameCodec, transport: Transport, route: String,
         opening: StreamOpening, negotiate: StreamOpening? = nil, serverIDs: ServerIDs? = nil,
@@ -110,8 +124,10 @@ package struct RecordedSession: Sendable {
     package var bare: RecordedSession {
         var bare = self
         bare.entries = []
-        bare.digested.script = nil
-        bare.digested.cold = nil
+        if digest != nil {
+            bare.digested.script = nil
+            bare.digested.cold = nil
+        }
         return bare
     }
 

@@ -88,8 +88,10 @@ package struct ScriptBuilder: Sendable {
         script.complete(build, messages)
         var session = session
         session.writer = session.writer.anew()
-        session.digested.script = script
-        session.digested.openingFingerprint = openingFingerprint
+        var digested = session.digested
+        digested.script = script
+        digested.openingFingerprint = openingFingerprint
+        session.digested = digested
         return session
     }
 

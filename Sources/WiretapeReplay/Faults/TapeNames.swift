@@ -19,11 +19,12 @@ package struct TapeNames {
     package init(_ sessions: [RecordedSession]) {
         self.sessions = sessions
         for session in sessions {
-            if session.digested.cold != nil || !session.digested.names.isEmpty { isFolded = true }
-            for (name, count) in session.digested.names { counts[name, default: 0] += count }
+            let digested = session.digested
+            if digested.cold != nil || !digested.names.isEmpty { isFolded = true }
+            for (name, count) in digested.names { counts[name, default: 0] += count }
             var toClient: [String: Int] = [:]
-            for (index, step) in (session.digested.script?.steps ?? []).enumerated() {
-                guard let role = step.role, let name = session.digested.script?.name(index) else { continue }
+            for (index, step) in (digested.script?.steps ?? []).enumerated() {
+                guard let role = step.role, let name = digested.script?.name(index) else { continue }
                 add(step.direction, role, name, &toClient)
             }
             for case .message(let one) in session.entries.lazy.map(\.what) {
