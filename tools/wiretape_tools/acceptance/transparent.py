@@ -18,6 +18,7 @@ import pathlib
 import shutil
 import socket
 import ssl
+import struct
 import subprocess
 import sys
 import threading
@@ -182,6 +183,16 @@ def browse(address, authority):
         print("page", "failed: " * text.startswith("error") + " | ".join(text.strip().splitlines()))
 
 
+def forget():
+    """The kernel's table of connections in this namespace is emptied: a message IPCTNL_MSG_CT_DELETE of NFNL_SUBSYS_CTNETLINK that
+    names none (linux/netfilter/nfnetlink_conntrack.h), as `conntrack --flush` sends it."""
+    netfilter, acknowledged = 12, 0x1 | 0x4
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, netfilter) as kernel:
+        kernel.send(struct.pack("=IHHIIBBH", 20, 1 << 8 | 2, acknowledged, 1, 0, socket.AF_UNSPEC, 0, 0))
+        error = struct.unpack_from("=i", kernel.recv(4096), 16)[0]
+    return fail(f"the table of connections cannot be emptied: {os.strerror(-error)}") if error else 0
+
+
 # ---------------------------------------------------------------- the stage
 
 
@@ -273,8 +284,10 @@ class Stage:
                              "-j", "REDIRECT", "--to-ports", port)  # fmt: skip
 
     def clear(self):
-        for words in (["nft", "flush", "ruleset"],):
-            run([*self.within("router"), *words])
+        """No rules any more, and no memory of what they did: while nothing is tracked, the kernel does not see connections end. One that
+        it still holds for open leads the next connection from the same port to where the old rule led, and that is to us."""
+        self.command(*self.within("router"), "nft", "flush", "ruleset")
+        self.command(*self.within("router"), sys.executable, "-m", __spec__.name, "--forget")
 
     # Programs
 
@@ -407,9 +420,9 @@ def own(stage, files):
                 raise Failed(f"the loop cost {proxy.rss() >> 10} MiB")
             stage.clear()
             told.append("a loop is refused with 502 and a sentence")
-            code, out, _ = run([*stage.within("client"), "curl", "-sS", "-i", f"http://{NETS[4][0][0]}:{PORTS[4]}/"])
+            code, out, err = run([*stage.within("client"), "curl", "-sS", "-i", f"http://{NETS[4][0][0]}:{PORTS[4]}/"])
             if code != 0 or " 421 " not in out or "nothing was redirected" not in out:
-                raise Failed(f"who connects to the listener itself saw\n{out}")
+                raise Failed(f"who connects to the listener itself: curl ended with {code} and saw\n{out}{err}\nproxy: {proxy.said()}")
             told.append("who was not redirected gets 421 and a sentence")
             proxy.stop()
     return "; ".join(told)
@@ -474,6 +487,7 @@ def main():
     parser.add_argument("--serve", metavar="PEM", help=argparse.SUPPRESS)
     parser.add_argument("--ask", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--browse", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--forget", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
         return serve(options.serve)
@@ -481,6 +495,8 @@ def main():
         return ask(*options.ask)
     if options.browse:
         return browse(*options.browse)
+    if options.forget:
+        return forget()
     try:
         if os.geteuid() != 0:
             raise Skipped("it needs root for its network namespaces")
