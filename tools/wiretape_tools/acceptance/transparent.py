@@ -284,8 +284,8 @@ class Stage:
                              "-j", "REDIRECT", "--to-ports", port)  # fmt: skip
 
     def clear(self):
-        """No rules any more, and no memory of what they did: while nothing is tracked, the kernel does not see connections end. One that
-        it still holds for open leads the next connection from the same port to where the old rule led, and that is to us."""
+        """No rules any more, and no memory of what they did: while nothing is tracked, the kernel does not see connections end. One
+        that it still holds for open leads the next connection from the same port to where the old rule led, and that is to us."""
         self.command(*self.within("router"), "nft", "flush", "ruleset")
         self.command(*self.within("router"), sys.executable, "-m", __spec__.name, "--forget")
 
