@@ -16,19 +16,22 @@ package struct ClientSpeech: Hashable, Sendable {
     package struct Saying: Hashable, Sendable {
         /// Equal for what counts as the same message said again.
         package var identity: UInt64
-        /// For people: `Invocation Send("ada", "hi")`.
-        package var title: String
+        /// ``Message/summary``.
+        private var summary: String
         package var label: String?
         package var type: String
         package var channel: String?
 
         package init(_ message: Message, identity: UInt64) {
             self.identity = identity
-            title = message.title.count > 120 ? message.title.prefix(119) + "…" : message.title
+            summary = message.summary
             label = message.label
             type = message.type
             channel = message.channel
         }
+
+        /// For people: `Invocation Send("ada", "hi")`.
+        package var title: String { Summary.line(Message.title(type, summary)) }
 
         /// As the selector of a rule names messages that bring something: by label, channel or type.
         package func isNamed(_ name: String) -> Bool { label == name || channel == name || type == name }
@@ -205,16 +208,20 @@ package struct ClientSpeech: Hashable, Sendable {
     private mutating func acknowledge(_ ask: inout Ask) {
         ask.isAcknowledged = true
         let saying = ask.saying
-        for name in [saying.label, saying.channel, saying.type].compactMap(\.self)
-        where firstAcknowledged.count < Self.most && firstAcknowledged[name] == nil {
-            firstAcknowledged[name] = connection
-        }
+        if let label = saying.label { noteFirst(label) }
+        if let channel = saying.channel { noteFirst(channel) }
+        noteFirst(saying.type)
         if acknowledged.updateValue(connection, forKey: saying.identity) == nil {
             acknowledgedOrder.append(saying.identity)
         }
         guard acknowledgedOrder.count > Self.mostAcknowledged else { return }
         for old in acknowledgedOrder.prefix(Self.mostAcknowledged / 2) { acknowledged[old] = nil }
         acknowledgedOrder.removeFirst(Self.mostAcknowledged / 2)
+    }
+
+    private mutating func noteFirst(_ name: String) {
+        guard firstAcknowledged.count < Self.most, firstAcknowledged[name] == nil else { return }
+        firstAcknowledged[name] = connection
     }
 
     private mutating func count(_ saying: Saying) {
@@ -234,10 +241,8 @@ extension ClientSpeech {
     package mutating func passed(_ message: Message, subscribes: Bool, isWatched: Bool = false, arrives: Bool = true) {
         switch (message.direction, message.role) {
         case (.toServer, .request), (.toServer, .send):
-            var hash = StableHash()
-            hash.combine(message.matchKey)
             said(
-                Saying(message, identity: hash.value), chain: message.role == .request ? message.chain : nil,
+                Saying(message, identity: message.matchHash), chain: message.role == .request ? message.chain : nil,
                 subscribes: subscribes, isWatched: isWatched, arrives: arrives)
         case (.toServer, .cancel): if let chain = message.chain { cancelled(chain) }
         case (.toClient, .push): if arrives, let chain = message.chain { pushed(in: chain) }

@@ -29,14 +29,11 @@ package struct DeliveryPlan: Sendable {
     /// Whether the payload's own bytes reach the other side in their place.
     package var isOriginal: Bool { steps.contains(.original) }
 
-    /// The payload's messages, each with what the rules say to it.
-    package let judged: [JudgedMessage]
-    /// Whether rules have something to say to one of them.
-    package var isRuled: Bool { judged.contains { $0.fate != nil } }
+    /// What the rules say to those of the payload's messages about which they say something.
+    package let fates: [MessageFate]
+    package var isRuled: Bool { !fates.isEmpty }
     /// Whether there is nothing in it but keepalives that rules leave alone.
-    package var isKeepalive: Bool {
-        !judged.isEmpty && judged.allSatisfy { $0.message.role == .keepalive && $0.fate == nil }
-    }
+    package let isKeepalive: Bool
 
     private let transport: Transport
     /// Messages that go out together, as long as nothing happens between them.
@@ -46,32 +43,34 @@ package struct DeliveryPlan: Sendable {
     private static let pass: [Step] = [.original]
 
     /// Nothing happens to the payload.
-    package init(untouched messages: [JudgedMessage] = []) {
-        judged = messages
+    package init(untouched payload: JudgedPayload = JudgedPayload()) {
+        fates = payload.allFates
+        isKeepalive = payload.isKeepalive
         transport = .ws
         steps = DeliveryPlan.pass
     }
 
     /// - Parameters:
-    ///   - messages: those of the payload, each with what the rules say to it.
+    ///   - judged: the messages of the payload, and what the rules say to them.
     ///   - payload: with their framing.
     ///   - transport: what carries it.
     ///   - isMuted: the protocol's keepalives to the client are left out.
     package init(
-        _ messages: [JudgedMessage], _ payload: [UInt8], _ opcode: Opcode,
+        _ judged: JudgedPayload, _ payload: [UInt8], _ opcode: Opcode,
         _ codec: any FrameCodec.Type, on transport: Transport, isMuted: Bool = false
     ) {
-        judged = messages
+        fates = judged.allFates
+        isKeepalive = judged.isKeepalive
         self.transport = transport
+        let messages = judged.messages
         let isSingle = messages.count == 1
-        let muted = isMuted && messages.contains { DeliveryPlan.isSilenced($0.message) }
-        guard muted || messages.contains(where: { $0.fate != nil }) else {
+        let muted = isMuted && messages.contains(where: DeliveryPlan.isSilenced)
+        guard muted || isRuled else {
             steps = DeliveryPlan.pass
             return
         }
-        for judged in messages where !(muted && DeliveryPlan.isSilenced(judged.message)) {
-            let message = judged.message
-            guard let fate = judged.fate else {
+        for (place, message) in messages.enumerated() where !(muted && DeliveryPlan.isSilenced(message)) {
+            guard let fate = judged.fate(of: place) else {
                 run += message.bytes
                 continue
             }

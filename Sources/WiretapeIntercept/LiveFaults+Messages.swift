@@ -22,17 +22,20 @@ extension LiveFaults {
 
     private func judged(
         _ payload: [UInt8], _ opcode: Opcode, _ direction: Direction, of exchange: LiveExchange, at now: WireInstant
-    ) -> [JudgedMessage] {
-        guard let carrier = carrier(of: exchange, at: now) else { return [] }
+    ) -> JudgedPayload {
+        guard let carrier = carrier(of: exchange, at: now) else { return JudgedPayload() }
         if carrier.codec == nil { identify(carrier, payload, direction) }
         var messages: [Message] = []
         carrier.codec?.decode(payload.span, opcode, direction, into: &messages)
         if direction == .toServer {
-            for message in messages {
-                carrier.session.heard(isKeepalive: message.role == .keepalive || message.role == .ack, at: now)
+            for i in messages.indices {
+                let role = messages[i].role
+                carrier.session.heard(isKeepalive: role == .keepalive || role == .ack, at: now)
             }
         }
-        return messages.map { JudgedMessage(message: $0, fate: judge($0, carrier, at: now)) }
+        var judged = JudgedPayload(messages)
+        for i in messages.indices { judged.judge(i, judge(messages[i], carrier, at: now)) }
+        return judged
     }
 
     /// A ping or pong of the client's WebSocket.

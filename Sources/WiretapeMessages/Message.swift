@@ -1,3 +1,4 @@
+internal import WiretapeBytes
 package import WiretapeWire
 
 /// A decoded message of a session.
@@ -58,12 +59,24 @@ package struct Message: Hashable, Sendable {
     }
 
     /// Type and summary for people, the type once: `Invocation Send("ada", "hi")`, `Completion 7 -> 42`.
-    package var title: String {
+    package var title: String { Message.title(type, summary) }
+
+    /// ``title`` of a message of that type and summary.
+    package static func title(_ type: String, _ summary: String) -> String {
         summary.isEmpty ? type : summary.hasPrefix(type) ? summary : "\(type) \(summary)"
     }
 
     /// Equal for messages of equal meaning.
     package var matchKey: String { "\(role.rawValue) \(kind) \(meaning.canonicalText)" }
+
+    /// Equal for messages of equal meaning, and hardly ever for others: the hash of what ``matchKey`` is made of.
+    package var matchHash: UInt64 {
+        var hash = StableHash()
+        hash.combine(role.rawValue)
+        hash.combine(kind)
+        meaning.combineCanonical(into: &hash)
+        return hash.value
+    }
 
     /// Without chain or label: bytes that could not be decoded. Its meaning is the bytes themselves.
     package static func opaque(

@@ -26,6 +26,7 @@ package struct LastingChanges<Place: Sendable>: Sendable {
 
     /// Those that have lasted long enough, in the order of their beginning.
     package mutating func takeOver(by now: WireInstant) -> [One] {
+        guard !all.isEmpty else { return [] }
         let over = all.filter { $0.until <= now }
         if !over.isEmpty { all.removeAll { $0.until <= now } }
         return over
@@ -35,5 +36,5 @@ package struct LastingChanges<Place: Sendable>: Sendable {
     package mutating func forget(where isEnded: (One) -> Bool) { all.removeAll(where: isEnded) }
 
     /// When the next of them is over.
-    package var next: WireInstant? { all.lazy.map(\.until).min() }
+    package var next: WireInstant? { all.isEmpty ? nil : all.lazy.map { $0.until }.min() }
 }

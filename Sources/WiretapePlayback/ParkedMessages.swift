@@ -53,5 +53,5 @@ package struct ParkedMessages: Sendable {
     package var steps: [Int] { waiting.compactMap(\.step) }
 
     /// When the patience of one ends.
-    package var next: WireInstant? { waiting.map(\.until).min() }
+    package var next: WireInstant? { waiting.isEmpty ? nil : waiting.lazy.map { $0.until }.min() }
 }

@@ -10,7 +10,8 @@ package struct StableHash: Sendable {
 
     /// The text and an end mark, so that ("a", "bc") and ("ab", "c") differ.
     package mutating func combine(_ text: String) {
-        for byte in text.utf8 { combine(byte) }
+        let bytes = text.utf8.span
+        for i in bytes.indices { combine(bytes[i]) }
         combine(UInt8(0xff))
     }
 

@@ -8,15 +8,19 @@ package enum Summary {
     /// The text on one line, without control characters, at most `limit` characters and then an ellipsis.
     package static func line(_ text: String, limit: Int = Summary.limit) -> String {
         // Plain text is most of it, and live messages wait for this: characters are counted only where there may be others.
-        var count = 0
-        for byte in text.utf8 {
-            guard byte >= 0x20, byte < 0x7f else { return fitted(text, limit) }
-            count += 1
-            guard count > limit else { continue }
-            guard limit > 0 else { break }
-            return String(text[..<text.utf8.index(text.startIndex, offsetBy: limit - 1)]) + "…"
+        let count = text.utf8.count
+        guard isPlain(text.utf8.span.extracting(first: limit + 1)), limit > 0 || count == 0 else {
+            return fitted(text, limit)
         }
-        return count <= limit ? text : fitted(text, limit)
+        return count <= limit ? text : String(text[..<text.utf8.index(text.startIndex, offsetBy: limit - 1)]) + "…"
+    }
+
+    /// Whether there is nothing but characters of ASCII that are printed.
+    private static func isPlain(_ bytes: Span<UInt8>) -> Bool {
+        for i in bytes.indices {
+            guard bytes[i] >= 0x20, bytes[i] < 0x7f else { return false }
+        }
+        return true
     }
 
     private static func fitted(_ text: String, _ limit: Int) -> String {

@@ -42,7 +42,7 @@ import WiretapeWire
             let time = at(100 * UInt64(i + 1))
             let payload = Array((text + Self.rs).utf8)
             let plan = faults.payload(payload, .text, direction, of: upgrade, on: .ws, at: time)
-            for case let fate? in plan.judged.map(\.fate) {
+            for fate in plan.fates {
                 for hit in fate.hits { faults.record(hit, on: upgrade, at: time) }
             }
         }

@@ -11,7 +11,7 @@ extension InterceptedConnection {
         guard !isOver, socket == nil, !isTunnel, !http.isRefused, ends.pending == nil else { return .busy }
         switch http.state {
         case .idle:
-            guard toClient.queue.count == 0, toServer.queue.count == 0 else { return .busy }
+            guard toClient.waitingCount == 0, toServer.waitingCount == 0 else { return .busy }
             return http.request.since == nil ? .idle : .head
         case .request: return http.response.head == nil ? .body : .busy
         case .answer: return .busy

@@ -204,7 +204,7 @@ extension InterceptedConnection {
         let plan =
             payload.isEmpty
             ? DeliveryPlan() : faults.payload(payload, opcode, .toServer, of: live, on: live.transport, at: now)
-        note(plan.judged, live, at: now)
+        note(plan.fates, live, at: now)
         guard let codec, plan.isRuled else {
             forward(live.head, info.raw, live, at: now)
             if info.framing == .chunked {

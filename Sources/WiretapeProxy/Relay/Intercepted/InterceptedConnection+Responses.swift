@@ -189,7 +189,7 @@ extension InterceptedConnection {
         let opcode: Opcode = isValidUTF8(unit.payload.span) ? .text : .binary
         let plan = faults.payload(
             unit.payload, opcode, .toClient, of: live, on: stream.transport, isMuted: mutesProtocol, at: now)
-        note(plan.judged, live, at: now)
+        note(plan.fates, live, at: now)
         if toClient.queue.isDelayed(at: now), plan.isKeepalive, !mutesProtocol {
             // Nothing that waits holds it back.
             return update(.toClient) { $0.queue.addExpress(chunked(unit.raw), at: now) }

@@ -105,7 +105,7 @@ extension InterceptedConnection {
         guard plan.isRuled || isMuted else {
             return pass(message, direction, isKeepalive: plan.isKeepalive, at: now)
         }
-        note(plan.judged, live, at: now)
+        note(plan.fates, live, at: now)
         if !plan.isOriginal { socket?.lose(message, direction) }
         for step in plan.steps { carry(step, message, direction, live, at: now) }
         release(at: now)

@@ -22,8 +22,8 @@ extension InterceptedConnection {
         }
     }
 
-    func note(_ judged: [JudgedMessage], _ live: LiveExchange, at now: WireInstant) {
-        for case let fate? in judged.lazy.map(\.fate) { record(fate.hits, of: fate.end, live, at: now) }
+    func note(_ fates: [MessageFate], _ live: LiveExchange, at now: WireInstant) {
+        for fate in fates { record(fate.hits, of: fate.end, live, at: now) }
         for direction in Direction.allCases { update(direction) { $0.beginsToCarry() } }
     }
 

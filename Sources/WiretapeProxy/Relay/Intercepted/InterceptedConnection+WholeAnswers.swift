@@ -95,7 +95,7 @@ extension InterceptedConnection {
             ? faults.payload(
                 answer.payload, opcode, .toClient, of: live, on: transport, isMuted: mutesProtocol, at: now)
             : DeliveryPlan()
-        note(plan.judged, live, at: now)
+        note(plan.fates, live, at: now)
         guard let codec = faults.codec(of: live),
             plan.isRuled || answer.carries && (mutesProtocol || parked.next != nil)
         else { return sendUntouched(answer, at: now) }

@@ -37,8 +37,8 @@ final class InterceptedConnection {
     private(set) var isOver = false
     /// What happens when what stands before it has been written, or read by the peer.
     private var marks = QueueMarks()
-    /// What stops by itself.
-    private var lasting = LastingChanges<[Direction]>()
+    /// What stops by itself; nil: nothing yet, as on most connections, which are not asked for it then.
+    private var lasting: LastingChanges<[Direction]>?
     private var timer: (any LoopTimer)?
     private var isPumping = false
     /// When to stop waiting for a peer that was told to go.
@@ -215,9 +215,13 @@ final class InterceptedConnection {
 
     /// What nothing holds back is written, in one call: the messages of one read leave together.
     func writeGathered() {
-        for direction in Direction.allCases {
-            let bytes = direction == .toClient ? toClient.takeGathered() : toServer.takeGathered()
-            if !bytes.isEmpty { side(direction)?.stream?.write(bytes.span) }
+        if toServer.hasGathered {
+            let bytes = toServer.takeGathered()
+            side(.toServer)?.stream?.write(bytes.span)
+        }
+        if toClient.hasGathered {
+            let bytes = toClient.takeGathered()
+            side(.toClient)?.stream?.write(bytes.span)
         }
     }
 
@@ -227,7 +231,7 @@ final class InterceptedConnection {
         _ bytes: [UInt8], _ direction: Direction, endsFrame: Bool = true, delay: UInt64 = 0, at now: WireInstant
     ) {
         update(direction) { $0.carries(bytes.count) }
-        let isIdle = direction == .toClient ? toClient.queue.isIdle(at: now) : toServer.queue.isIdle(at: now)
+        let isIdle = direction == .toClient ? toClient.isIdle(at: now) : toServer.isIdle(at: now)
         if isIdle, delay == 0, endsFrame, isOpen(direction) { return update(direction) { $0.gather(bytes) } }
         update(direction) { $0.queue.add(bytes, endsFrame: endsFrame, delay: delay, at: now) }
     }
@@ -257,7 +261,8 @@ final class InterceptedConnection {
         var goesOn = true
         while goesOn {
             goesOn = false
-            for direction in Direction.allCases where isOpen(direction) && step(direction, at: now) { goesOn = true }
+            if isOpen(.toServer), step(.toServer, at: now) { goesOn = true }
+            if isOpen(.toClient), step(.toClient, at: now) { goesOn = true }
         }
         writeGathered()
         isPumping = false
@@ -271,7 +276,7 @@ final class InterceptedConnection {
 
     private func account() {
         guard connection.client != nil || connection.server != nil else { return }
-        let queues = toClient.queue.count + toServer.queue.count
+        let queues = toClient.waitingCount + toServer.waitingCount
         let streams = (connection.client?.stream?.queued ?? 0) + (connection.server?.stream?.queued ?? 0)
         hold?.set(queues + streams + turn.waitingCount + http.heldCount + (socket?.heldCount ?? 0))
     }
@@ -286,7 +291,7 @@ final class InterceptedConnection {
 
     private func step(_ direction: Direction, at now: WireInstant) -> Bool {
         writeGathered()
-        let output = direction == .toClient ? toClient.queue.take(at: now) : toServer.queue.take(at: now)
+        let output = direction == .toClient ? toClient.take(at: now) : toServer.take(at: now)
         switch output {
         case .nothing: return false
         case .writes(let pieces):
@@ -308,6 +313,7 @@ final class InterceptedConnection {
     }
 
     private func look(at now: WireInstant) {
+        guard toClient.nextLook != nil || toServer.nextLook != nil || marks.isSettling else { return }
         var told: [(ticket: Int, isThere: Bool)] = []
         for direction in Direction.allCases {
             let stream = side(direction)?.stream
@@ -323,14 +329,16 @@ final class InterceptedConnection {
 
     private func relievePressure() {
         let queueLimit = control.memory.queueLimit(InterceptedConnection.queueLimit)
-        for direction in Direction.allCases {
-            guard let target = side(direction), let source = side(direction.reversed) else { continue }
-            let waiting = direction == .toClient ? toClient.queue.count : toServer.queue.count
-            if target.stream?.queued ?? 0 > RelayConnection.pressureLimit || waiting > queueLimit {
-                source.block(.pressure)
-            } else if source.isBlocked(.pressure) {
-                source.unblock(.pressure)
-            }
+        guard let client = side(.toClient), let server = side(.toServer) else { return }
+        relievePressure(of: client, from: server, toClient.waitingCount, queueLimit)
+        relievePressure(of: server, from: client, toServer.waitingCount, queueLimit)
+    }
+
+    private func relievePressure(of target: RelaySide, from source: RelaySide, _ waiting: Int, _ queueLimit: Int) {
+        if target.stream?.queued ?? 0 > RelayConnection.pressureLimit || waiting > queueLimit {
+            source.block(.pressure)
+        } else if source.isBlocked(.pressure) {
+            source.unblock(.pressure)
         }
     }
 
@@ -340,11 +348,14 @@ final class InterceptedConnection {
     func last(
         _ change: LastingChange, for time: UInt64?, _ directions: [Direction] = Direction.allCases, at now: WireInstant
     ) {
-        if let time { lasting.add(change, at: directions, until: now.advanced(by: time)) }
+        guard let time else { return }
+        var all = lasting ?? .init()
+        all.add(change, at: directions, until: now.advanced(by: time))
+        lasting = all
     }
 
     private func restore(at now: WireInstant) {
-        for one in lasting.takeOver(by: now) { stop(one.change, one.place, at: now) }
+        for one in lasting?.takeOver(by: now) ?? [] { stop(one.change, one.place, at: now) }
     }
 
     /// A client that is not read may have gone: its end is noticed all the same, and told by reading on.
@@ -370,12 +381,12 @@ final class InterceptedConnection {
         func consider(_ moment: WireInstant?) {
             if let moment { next = min(next ?? moment, moment) }
         }
-        if isOpen(.toClient) { consider(toClient.queue.nextWake(after: now)) }
-        if isOpen(.toServer) { consider(toServer.queue.nextWake(after: now)) }
+        if isOpen(.toClient) { consider(toClient.nextWake(after: now)) }
+        if isOpen(.toServer) { consider(toServer.nextWake(after: now)) }
         consider(toClient.nextLook)
         consider(toServer.nextLook)
         consider(marks.next)
-        consider(lasting.next)
+        consider(lasting?.next)
         consider(socket?.nextParked)
         consider(http.stream == nil ? nil : parked.next)
         consider(http.response.goesAheadAt)

@@ -91,6 +91,7 @@ struct InterceptedSocket: ~Copyable {
 
     /// The frames of those that go on.
     mutating func takeReleased(at now: WireInstant) -> [(bytes: [UInt8], direction: Direction)] {
+        guard isParking else { return [] }
         var frames: [(bytes: [UInt8], direction: Direction)] = []
         for one in parkedToClient.takeReleased(at: now) {
             frames.append((frame(one.opcode, one.bytes, deflated: one.isDeflated, .toClient), .toClient))
@@ -107,6 +108,10 @@ struct InterceptedSocket: ~Copyable {
         return all.map { frame($0.opcode, $0.bytes, deflated: $0.isDeflated, direction) }
     }
 
+    private var isParking: Bool { !parkedToClient.isEmpty || !parkedToServer.isEmpty }
+
     /// When the patience of one that is parked ends.
-    var nextParked: WireInstant? { [parkedToClient.next, parkedToServer.next].compactMap(\.self).min() }
+    var nextParked: WireInstant? {
+        isParking ? [parkedToClient.next, parkedToServer.next].compactMap { $0 }.min() : nil
+    }
 }

@@ -5,12 +5,31 @@ internal import WiretapeRuntime
 
 /// What goes to one side of a held connection, and what has become of it.
 struct OutboundLeg {
-    var queue = OutboundQueue()
+    var queue = OutboundQueue() { didSet { isResting = false } }
+    /// Nothing waits in the queue, and what is added leaves at once: so it is most of the time, and asking the queue costs more.
+    private var isResting = true
     /// Bytes since a rule fired for an event: what carries that.
     private(set) var carried = 0
     /// What nothing holds back, until it is written in one call.
     private var gathered: [UInt8] = []
     private var watch = DeliveryWatch()
+
+    /// Bytes that wait.
+    var waitingCount: Int { isResting ? 0 : queue.count }
+
+    /// Whether what is added leaves at once.
+    func isIdle(at now: WireInstant) -> Bool { isResting || queue.isIdle(at: now) }
+
+    /// What leaves now. Call again until `.nothing`.
+    mutating func take(at now: WireInstant) -> OutboundQueue.Output {
+        guard !isResting else { return .nothing }
+        let output = queue.take(at: now)
+        isResting = output == .nothing && queue.isIdle(at: now)
+        return output
+    }
+
+    /// When ``take(at:)`` may have more; nil: nothing waits for time.
+    func nextWake(after now: WireInstant) -> WireInstant? { isResting ? nil : queue.nextWake(after: now) }
 
     /// When to ask the stream next.
     var nextLook: WireInstant? { watch.nextLook }
@@ -27,9 +46,10 @@ struct OutboundLeg {
         if gathered.isEmpty { gathered = bytes } else { gathered += bytes }
     }
 
+    var hasGathered: Bool { !gathered.isEmpty }
+
     /// - Returns: what the caller writes now.
     mutating func takeGathered() -> [UInt8] {
-        guard !gathered.isEmpty else { return [] }
         defer { gathered = [] }
         wrote(gathered.count)
         return gathered

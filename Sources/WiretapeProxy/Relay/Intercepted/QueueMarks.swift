@@ -29,13 +29,16 @@ struct QueueMarks {
         settling.append(Settled(mark: mark, isThere: isThere, until: until))
     }
 
+    var isSettling: Bool { !settling.isEmpty }
+
     /// Those whose peers have had their moment.
     mutating func takeSettled(by now: WireInstant) -> [Settled] {
+        guard !settling.isEmpty else { return [] }
         let due = settling.filter { $0.until <= now }
         if !due.isEmpty { settling.removeAll { $0.until <= now } }
         return due
     }
 
     /// When the next of them has.
-    var next: WireInstant? { settling.lazy.map(\.until).min() }
+    var next: WireInstant? { settling.isEmpty ? nil : settling.lazy.map { $0.until }.min() }
 }

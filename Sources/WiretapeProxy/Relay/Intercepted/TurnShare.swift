@@ -33,7 +33,7 @@ struct TurnShare {
 
     mutating func forget() { late = [:] }
 
-    var waitingCount: Int { late.values.reduce(0) { $0 + $1.count } }
+    var waitingCount: Int { late.isEmpty ? 0 : late.values.reduce(0) { $0 + $1.count } }
 
     /// - Parameter isLong: what waits is not of a body that is kept until it is whole.
     mutating func rest(isLong: Bool, at now: WireInstant) {
