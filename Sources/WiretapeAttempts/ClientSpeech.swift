@@ -81,6 +81,8 @@ package struct ClientSpeech: Hashable, Sendable {
     package private(set) var names: [String: Int] = [:]
     /// All labels, channels and types of it.
     private var spoken: Set<String> = []
+    /// Of its last type: that stands in `spoken`.
+    private var lastSpoken = ""
     /// More was open at a time than is kept.
     package private(set) var isCutShort = false
 
@@ -101,15 +103,19 @@ package struct ClientSpeech: Hashable, Sendable {
         if let i = owed.firstIndex(where: { $0.saying.identity == saying.identity }) {
             let ask = owed.remove(at: i)
             if paid.count < Self.most { paid.append(ask) }
-        } else if let first = acknowledged[saying.identity], first < connection, !isWatched {
+        } else if connection > 1, !isWatched, let first = acknowledged[saying.identity], first < connection {
             repeated += 1
             if repeats.count < Self.most { repeats.append(Repeat(saying: saying, first: first, again: connection)) }
+        }
+        if chain == nil, arrives {
+            acknowledge(saying)
+            guard isWatched else { return }
         }
         var ask = Ask(saying: saying, chain: chain, isSubscription: subscribes, isWatched: isWatched)
         ask.isStanding = subscribes && saying.channel != nil && chain != nil
         guard chain == nil, arrives else { return keep(ask) }
-        acknowledge(&ask)
-        if isWatched { stand(ask) }
+        ask.isAcknowledged = true
+        stand(ask)
     }
 
     /// The client cuts a chain short: what it does not want any more it does not have to ask for.
@@ -136,7 +142,8 @@ package struct ClientSpeech: Hashable, Sendable {
             return
         }
         var ask = open.remove(at: i)
-        acknowledge(&ask)
+        ask.isAcknowledged = true
+        acknowledge(ask.saying)
         // A stream that has come to its end is nothing to ask for again.
         if ask.isWatched, !ask.isSubscription { stand(ask) }
     }
@@ -205,9 +212,7 @@ package struct ClientSpeech: Hashable, Sendable {
         standing.append(ask)
     }
 
-    private mutating func acknowledge(_ ask: inout Ask) {
-        ask.isAcknowledged = true
-        let saying = ask.saying
+    private mutating func acknowledge(_ saying: Saying) {
         if let label = saying.label { noteFirst(label) }
         if let channel = saying.channel { noteFirst(channel) }
         noteFirst(saying.type)
@@ -227,6 +232,9 @@ package struct ClientSpeech: Hashable, Sendable {
     private mutating func count(_ saying: Saying) {
         guard names.count < Self.most else { return }
         names[saying.label ?? saying.type, default: 0] += 1
+        // Most messages are called as the one before them.
+        guard saying.type != lastSpoken || saying.label != nil || saying.channel != nil else { return }
+        lastSpoken = saying.type
         spoken.insert(saying.type)
         if let label = saying.label { spoken.insert(label) }
         if let channel = saying.channel { spoken.insert(channel) }

@@ -17,6 +17,25 @@ package func isValidUTF8(_ bytes: Span<UInt8>) -> Bool {
     }
 }
 
+/// Whether there is nothing but characters of ASCII that are printed.
+package func isPrintableASCII(_ bytes: Span<UInt8>) -> Bool {
+    unsafe bytes.withUnsafeBufferPointer { b in
+        var i = 0
+        while i + 8 <= b.count {
+            let word = unsafe loadWord(b, i)
+            // A byte has its highest bit, loses it when 0x20 is taken away, or gets it when 1 is added.
+            let odd = word | (word &- 0x2020_2020_2020_2020) | (word &+ 0x0101_0101_0101_0101)
+            guard odd & 0x8080_8080_8080_8080 == 0 else { return false }
+            i += 8
+        }
+        while i < b.count {
+            guard unsafe b[i] &- 0x20 < 0x5f else { return false }
+            i += 1
+        }
+        return true
+    }
+}
+
 /// Eight bytes from `at`, the first in the lowest bits.
 @unsafe @inline(__always)
 func loadWord(_ b: UnsafeBufferPointer<UInt8>, _ at: Int) -> UInt64 {

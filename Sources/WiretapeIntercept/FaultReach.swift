@@ -4,7 +4,7 @@ package import WiretapeProtocol
 package import WiretapeWire
 
 /// What a plan's rules can touch, before anything has happened: connections that they cannot are passed through untouched.
-package struct FaultReach: Sendable {
+package final class FaultReach: Sendable {
     private let rules: [FaultRule]
     private let codecs: [CodecEntry]
     /// Whether a rule is about connections before their first request · about time.

@@ -50,6 +50,9 @@ package struct InterceptedFrames: ~Copyable {
     /// Whether the next call of ``feed(_:from:)`` has something to do without more bytes: to inflate, or to give a close frame.
     package var owes: Bool { owed != nil }
 
+    /// Whether nothing is held: the last message was whole, and nothing is owed of it.
+    package var isResting: Bool { owed == nil && raw.isEmpty && payload.isEmpty && reassembler.heldCount == 0 }
+
     /// Bytes of what is not whole yet, as they came and without masks.
     package var heldCount: Int {
         let inflated = if case .message(let plain)? = owed { plain.count } else { 0 }

@@ -16,6 +16,9 @@ package struct JudgedPayload: Sendable {
 
     package func fate(of place: Int) -> MessageFate? { fates[place] }
 
+    /// Whether they say something.
+    package var isRuled: Bool { !fates.isEmpty }
+
     /// In the order of their messages.
     package var allFates: [MessageFate] {
         fates.isEmpty ? [] : fates.keys.sorted().compactMap { fates[$0] }

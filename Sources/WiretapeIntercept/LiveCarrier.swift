@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeMessages
 internal import WiretapePlayback
 internal import WiretapeProtocol
 internal import WiretapeWire
@@ -11,8 +12,10 @@ final class LiveCarrier {
     let opening: StreamOpening
     let openedAt: WireInstant
     /// Nil until the first payload tells which protocol it is.
-    var entry: CodecEntry?
-    var codec: (any FrameCodec)?
+    private(set) var entry: CodecEntry?
+    private(set) var codec: (any FrameCodec)?
+    /// Whether there is a codec: to ask for the codec itself would copy it.
+    private(set) var isRead = false
     /// What the client's requests name it by.
     let key: String?
     /// A rule ends it behind a message to the client: what comes after that does not reach the client.
@@ -42,4 +45,19 @@ final class LiveCarrier {
         self.connection = connection
         openedAt = now
     }
+
+    /// It is known which protocol it is.
+    func take(_ codec: any FrameCodec, of entry: CodecEntry?) {
+        self.entry = entry
+        self.codec = codec
+        isRead = true
+    }
+
+    /// The messages of a payload; none while the protocol is not known.
+    func decode(_ payload: Span<UInt8>, _ opcode: Opcode, _ direction: Direction, into out: inout [Message]) {
+        codec?.decode(payload, opcode, direction, into: &out)
+    }
+
+    /// A later request goes on with what it carries.
+    func isCarried(by opening: StreamOpening) { codec?.carried(by: opening) }
 }

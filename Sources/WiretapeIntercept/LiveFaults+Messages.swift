@@ -16,17 +16,26 @@ extension LiveFaults {
         on transport: Transport, isMuted: Bool = false, at now: WireInstant
     ) -> DeliveryPlan {
         let judged = judged(payload, opcode, direction, of: exchange, at: now)
+        return plan(judged, payload, opcode, of: exchange, on: transport, isMuted: isMuted)
+    }
+
+    /// What becomes of a payload of which the rules have been asked: the second half of ``payload(_:_:_:of:on:isMuted:at:)``.
+    package func plan(
+        _ judged: JudgedPayload, _ payload: [UInt8], _ opcode: Opcode, of exchange: LiveExchange,
+        on transport: Transport, isMuted: Bool
+    ) -> DeliveryPlan {
         guard let codec = codec(of: exchange) else { return DeliveryPlan(untouched: judged) }
         return DeliveryPlan(judged, payload, opcode, codec, on: transport, isMuted: isMuted)
     }
 
-    private func judged(
+    /// Reads the messages of a payload, and asks the rules about each: the first half of ``payload(_:_:_:of:on:isMuted:at:)``.
+    package func judged(
         _ payload: [UInt8], _ opcode: Opcode, _ direction: Direction, of exchange: LiveExchange, at now: WireInstant
     ) -> JudgedPayload {
         guard let carrier = carrier(of: exchange, at: now) else { return JudgedPayload() }
-        if carrier.codec == nil { identify(carrier, payload, direction) }
+        if !carrier.isRead { identify(carrier, payload, direction) }
         var messages: [Message] = []
-        carrier.codec?.decode(payload.span, opcode, direction, into: &messages)
+        carrier.decode(payload.span, opcode, direction, into: &messages)
         if direction == .toServer {
             for i in messages.indices {
                 let role = messages[i].role
@@ -34,7 +43,9 @@ extension LiveFaults {
             }
         }
         var judged = JudgedPayload(messages)
-        for i in messages.indices { judged.judge(i, judge(messages[i], carrier, at: now)) }
+        // By their places in the span: a message is not copied for it.
+        let span = messages.span
+        for i in span.indices { judged.judge(i, judge(span[i], carrier, at: now)) }
         return judged
     }
 
@@ -81,7 +92,7 @@ extension LiveFaults {
         let ordinal = message.direction == .toServer ? session.toServer : session.toClient
         if message.role == .keepalive, !reach.namesKeepalives { return nil }
         if !reach.labels.isEmpty { names.add(message) }
-        let subscribes = carrier.entry?.type.subscribes(message) ?? false
+        let subscribes = message.direction == .toServer && carrier.entry?.type.subscribes(message) ?? false
         guard reach.concerns(message) else {
             hear(message, subscribes, arrives: message.direction == .toServer || !carrier.isCut, of: session)
             becomeReady(carrier, with: message, at: now)

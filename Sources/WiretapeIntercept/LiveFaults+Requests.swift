@@ -195,7 +195,7 @@ extension LiveFaults {
         if let old = exchange.carrier, old.transport == transport, transport == .lp {
             old.connection = exchange.connection
             carries(exchange.connection, session)
-            old.codec?.carried(by: exchange.opening)
+            old.isCarried(by: exchange.opening)
             return
         }
         carries(exchange.connection, session)
@@ -203,8 +203,7 @@ extension LiveFaults {
             session, transport, exchange.opening, key: key, on: exchange.connection, at: now)
         // A connection that goes on with an earlier one goes on with what its codec knows.
         if let old = exchange.carrier, let codec = old.codec, codec.memory != nil {
-            carrier.entry = old.entry
-            carrier.codec = codec
+            carrier.take(codec, of: old.entry)
         } else if key != nil || entry.type.claim(exchange.opening) >= .likely {
             adopt(entry, carrier)
         }
@@ -224,8 +223,7 @@ extension LiveFaults {
     }
 
     func adopt(_ entry: CodecEntry, _ carrier: LiveCarrier) {
-        carrier.entry = entry
-        carrier.codec = entry.type.init(carrier.opening)
+        carrier.take(entry.type.init(carrier.opening), of: entry)
         carrier.session.protocolID = entry.id
     }
 }

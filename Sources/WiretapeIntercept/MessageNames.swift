@@ -10,12 +10,15 @@ struct MessageNames {
 
     mutating func add(_ message: Message) {
         guard counts.count < MessageNames.most else { return }
-        guard ![.keepalive, .ack, .opaque].contains(message.role) else { return }
-        counts[message.type, default: 0] += 1
-        guard ![.reply, .part, .cancel].contains(message.role) else { return }
-        if let label = message.label, label != message.type { counts[label, default: 0] += 1 }
-        if let channel = message.channel, channel != message.label, channel != message.type {
-            counts[channel, default: 0] += 1
+        switch message.role {
+        case .keepalive, .ack, .opaque: return
+        case .reply, .part, .cancel: counts[message.type, default: 0] += 1
+        case .handshake, .request, .send, .push, .close:
+            counts[message.type, default: 0] += 1
+            if let label = message.label, label != message.type { counts[label, default: 0] += 1 }
+            if let channel = message.channel, channel != message.label, channel != message.type {
+                counts[channel, default: 0] += 1
+            }
         }
     }
 

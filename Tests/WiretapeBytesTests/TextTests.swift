@@ -33,6 +33,23 @@ private func sample(_ seed: UInt64, valid: Bool) -> [UInt8] {
 }
 
 struct TextTests {
+    @Test("Every byte at every place of a text is told from what is printed of ASCII")
+    func printableASCII() {
+        for length in 0...20 {
+            for place in 0..<length {
+                for byte in UInt8.min...UInt8.max {
+                    var text = [UInt8](repeating: UInt8(ascii: "~"), count: length)
+                    text[place] = byte
+                    let found = isPrintableASCII(text.span)
+                    #expect(found == (0x20...0x7e).contains(byte), "byte \(byte) at \(place) of \(length)")
+                }
+            }
+            let blanks = [UInt8](repeating: 0x20, count: length)
+            let all = isPrintableASCII(blanks.span)
+            #expect(all)
+        }
+    }
+
     @Test func validityAgreesWithTheStandardLibrary() {
         for seed in 0..<4000 as Range<UInt64> {
             let bytes = sample(seed, valid: seed % 2 == 0)

@@ -30,17 +30,32 @@ package struct RawCodec: FrameCodec {
         bytes.append(copying: payload)
         let value: JSONValue
         let summary: String
-        if opcode == .text, let json = try? JSONValue(parsing: payload), json.members != nil || json.array != nil {
+        if opcode == .text, let json = RawCodec.tree(payload) {
             value = json
             summary = Summary.line(json.beginning(Summary.limit * 16))
+        } else if let text = String(validUTF8: bytes) {
+            value = JSONValue(plain: text)
+            summary = Summary.line(text)
         } else {
             value = JSONValue(plain: bytes)
-            summary = value["text"]?.string.map { Summary.line($0) } ?? Summary.bytes(bytes)
+            summary = Summary.bytes(bytes)
         }
         out.append(
             Message(
                 direction: direction, role: direction == .toServer ? .send : .push, type: opcode.rawValue,
                 meaning: value, content: value, summary: summary, bytes: bytes, opcode: opcode))
+    }
+
+    /// An object or array. Other text is most of what such connections carry, and is not parsed for nothing.
+    private static func tree(_ payload: Span<UInt8>) -> JSONValue? {
+        for i in payload.indices {
+            switch payload[i] {
+            case 0x20, 0x09, 0x0a, 0x0d: continue
+            case UInt8(ascii: "{"), UInt8(ascii: "["): return try? JSONValue(parsing: payload)
+            default: return nil
+            }
+        }
+        return nil
     }
 
     package static var example: [String] {
@@ -56,6 +71,7 @@ package struct RawCodec: FrameCodec {
             #"{"d":"<","after":"1s","text":"hello"}"#,
         ]
     }
+    package static func subscribes(_ message: Message) -> Bool { false }
     package static var hasSubscriptions: Bool { false }
 
     package func write(

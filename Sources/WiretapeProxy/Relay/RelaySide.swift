@@ -52,6 +52,9 @@ final class RelaySide: StreamHandler {
         if blocks.isEmpty, direction == .toServer { connection.readsAgain() }
     }
 
+    /// Whether it can be written to.
+    var hasStream: Bool { stream != nil }
+
     /// Whether nothing keeps us from reading it.
     var isUnblocked: Bool { blocks.isEmpty }
 

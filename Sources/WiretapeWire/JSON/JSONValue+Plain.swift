@@ -5,11 +5,14 @@ extension JSONValue {
     /// give different values.
     package init(plain bytes: [UInt8]) {
         if let text = String(validUTF8: bytes) {
-            self = .object([Member("text", .string(text))])
+            self.init(plain: text)
         } else {
             self = .object([Member("hex", .string(hexText(bytes)))])
         }
     }
+
+    /// ``init(plain:)-([UInt8])`` of the text's bytes.
+    package init(plain text: String) { self = .object([Member("text", .string(text))]) }
 }
 
 /// Two lower-case digits a byte.

@@ -9,18 +9,14 @@ package enum Summary {
     package static func line(_ text: String, limit: Int = Summary.limit) -> String {
         // Plain text is most of it, and live messages wait for this: characters are counted only where there may be others.
         let count = text.utf8.count
-        guard isPlain(text.utf8.span.extracting(first: limit + 1)), limit > 0 || count == 0 else {
+        guard isPrintableASCII(text.utf8.span.extracting(first: limit + 1)), limit > 0 || count == 0 else {
             return fitted(text, limit)
         }
-        return count <= limit ? text : String(text[..<text.utf8.index(text.startIndex, offsetBy: limit - 1)]) + "…"
-    }
-
-    /// Whether there is nothing but characters of ASCII that are printed.
-    private static func isPlain(_ bytes: Span<UInt8>) -> Bool {
-        for i in bytes.indices {
-            guard bytes[i] >= 0x20, bytes[i] < 0x7f else { return false }
-        }
-        return true
+        guard count > limit else { return text }
+        var cut = ""
+        cut.reserveCapacity(limit + 2)
+        cut += text[..<text.utf8.index(text.startIndex, offsetBy: limit - 1)]
+        return cut + "…"
     }
 
     private static func fitted(_ text: String, _ limit: Int) -> String {

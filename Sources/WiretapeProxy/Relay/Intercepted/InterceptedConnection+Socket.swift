@@ -100,11 +100,11 @@ extension InterceptedConnection {
         spend(1 + message.payload.count >> 12)
         guard let live = socket?.live else { return }
         let isMuted = mutesProtocol && direction == .toClient
-        let plan = faults.payload(
-            message.payload, message.opcode, direction, of: live, on: .ws, isMuted: isMuted, at: now)
-        guard plan.isRuled || isMuted else {
-            return pass(message, direction, isKeepalive: plan.isKeepalive, at: now)
+        let judged = faults.judged(message.payload, message.opcode, direction, of: live, at: now)
+        guard judged.isRuled || isMuted else {
+            return pass(message, direction, isKeepalive: judged.isKeepalive, at: now)
         }
+        let plan = faults.plan(judged, message.payload, message.opcode, of: live, on: .ws, isMuted: isMuted)
         note(plan.fates, live, at: now)
         if !plan.isOriginal { socket?.lose(message, direction) }
         for step in plan.steps { carry(step, message, direction, live, at: now) }
@@ -123,6 +123,7 @@ extension InterceptedConnection {
         }
         guard let bytes = socket?.pass(message, direction) else { return }
         add(bytes, direction, at: now)
+        guard socket?.isParking == true else { return }
         socket?.passed(direction)
         release(at: now)
     }

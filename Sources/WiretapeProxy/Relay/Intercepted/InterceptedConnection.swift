@@ -39,7 +39,7 @@ final class InterceptedConnection {
     private var marks = QueueMarks()
     /// What stops by itself; nil: nothing yet, as on most connections, which are not asked for it then.
     private var lasting: LastingChanges<[Direction]>?
-    private var timer: (any LoopTimer)?
+    private var timer = WakeTimer()
     private var isPumping = false
     /// When to stop waiting for a peer that was told to go.
     private var goodbyeBy: WireInstant?
@@ -115,7 +115,7 @@ final class InterceptedConnection {
         if turn.waits(side.direction) { return turn.wait(bytes, side.direction) }
         turn.begin()
         take(bytes, side.direction, at: now)
-        pump()
+        pump(at: now)
     }
 
     /// Looks at bytes until the connection has had its share. The rest waits for the next turn, and the peer is not read.
@@ -209,8 +209,10 @@ final class InterceptedConnection {
 
     /// Whether bytes to that side can be written now.
     private func isOpen(_ direction: Direction) -> Bool {
-        guard side(direction)?.stream != nil else { return false }
-        return direction == .toClient || connection.isServerConnected
+        switch direction {
+        case .toClient: connection.client?.hasStream == true
+        case .toServer: connection.isServerConnected && connection.server?.hasStream == true
+        }
     }
 
     /// What nothing holds back is written, in one call: the messages of one read leave together.
@@ -246,10 +248,30 @@ final class InterceptedConnection {
     }
 
     /// Writes what may leave, does what stands between, and sets the timer for the rest.
-    func pump() {
+    func pump() { pump(at: now) }
+
+    private func pump(at now: WireInstant) {
         guard !isPumping else { return }
         isPumping = true
-        let now = now
+        if passesCalmly() { isPumping = false } else { pumpAll(at: now) }
+        control.arm()
+        connection.settle(at: now)
+    }
+
+    /// Messages that nothing happens to are most of what passes: what was gathered of them is written.
+    /// - Returns: whether that was all there is to do. Nothing waits, lasts or is to come, and both sides take what they get.
+    private func passesCalmly() -> Bool {
+        guard let client = connection.client, let server = connection.server, connection.isServerConnected,
+            client.isUnblocked, server.isUnblocked, !isOver, socket?.isResting == true, toClient.isSilent,
+            toServer.isSilent, !timer.isSet, goodbyeBy == nil, turn.next == nil, !marks.isSettling, lasting == nil,
+            !ends.toServer, let toClient = client.stream, let toServer = server.stream
+        else { return false }
+        if self.toServer.hasGathered { toServer.write(self.toServer.takeGathered().span) }
+        if self.toClient.hasGathered { toClient.write(self.toClient.takeGathered().span) }
+        return toClient.queued == 0 && toServer.queued == 0 && hold?.count == 0
+    }
+
+    private func pumpAll(at now: WireInstant) {
         restore(at: now)
         peek(at: now)
         release(at: now)
@@ -270,8 +292,6 @@ final class InterceptedConnection {
         account()
         relievePressure()
         arm(at: now)
-        control.arm()
-        connection.settle(at: now)
     }
 
     private func account() {
@@ -393,16 +413,12 @@ final class InterceptedConnection {
         consider(goodbyeBy)
         consider(nextPeek)
         consider(turn.next)
-        guard let next else {
-            timer?.cancel()
-            return
-        }
         // Lifetime: it is closed when both streams have ended; they keep the connection, and that keeps us.
-        if timer == nil { timer = node.loop.timer { [unowned self] in fired() } }
-        timer?.arm(at: next)
+        timer.set(for: next, on: node.loop) { [unowned self] in fired() }
     }
 
     private func fired() {
+        timer.fires()
         if let by = goodbyeBy, by <= now {
             goodbyeBy = nil
             goodbyeIsOver()
@@ -412,8 +428,7 @@ final class InterceptedConnection {
     }
 
     func close() {
-        timer?.close()
-        timer = nil
+        timer.close()
         hold?.set(0)
     }
 }

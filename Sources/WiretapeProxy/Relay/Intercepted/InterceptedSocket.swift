@@ -32,6 +32,9 @@ struct InterceptedSocket: ~Copyable {
     /// Whether something is left to be looked at that came before.
     func owes(_ direction: Direction) -> Bool { direction == .toServer ? fromClient.owes : fromServer.owes }
 
+    /// Whether nothing is held of any message.
+    var isResting: Bool { !isParking && fromClient.isResting && fromServer.isResting }
+
     /// Bytes of messages that are not whole yet, or that let others pass.
     var heldCount: Int {
         fromClient.heldCount + fromServer.heldCount + parkedToClient.count + parkedToServer.count
@@ -108,7 +111,7 @@ struct InterceptedSocket: ~Copyable {
         return all.map { frame($0.opcode, $0.bytes, deflated: $0.isDeflated, direction) }
     }
 
-    private var isParking: Bool { !parkedToClient.isEmpty || !parkedToServer.isEmpty }
+    var isParking: Bool { !parkedToClient.isEmpty || !parkedToServer.isEmpty }
 
     /// When the patience of one that is parked ends.
     var nextParked: WireInstant? {

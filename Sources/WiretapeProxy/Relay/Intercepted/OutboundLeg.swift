@@ -17,6 +17,9 @@ struct OutboundLeg {
     /// Bytes that wait.
     var waitingCount: Int { isResting ? 0 : queue.count }
 
+    /// Whether nothing is to be done about it but to write what was gathered.
+    var isSilent: Bool { isResting && watch.nextLook == nil }
+
     /// Whether what is added leaves at once.
     func isIdle(at now: WireInstant) -> Bool { isResting || queue.isIdle(at: now) }
 

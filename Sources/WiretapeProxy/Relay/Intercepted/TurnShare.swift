@@ -27,7 +27,7 @@ struct TurnShare {
         late[direction, default: []].append(copying: bytes)
     }
 
-    func waits(_ direction: Direction) -> Bool { late[direction] != nil }
+    func waits(_ direction: Direction) -> Bool { !late.isEmpty && late[direction] != nil }
 
     mutating func take(_ direction: Direction) -> [UInt8]? { late.removeValue(forKey: direction) }
 
