@@ -18,7 +18,7 @@ extension LiveFaults {
         var opensAttempt = false
         if let entry {
             find(exchange, entry, on: c, at: now)
-            if let session = exchange.session, kind != .end, kind != .send,
+            if let session = exchange.session, kind.beginsAttempts,
                 !session.isConnected || kind == .negotiate
                     || exchange.carrier == nil
             {

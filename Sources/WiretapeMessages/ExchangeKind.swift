@@ -10,4 +10,13 @@ package enum ExchangeKind: String, Hashable, Sendable {
     case preflight
     /// An ordinary request beside the session.
     case other
+
+    /// Whether a client that has no connection tries for one with it. A send that is answered when its connection is gone was on
+    /// its way before: the client has not come back by it.
+    package var beginsAttempts: Bool {
+        switch self {
+        case .negotiate, .upgrade, .poll, .stream, .operation: true
+        case .send, .end, .preflight, .other: false
+        }
+    }
 }

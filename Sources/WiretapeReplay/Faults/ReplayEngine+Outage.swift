@@ -61,14 +61,16 @@ extension ReplayEngine {
         noteFault(outage.hit, .end, on: connection, into: &out)
         let known = claims.clients[identity(head, connection)]?.sessions ?? []
         let session = known.first(where: isAwaited) ?? returning(known)
+        let kind = session?.recorded.codec.type.kind(head) ?? .other
         guard let status = outage.answer else {
-            if let session { note(.init(request: "connect", time: elapsed), failed: outage.name, of: session) }
+            if let session, kind.beginsAttempts {
+                note(.init(request: "connect", time: elapsed), failed: outage.name, of: session)
+            }
             peers.end(connection)
             out.append(.reset(connection))
             return true
         }
-        if let session {
-            let kind = session.recorded.codec.type.kind(head)
+        if let session, kind.beginsAttempts {
             note(.init(request: kind.rawValue, status: status, time: elapsed), failed: outage.name, of: session)
             session.awaitUpgrade(false)
         }

@@ -176,6 +176,26 @@ import WiretapeWire
         #expect(play.finish().sessions[0].attempts.map(\.outcome) == [.connected, .status, .status, .connected])
     }
 
+    /// What was on its way when the connection went is no way back: neither a send nor an ordinary request is an attempt.
+    @Test(arguments: ["outage(1s, answer=503)", "outage(1s)"], ["POST /chat?id=before", "GET /elsewhere"])
+    func whatComesBesideAnOutageIsNoAttempt(_ outage: String, _ request: String) throws {
+        let play = try Playbook([ticks], faults: ["\(outage) after Tick[1]"])
+        let c = try play.start()
+        let kept = play.request("GET", "/elsewhere")
+        play.pass(ms: 100)
+        #expect(play.take(c).last == "RST")
+        _ = play.take(kept)
+        let words = request.split(separator: " ").map(String.init)
+        play.ask(kept, words[0], words[1])
+        #expect(play.take(kept) == (outage.contains("503") ? ["503 unavailable\n"] : ["RST"]))
+        play.pass(ms: 100)
+        #expect(play.negotiate() == nil)
+        play.pass(ms: 1_000)
+        #expect(play.negotiate() != nil)
+        let attempts = play.finish().sessions[0].attempts
+        #expect(attempts.map(\.outcome) == [.connected, outage.contains("503") ? .status : .refused, .abandoned])
+    }
+
     @Test func listenersRefuse() throws {
         let play = try Playbook([ticks], faults: ["refuse on accept[1]", "throttle(10kB/s) on accept[2]"])
         #expect(play.negotiate() == nil)
