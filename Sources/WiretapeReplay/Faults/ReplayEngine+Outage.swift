@@ -62,15 +62,17 @@ extension ReplayEngine {
         let known = claims.clients[identity(head, connection)]?.sessions ?? []
         let session = known.first(where: isAwaited) ?? returning(known)
         let kind = session?.recorded.codec.type.kind(head) ?? .other
+        // One that this session's protocol does not know may be of another of the client's sessions.
+        let triesToConnect = kind.beginsAttempts || kind == .other
         guard let status = outage.answer else {
-            if let session, kind.beginsAttempts {
+            if let session, triesToConnect {
                 note(.init(request: "connect", time: elapsed), failed: outage.name, of: session)
             }
             peers.end(connection)
             out.append(.reset(connection))
             return true
         }
-        if let session, kind.beginsAttempts {
+        if let session, triesToConnect {
             note(.init(request: kind.rawValue, status: status, time: elapsed), failed: outage.name, of: session)
             session.awaitUpgrade(false)
         }
