@@ -60,6 +60,7 @@ TESTS = {
     "WiretapeTapeTools": ["WiretapeTapeTests"],
     "WiretapeTesting": ["WiretapeTestingTests"],
     "WiretapeWire": ["WiretapeWireTests"],
+    "embed-page": [],
     "fuzz": [],
     "sample-client": [],
     "sample-hub": [],
