@@ -45,6 +45,11 @@ extension ReplayEngine {
         return (head, plain)
     }
 
+    /// What the request is to the protocol, when it is one of its sessions'.
+    func kind(of head: RequestHead, _ codec: CodecEntry) -> ExchangeKind {
+        codec.type.isToldByAnswer ? .operation : codec.type.kind(head)
+    }
+
     private mutating func dispatch(
         _ connection: ConnectionID, _ head: RequestHead, body: [UInt8], into out: inout [ReplayAction]
     ) {
@@ -53,7 +58,7 @@ extension ReplayEngine {
         mergeOperations(for: head)
         guard let codec = codec(for: head, on: connection) else { return plain(connection, head, body, into: &out) }
         if codec.type.isTracked(head) { return track(connection, head, body, codec, into: &out) }
-        let kind = codec.type.isToldByAnswer ? .operation : codec.type.kind(head)
+        let kind = kind(of: head, codec)
         switch kind {
         case .operation:
             if !operation(connection, head, body, codec, into: &out) { plain(connection, head, body, into: &out) }

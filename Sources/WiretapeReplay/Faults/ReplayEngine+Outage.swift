@@ -59,20 +59,19 @@ extension ReplayEngine {
     ) -> Bool {
         guard let outage = rules.outage(at: now) else { return false }
         noteFault(outage.hit, .end, on: connection, into: &out)
-        let known = claims.clients[identity(head, connection)]?.sessions ?? []
+        // Of those that the client tries to connect with it.
+        let known = (claims.clients[identity(head, connection)]?.sessions ?? []).filter {
+            kind(of: head, $0.recorded.codec).beginsAttempts
+        }
         let session = known.first(where: isAwaited) ?? returning(known)
-        let kind = session?.recorded.codec.type.kind(head) ?? .other
-        // One that this session's protocol does not know may be of another of the client's sessions.
-        let triesToConnect = kind.beginsAttempts || kind == .other
         guard let status = outage.answer else {
-            if let session, triesToConnect {
-                note(.init(request: "connect", time: elapsed), failed: outage.name, of: session)
-            }
+            if let session { note(.init(request: "connect", time: elapsed), failed: outage.name, of: session) }
             peers.end(connection)
             out.append(.reset(connection))
             return true
         }
-        if let session, triesToConnect {
+        if let session {
+            let kind = kind(of: head, session.recorded.codec)
             note(.init(request: kind.rawValue, status: status, time: elapsed), failed: outage.name, of: session)
             session.awaitUpgrade(false)
         }

@@ -176,16 +176,19 @@ import WiretapeWire
         #expect(play.finish().sessions[0].attempts.map(\.outcome) == [.connected, .status, .status, .connected])
     }
 
-    /// What was on its way when the connection went is no way back: neither a send nor a goodbye is an attempt.
-    @Test(arguments: ["outage(1s, answer=503)", "outage(1s)"], ["POST", "DELETE"])
-    func aSendInAnOutageIsNoAttempt(_ outage: String, _ method: String) throws {
+    /// What was on its way when the connection went is no way back: neither a send, nor a goodbye, nor an ordinary request is an attempt.
+    @Test(
+        arguments: ["outage(1s, answer=503)", "outage(1s)"],
+        ["POST /chat?id=before", "DELETE /chat?id=before", "GET /elsewhere"])
+    func aSendInAnOutageIsNoAttempt(_ outage: String, _ request: String) throws {
         let play = try Playbook([ticks], faults: ["\(outage) after Tick[1]"])
         let c = try play.start()
         let kept = play.request("GET", "/elsewhere")
         play.pass(ms: 100)
         #expect(play.take(c).last == "RST")
         _ = play.take(kept)
-        play.ask(kept, method, "/chat?id=before")
+        let words = request.split(separator: " ").map(String.init)
+        play.ask(kept, words[0], words[1])
         #expect(play.take(kept) == (outage.contains("503") ? ["503 unavailable\n"] : ["RST"]))
         play.pass(ms: 100)
         #expect(play.negotiate() == nil)
