@@ -89,7 +89,8 @@ class ChatClient:
                 self._on_message(*message["arguments"])
             elif message["type"] == 3 and message["invocationId"] in self._unacknowledged:
                 _, acknowledged = self._unacknowledged.pop(message["invocationId"])
-                acknowledged.set_result(None)
+                if not acknowledged.cancelled():
+                    acknowledged.set_result(None)
 
     async def _send(self, call):
         """What cannot be sent stays unacknowledged, and is said again on the next connection."""

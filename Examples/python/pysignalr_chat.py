@@ -105,7 +105,8 @@ class Chat:
 
     async def _answered(self, number, _):
         _, acknowledged = self._unacknowledged.pop(number)
-        acknowledged.set_result(None)
+        if not acknowledged.cancelled():
+            acknowledged.set_result(None)
 
     def _look_for_answer(self, number, connection):
         if number in self._unacknowledged:

@@ -11,6 +11,7 @@ internal import WiretapeWire
 extension ReplayServer {
     /// Waits until every session that a client began is played to its end, all that the tape has for it is said, and nobody has said
     /// anything more for 250 ms of the client's time; on a clock that is moved by hand, for 50 ms of real time.
+    /// What the server said last may still be on its way to the client: a test that looks at that waits for it as well.
     /// - Parameter time: real time.
     /// - Throws: ``TapeFailure`` when a client diverges from the tape, or when the time is over: with what is still awaited.
     ///   `CancellationError` when the test is cancelled.

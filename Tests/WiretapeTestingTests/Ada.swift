@@ -18,16 +18,25 @@ final class Ada: Sendable {
         let told = Told()
         let client = ChatClient(url: url, settings: settings) { who, text in
             told.texts.withLock { $0.append(text) }
+            if who == "bob", text == "bye" { told.over.finish() }
             guard who == "bob", let answer = answers[text] else { return }
             told.say(answer)
         }
         told.client.withLock { $0 = client }
         self.told = told
         self.client = client
-        running = Task { try await client.run() }
+        running = Task {
+            defer { told.over.finish() }
+            try await client.run()
+        }
     }
 
     var heard: [String] { told.texts.withLock { $0 } }
+
+    /// Waits until bob's goodbye, the last thing on the tape, is heard, or the client has given up.
+    func goodbye() async {
+        for await _ in told.goodbye {}
+    }
 
     /// Waits until the client gives up.
     func end() async throws { try await running.value }
@@ -48,6 +57,7 @@ final class Ada: Sendable {
     private final class Told: Sendable {
         let texts = Mutex<[String]>([])
         let client = Mutex<ChatClient?>(nil)
+        let (goodbye, over) = AsyncStream<Never>.makeStream()
 
         /// Beside what is heard: the hub acknowledges it later.
         func say(_ text: String) {
@@ -70,6 +80,7 @@ func playChat(
         await ada.stop()
         throw error
     }
+    await ada.goodbye()
     await ada.stop()
     return ada.heard
 }

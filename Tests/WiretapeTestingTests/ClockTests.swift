@@ -26,6 +26,7 @@ private let chat = "../../recordings/chat.tape.gz"
             .delays(.zero, .seconds(2), .seconds(10), .seconds(30), early: .zero, late: .zero), .client("signalr-js"))
         let session = try server.session()
         #expect(session.attempts.map(\.delay) == [nil, .zero, .seconds(2), .seconds(10), .seconds(30)])
+        await ada.goodbye()
         await ada.stop()
         #expect(ada.heard == Ada.chat)
         await server.stop()

@@ -39,6 +39,7 @@ private let chat = "../../recordings/chat.tape.gz"
         try await server.replaceFaults(["reset after ReceiveMessage[1]"])
         try await server.advance(by: 100)
         try await server.finished(within: patience)
+        await ada.goodbye()
         await ada.stop()
         #expect(ada.heard == Ada.chat)
         await server.stop()

@@ -66,6 +66,7 @@ private let chat = "../../recordings/chat.tape.gz"
         await #expect(throws: TapeFailure.self) { try await server.advance(until: "ReceiveMessage[") }
         try await server.advance(by: 100)
         try await server.finished(within: patience)
+        await ada.goodbye()
         await ada.stop()
         #expect(ada.heard == Ada.chat)
         await server.stop()

@@ -180,7 +180,10 @@ export class Replay {
     wait(predicate: (event: Event) => unknown, fields?: { timeout?: number }): Promise<Event>;
     /** What clients have said so far, as far as the server has read it. */
     received(fields?: Partial<Message>): EventOf<'message'>[];
-    /** Waits until every session that was begun is played to its end, and at least so many. */
+    /**
+     * Waits until every session that was begun is played to its end, and at least so many. The server has heard and said everything
+     * then; what it said last may still be on its way to the client.
+     */
     finished(options?: { timeout?: number; sessions?: number }): Promise<EventOf<'finished'>[]>;
     /** Waits until nothing has happened for so many milliseconds, or the run has ended; `timeout` is how much longer it may take. */
     quiet(span: number, options?: { timeout?: number }): Promise<void>;

@@ -22,7 +22,7 @@ test('shows what is counted', onTape({ ...feed, expect: 'finished' }, async (ser
 test('subscribes again after a reset', onTape({
     ...feed,
     faults: 'reset after next[5]',
-    expect: ['delays(0s, 500ms, 1s, 2s)', 'resubscribes', 'single'],
+    expect: ['delays(0s, 500ms, 1s, 2s, late=2s)', 'resubscribes', 'single'],
 }, async (server) => {
     assert.deepEqual(await count(server), counted);
 }));
@@ -30,7 +30,7 @@ test('subscribes again after a reset', onTape({
 test('waits longer each time the server answers 503', onTape({
     ...feed,
     faults: ['reset after next[5]', 'respond(503) on connect[retry=1..2]'],
-    expect: 'delays(0s, 500ms, 1s, 2s)',
+    expect: 'delays(0s, 500ms, 1s, 2s, late=2s)',
 }, async (server) => {
     assert.deepEqual(await count(server), counted);
 }));
@@ -54,7 +54,7 @@ test('shows once what comes twice', onTape({ ...feed, faults: 'duplicate on next
 test('shows a new token when the old one is refused', onTape({
     ...feed,
     faults: 'close(4403, "Forbidden") after next[5]',
-    expect: 'delays(0s)',
+    expect: 'delays(0s, late=2s)',
 }, async (server) => {
     const tokens = ['the first', 'the second', 'the third'];
     assert.deepEqual(await count(server, { getToken: () => tokens.shift() }), counted);
@@ -64,7 +64,7 @@ test('shows a new token when the old one is refused', onTape({
 test('outlives a restart of the server', onTape({
     ...feed,
     faults: 'outage(300ms, cut=1001) after next[5]',
-    expect: 'delays(0s, 500ms)',
+    expect: 'delays(0s, 500ms, late=2s)',
 }, async (server) => {
     assert.deepEqual(await count(server), counted);
 }));
@@ -72,7 +72,7 @@ test('outlives a restart of the server', onTape({
 test('gives up when the server stays away', onTape({
     ...feed,
     faults: 'outage(60s) after next[5]',
-    expect: ['delays(0s, 100ms, 200ms)', 'gives-up(after=3)'],
+    expect: ['delays(0s, 100ms, 200ms, late=2s)', 'gives-up(after=3)'],
     allowUnfinished: true,
 }, async (server) => {
     await assert.rejects(count(server, { delays: [0, 100, 200] }), ({ message }) => /ECONNREFUSED|ECONNRESET|hang up/.test(message));

@@ -45,7 +45,7 @@ test('shows what is said, and says what its user types', onTape(hub, async (serv
 test('comes back at once after a reset', onTape({
     ...hub,
     faults: 'reset after ReceiveMessage[3]',
-    expect: ['delays(0s, 500ms, 1s, 2s)', 'single'],
+    expect: ['delays(0s, 500ms, 1s, 2s, late=2s)', 'single'],
 }, async (server) => {
     await visit(server);
 }));
@@ -53,7 +53,7 @@ test('comes back at once after a reset', onTape({
 test('waits longer each time the server answers 503', onTape({
     ...hub,
     faults: ['reset after ReceiveMessage[3]', 'respond(503) on connect[retry=1..2]'],
-    expect: 'delays(0s, 500ms, 1s, 2s)',
+    expect: 'delays(0s, 500ms, 1s, 2s, late=2s)',
 }, async (server) => {
     await visit(server);
 }));
@@ -103,7 +103,7 @@ test('shows a new token when the old one is refused', onTape({
 test('outlives a restart of the server', onTape({
     ...hub,
     faults: 'outage(300ms) after ReceiveMessage[3]',
-    expect: 'delays(0s, 500ms)',
+    expect: 'delays(0s, 500ms, late=2s)',
 }, async (server) => {
     assert.deepEqual(await visit(server), everything);
 }));
@@ -111,7 +111,7 @@ test('outlives a restart of the server', onTape({
 test('gives up when the server stays away', onTape({
     ...hub,
     faults: 'outage(60s) after ReceiveMessage[3]',
-    expect: ['delays(0s, 100ms, 200ms)', 'gives-up(after=3)'],
+    expect: ['delays(0s, 100ms, 200ms, late=2s)', 'gives-up(after=3)'],
     allowUnfinished: true,
 }, async (server) => {
     await join(server, { delays: [0, 100, 200] }, async (end) => assert.equal(await end, 'closed'));

@@ -7,7 +7,7 @@
  * @param {number} [limit] Milliseconds.
  * @returns {Promise<T>}
  */
-export async function within(promise, limit = 6_000) {
+export async function within(promise, limit = 10_000) {
     let timer;
     const over = new Promise((_, reject) => { timer = setTimeout(() => reject(new Error(`the client does nothing any more: ${limit} ms`)), limit); });
     try {

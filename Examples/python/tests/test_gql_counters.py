@@ -32,7 +32,7 @@ async def test_counts(wiretape):
     assert await count(wiretape) == COUNTED
 
 
-@pytest.mark.wiretape(TAPE, faults=["reset after next[5]"], expect=["delays(0s)", "resubscribes", "single"])
+@pytest.mark.wiretape(TAPE, faults=["reset after next[5]"], expect=["delays(0s, late=2s)", "resubscribes", "single"])
 async def test_subscribes_again(wiretape):
     assert await count(wiretape) == COUNTED
 
@@ -40,7 +40,7 @@ async def test_subscribes_again(wiretape):
 @pytest.mark.wiretape(
     TAPE,
     faults=["reset after next[5]", "respond(503) on connect[retry=1..2]"],
-    expect=["delays(0s, 300ms, 1500ms, late=250ms)"],
+    expect=["delays(0s, 300ms, 1500ms, late=2s)"],
 )
 async def test_waits_longer_each_time(wiretape):
     assert await count(wiretape) == COUNTED
@@ -61,7 +61,7 @@ async def test_shows_once_what_comes_twice(wiretape):
     assert await count(wiretape) == COUNTED
 
 
-@pytest.mark.wiretape(TAPE, faults=['close(4403, "Forbidden") after next[5]'], expect=["delays(0s)"])
+@pytest.mark.wiretape(TAPE, faults=['close(4403, "Forbidden") after next[5]'], expect=["delays(0s, late=2s)"])
 async def test_shows_a_new_token_when_the_old_one_is_refused(wiretape):
     tokens = ["the first", "the second", "the third"]
     assert await count(wiretape, get_token=lambda: tokens.pop(0)) == COUNTED
@@ -73,7 +73,7 @@ async def test_falls_back_where_there_are_no_websockets(wiretape):
     assert await count(wiretape, http_url=wiretape.endpoint) == COUNTED
 
 
-@pytest.mark.wiretape(TAPE, faults=["outage(200ms, cut=1001) after next[5]"], expect=["delays(0s, 300ms, late=250ms)"])
+@pytest.mark.wiretape(TAPE, faults=["outage(200ms, cut=1001) after next[5]"], expect=["delays(0s, 300ms, late=2s)"])
 async def test_outlives_a_restart_of_the_server(wiretape):
     assert await count(wiretape) == COUNTED
 

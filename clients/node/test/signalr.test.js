@@ -37,7 +37,7 @@ clientTest('plays a recorded session to a client and passes', async () => {
 });
 
 clientTest('resets a connection and judges the reconnect', async () => {
-    const report = await withReplay(tape, { ...cut, expect: ['delays(0s, 2s)', 'single'] }, async (server) => {
+    const report = await withReplay(tape, { ...cut, expect: ['delays(0s, 2s, late=2s)', 'single'] }, async (server) => {
         const person = ada(server.endpoint);
         await person.start();
         const fault = await server.wait('fault');
@@ -129,7 +129,7 @@ clientTest('lists what came when a wait is in vain', async () => {
 });
 
 clientTest('runs eight replays at once', async () => {
-    const heard = await Promise.all(Array.from({ length: 8 }, () => withReplay(tape, { ...cut, expect: 'delays(0s)' }, (server) => chat(server))));
+    const heard = await Promise.all(Array.from({ length: 8 }, () => withReplay(tape, { ...cut, expect: 'delays(0s, late=2s)' }, (server) => chat(server))));
     assert.deepEqual(heard.map(({ length }) => length), Array(8).fill(7));
 });
 

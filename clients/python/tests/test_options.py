@@ -21,7 +21,7 @@ def status(url):
 async def test_a_plan_is_a_file_of_rules(chat_tape, tmp_path):
     plan = tmp_path / "plan.yaml"
     plan.write_text("rules:\n  - disconnect after ReceiveMessage[2]\n")
-    async with replay(chat_tape, speed=10, plans=[plan], expect=["delays(0s)"]) as server:
+    async with replay(chat_tape, speed=10, plans=[plan], expect=["delays(0s, late=2s)"]) as server:
         await chat.chat(server.endpoint)
         report = await server.stop_async()
     assert [fault.rule for fault in report.faults] == ["disconnect after ReceiveMessage[2]"]

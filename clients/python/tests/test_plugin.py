@@ -155,7 +155,7 @@ def test_many_workers(run):
         CHAT
         + """
     @pytest.mark.parametrize("number", range(8))
-    @pytest.mark.wiretape("chat.tape.gz", speed=10, faults=REFUSED[:1], expect=["delays(0s)"])
+    @pytest.mark.wiretape("chat.tape.gz", speed=10, faults=REFUSED[:1], expect=["delays(0s, late=2s)"])
     async def test_it(wiretape, number):
         await chat.chat(wiretape.endpoint)
     """
@@ -280,7 +280,7 @@ def test_four_workers_from_the_recording_to_the_verdict(run, pytester, monkeypat
         assert (await chat.chat(wiretape.endpoint))[-1] == "bye"
     """
     )
-    ruled = text.replace("speed=10", 'speed=10, faults=["reset after ReceiveMessage[3]"], expect=["delays({})"]')
+    ruled = text.replace("speed=10", 'speed=10, faults=["reset after ReceiveMessage[3]"], expect=["delays({}, late=2s)"]')
     with replay(chat_tape, speed="instant", options=["--when-exhausted", "repeat"], check=False) as hub:
         monkeypatch.setenv("HUB_URL", hub.url)
         run(text, "-n", "4").assert_outcomes(passed=8, warnings=1)
@@ -288,7 +288,7 @@ def test_four_workers_from_the_recording_to_the_verdict(run, pytester, monkeypat
     run(ruled.format("0s"), "-n", "4").assert_outcomes(passed=8, warnings=0)
     result = run(ruled.format("5s"), "-n", "4")
     result.assert_outcomes(failed=8)
-    result.stdout.fnmatch_lines(["*failed (exit 5): delays(5s)*"])
+    result.stdout.fnmatch_lines(["*failed (exit 5): delays(5s, late=2s)*"])
     assert names(pytester.path / "tapes") == ["made.tape.gz"]
     (pytester.path / "tapes" / "made.tape.gz").unlink()
     monkeypatch.setenv("CI", "1")

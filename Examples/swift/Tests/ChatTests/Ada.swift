@@ -14,10 +14,14 @@ final class Ada: Sendable {
         let told = told
         let client = ChatClient(url: server.endpoint, settings: settings ?? Self.settings(server)) { who, text in
             told.texts.withLock { $0.append(text) }
+            if who == "bob", text == "bye" { told.over.finish() }
             if who == "bob", let answer = Self.answers[text] { told.say(answer) }
         }
         told.client.withLock { $0 = client }
-        running = Task { try await client.run() }
+        running = Task {
+            defer { told.over.finish() }
+            try await client.run()
+        }
     }
 
     /// A client that sleeps by the clock of the test.
@@ -31,6 +35,11 @@ final class Ada: Sendable {
 
     /// The whole chat, as it came.
     var heard: [String] { told.texts.withLock { $0 } }
+
+    /// Waits until the client has shown bob's goodbye, the last thing on the tape, or has given up.
+    func goodbye() async {
+        for await _ in told.goodbye {}
+    }
 
     /// Waits until the client gives up.
     func end() async throws {
@@ -49,6 +58,7 @@ final class Ada: Sendable {
     private final class Told: Sendable {
         let texts = Mutex<[String]>([])
         let client = Mutex<ChatClient?>(nil)
+        let (goodbye, over) = AsyncStream<Never>.makeStream()
 
         /// Beside what is heard: the acknowledgement comes later.
         func say(_ text: String) {

@@ -6,7 +6,7 @@ private let tape = "../../../../recordings/chat.tape.gz"
 
 /// ada's client against a recorded chat, whose connection is broken in a different way in each test. The clock stands still until a
 /// test moves it, so that long delays take no time, and are exact.
-@Suite(.tape(tape, options: Options(speed: .instant, clock: .manual)))
+@Suite(.tape(tape, options: Options(speed: .instant, clock: .manual)), .timeLimit(.minutes(2)))
 struct ChatTests {
     let server: ReplayServer
 
@@ -15,6 +15,7 @@ struct ChatTests {
     @Test func hearsTheChat() async throws {
         let ada = Ada(server)
         try await server.finished()
+        await ada.goodbye()
         await ada.stop()
         #expect(ada.heard == Ada.chat)
     }
@@ -51,6 +52,7 @@ struct ChatTests {
         try await server.replaceFaults(["downgrade(ws) + reset after ReceiveMessage[3]"])
         let ada = Ada(server)
         try await server.finished()
+        await ada.goodbye()
         await ada.stop()
         #expect(ada.heard == Ada.chat)
         let session = try server.session()
@@ -61,6 +63,7 @@ struct ChatTests {
         try await server.replaceFaults(["disconnect after ReceiveMessage[4]"])
         let ada = Ada(server)
         try await server.finished()
+        await ada.goodbye()
         await ada.stop()
         #expect(ada.heard == Ada.chat)
         server.expectDelivered(ada.heard.dropLast(), by: \.self, label: "ReceiveMessage", at: "/arguments/1")
@@ -88,6 +91,7 @@ struct ChatTests {
         try await server.replaceFaults(["duplicate on Completion[1]"])
         let ada = Ada(server)
         try await server.finished()
+        await ada.goodbye()
         await ada.stop()
         #expect(ada.heard == Ada.chat)
     }
@@ -99,6 +103,7 @@ struct ChatTests {
         settings.token = { await tokens.next() }
         let ada = Ada(server, settings)
         try await server.finished()
+        await ada.goodbye()
         await ada.stop()
         #expect(await tokens.given == 2)
         #expect(ada.heard == Ada.chat)
@@ -110,11 +115,12 @@ struct ChatTests {
         for delay in [2, 10] { try await server.clock.wakeNext(within: .seconds(delay)) }
         try await server.finished()
         server.expect(.delays(.zero, .seconds(2), .seconds(10), early: .zero, late: .zero))
+        await ada.goodbye()
         await ada.stop()
         #expect(ada.heard == Ada.chat)
     }
 
-    @Test(.timeLimit(.minutes(1))) func givesUpInTheEnd() async throws {
+    @Test func givesUpInTheEnd() async throws {
         try await server.replaceFaults(["outage(600s) after ReceiveMessage[3]"])
         let ada = Ada(server)
         for delay in [2, 10, 30] { try await server.clock.wakeNext(within: .seconds(delay)) }
@@ -123,7 +129,7 @@ struct ChatTests {
         server.expect(.givesUp(after: 4))
     }
 
-    @Test(.timeLimit(.minutes(1))) func staysAwayWhenItIsBanned() async throws {
+    @Test func staysAwayWhenItIsBanned() async throws {
         try await server.replaceFaults(["close(4001) after ReceiveMessage[2]"])
         let ada = Ada(server)
         await #expect(throws: ChatClient.Banned.self) { try await ada.end() }

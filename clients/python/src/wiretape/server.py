@@ -76,7 +76,8 @@ class Server:
         return await self._program.log.wait_async(matcher(what, members), described, timeout, count)
 
     def finished(self, *, timeout: float = WAIT, sessions: int = 1) -> Event:
-        """Waits until so many sessions are played to their end. Raises as `wait` does."""
+        """Waits until so many sessions are played to their end: the server has heard and said everything. What it said last
+        may still be on its way to the client. Raises as `wait` does."""
         return self.wait("finished", timeout=timeout, count=sessions)
 
     async def finished_async(self, *, timeout: float = WAIT, sessions: int = 1) -> Event:
