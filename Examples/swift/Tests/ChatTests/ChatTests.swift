@@ -6,7 +6,7 @@ private let tape = "../../../../recordings/chat.tape.gz"
 
 /// ada's client against a recorded chat, whose connection is broken in a different way in each test. The clock stands still until a
 /// test moves it, so that long delays take no time, and are exact.
-@Suite(.tape(tape, options: Options(speed: .instant, clock: .manual)), .timeLimit(.minutes(2)))
+@Suite(.tape(tape, options: Options(speed: .instant, clock: .manual)), .timeLimit(.minutes(1)))
 struct ChatTests {
     let server: ReplayServer
 
