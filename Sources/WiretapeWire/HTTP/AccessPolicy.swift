@@ -6,7 +6,7 @@ package import WiretapeBytes
 /// things that it cannot change: `Origin`, and `Host` when its own name was made to resolve to this machine (DNS rebinding).
 /// Hosts that no stranger's page can have are let in: loopback, numbers, names without a dot, `.local` and `.internal`. So are
 /// pages of loopback, on any port, and pages of the host that they ask. Everything else is named by `--allow-host` and
-/// `--allow-origin` (docs/decisions/031).
+/// `--allow-origin` (docs/internals/access-and-limits.md).
 package struct AccessPolicy: Hashable, Sendable {
     /// Lets everything in: for what is no listener of a command.
     package static let open = AccessPolicy()
