@@ -40,7 +40,10 @@ import Testing
     }
 
     /// What the README links to is there.
-    @Test(arguments: ["README.md", "docs/guide.md", "docs/architecture.md", "docs/STATUS.md", "docs/threat-model.md"])
+    @Test(arguments: [
+        "README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/architecture.md", "docs/limitations.md", "docs/threat-model.md",
+        "docs/internals/README.md",
+    ])
     func linksLeadSomewhere(_ page: String) throws {
         let file = Binary.root.appendingPathComponent(page)
         let text = try String(contentsOf: file, encoding: .utf8)
