@@ -41,8 +41,8 @@ import Testing
 
     /// What the README links to is there.
     @Test(arguments: [
-        "README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/architecture.md", "docs/limitations.md", "docs/threat-model.md",
-        "docs/internals/README.md",
+        "README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/architecture.md", "docs/limitations.md",
+        "docs/threat-model.md", "docs/internals/README.md",
     ])
     func linksLeadSomewhere(_ page: String) throws {
         let file = Binary.root.appendingPathComponent(page)
