@@ -1,5 +1,5 @@
-"""What one runs all day: layers, format, the linter and the type checker, a debug build, and the tests of the modules
-that were changed. It takes under a minute when little was changed.
+"""What one runs all day: layers, cycles of calls, switches, format, the linter and the type checker, a debug build, and the tests
+of the modules that were changed. It takes under a minute when little was changed.
 
 Changed is what differs from --base, committed or not. Without --base that is the commit at which this branch left origin/main,
 or the last commit but one where there is no origin/main. What was not looked at is said at the end, each time.
@@ -207,7 +207,12 @@ def main() -> int:
         raise Unusable("there is no swift on the PATH; tools/setup says how to get it, --no-build does without")
     print(f"check: {len(changed)} files differ from {base[:10]} ({git('log', '-1', '--format=%s', base)})", flush=True)
 
-    plain = [("layers", "tools/check-layers")]
+    plain = [
+        ("layers", "tools/check-layers"),
+        ("cycles of calls between the files of a type", "tools/check-cycles"),
+        ("tests of tools/check-cycles", "tools/wiretape_tools/start", "test_cycles"),
+        ("switches over enums", "tools/check-types"),
+    ]
     if has_swift:
         plain.append(("format of Swift", "tools/check-format"))
     else:
