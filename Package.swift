@@ -10,27 +10,19 @@ let settings: [SwiftSetting] = [
     .strictMemorySafety(),
     .treatAllWarnings(as: .error),
 ]
+/// A release build does not optimize the tests themselves: that took more time than all programs together.
+let testSettings = settings + [.unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"], .when(configuration: .release))]
+/// On Linux the programs contain Swift's runtime, so that they start on machines without Swift and call it directly. macOS has it.
+let staticRuntime: [LinkerSetting] = [
+    .unsafeFlags(["-static-stdlib"], .when(platforms: [.linux], configuration: .release))
+]
 
 /// A library of the system, found by pkg-config.
 func system(_ name: String, _ pkgConfig: String, apt: String, brew: String) -> Target {
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
 }
 
-/// What sessions and their messages are, and what they are made of.
-let protocols: [Target.Dependency] = [
-    "WiretapeProtocol", "WiretapeMessages", "WiretapeRedaction", "WiretapeWire", "WiretapeRuntime", "WiretapeBytes",
-]
-/// What runs on live traffic are made of: rules, attempts, the report.
-let liveRuns: [Target.Dependency] =
-    ["WiretapeIntercept", "WiretapePlayback", "WiretapeReport", "WiretapeFaults", "WiretapeAttempts"] + protocols
-/// The same, and replays.
-let runs: [Target.Dependency] = ["WiretapeReplay"] + liveRuns
-
-/// Depended on by targets that do not import it. Of the modules that could be compiled next, the build system takes the last by name, so what
-/// `WiretapeReplay` waits for came last, and what waits for it, at the end of a release build, had one processor for itself.
-let replayFirst: [Target.Dependency] = ["WiretapeReport", "WiretapePlayback"]
-
-// What each target may import is stated in docs/architecture.md and checked by tools/check-layers.
+// A target declares each module that its files import, and no other: tools/check-graph compares.
 let package = Package(
     name: "wiretape",
     platforms: [.macOS(.v15)],
@@ -49,19 +41,16 @@ let package = Package(
         .target(
             name: "WiretapeBytes",
             dependencies: [
-                "CWiretapeZlib", "CWiretapeLibdeflate", "CWiretapeBrotli", "CWiretapeZstd", "CWiretapeOpenSSL",
-            ],
-            swiftSettings: settings),
+                "CWiretapeOpenSSL", "CWiretapeZlib", "CWiretapeLibdeflate", "CWiretapeBrotli", "CWiretapeZstd",
+            ], swiftSettings: settings),
         .target(name: "WiretapeSystem", dependencies: ["WiretapeBytes"], swiftSettings: settings),
         .target(name: "WiretapeRuntime", dependencies: ["WiretapeBytes"], swiftSettings: settings),
         .target(
             name: "WiretapeWire", dependencies: ["WiretapeBytes"], swiftSettings: settings,
-            // Nothing here imports Glibc, and conversions between Double and integers need libm.
+            // Wiretape's pure modules import no Glibc, and conversions between Double and integers need libm.
             linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
-        .target(
-            name: "WiretapeRedaction", dependencies: ["WiretapeWire", "WiretapeBytes"], swiftSettings: settings),
-        .target(
-            name: "WiretapeMessages", dependencies: ["WiretapeWire", "WiretapeBytes"], swiftSettings: settings),
+        .target(name: "WiretapeRedaction", dependencies: ["WiretapeWire", "WiretapeBytes"], swiftSettings: settings),
+        .target(name: "WiretapeMessages", dependencies: ["WiretapeWire", "WiretapeBytes"], swiftSettings: settings),
         .target(
             name: "WiretapeProtocol",
             dependencies: ["WiretapeMessages", "WiretapeRedaction", "WiretapeWire", "WiretapeBytes"],
@@ -77,214 +66,270 @@ let package = Package(
             dependencies: [
                 "WiretapeFaults", "WiretapeProtocol", "WiretapeMessages", "WiretapeWire", "WiretapeRuntime",
                 "WiretapeBytes",
-            ],
-            swiftSettings: settings),
+            ], swiftSettings: settings),
         .target(
             name: "WiretapeReport", dependencies: ["WiretapeAttempts", "WiretapeWire", "WiretapeBytes"],
             swiftSettings: settings),
         .target(
             name: "WiretapeReplay",
-            dependencies: ["WiretapePlayback", "WiretapeReport", "WiretapeFaults", "WiretapeAttempts"] + protocols,
-            swiftSettings: settings),
+            dependencies: [
+                "WiretapeReport", "WiretapePlayback", "WiretapeFaults", "WiretapeAttempts", "WiretapeProtocol",
+                "WiretapeMessages", "WiretapeRedaction", "WiretapeWire", "WiretapeRuntime", "WiretapeBytes",
+            ], swiftSettings: settings),
         .target(
             name: "WiretapeIntercept",
-            dependencies: ["WiretapePlayback", "WiretapeReport", "WiretapeFaults", "WiretapeAttempts"] + protocols,
+            dependencies: [
+                "WiretapeReport", "WiretapePlayback", "WiretapeFaults", "WiretapeAttempts", "WiretapeProtocol",
+                "WiretapeMessages", "WiretapeWire", "WiretapeRuntime", "WiretapeBytes",
+            ], swiftSettings: settings),
+        .target(
+            name: "WiretapeCodecs",
+            dependencies: ["WiretapeProtocol", "WiretapeMessages", "WiretapeWire", "WiretapeBytes"],
             swiftSettings: settings),
         .target(
-            name: "WiretapeNet", dependencies: ["WiretapeRuntime", "WiretapeBytes", "WiretapeSystem", "CWiretapeUV"],
+            name: "WiretapeNet", dependencies: ["WiretapeRuntime", "WiretapeSystem", "WiretapeBytes", "CWiretapeUV"],
             swiftSettings: settings),
         .target(
-            name: "WiretapeTLS", dependencies: ["WiretapeBytes", "WiretapeSystem", "CWiretapeOpenSSL"],
+            name: "WiretapeTLS", dependencies: ["WiretapeSystem", "WiretapeBytes", "CWiretapeOpenSSL"],
             swiftSettings: settings),
         .target(
-            name: "WiretapeSettings",
-            dependencies: ["WiretapeFaults", "WiretapeRedaction", "WiretapeBytes", "CWiretapeYAML"],
+            name: "WiretapeSettings", dependencies: ["WiretapeFaults", "WiretapeBytes", "CWiretapeYAML"],
             swiftSettings: settings),
         .target(
-            name: "WiretapeTape", dependencies: ["WiretapeSystem"] + protocols + replayFirst, swiftSettings: settings),
-        .target(
-            name: "WiretapeRecorder", dependencies: ["WiretapeTape", "WiretapeSystem"] + protocols,
+            name: "WiretapeTape",
+            dependencies: ["WiretapeProtocol", "WiretapeRedaction", "WiretapeWire", "WiretapeSystem", "WiretapeBytes"],
             swiftSettings: settings),
+        .target(
+            name: "WiretapeRecorder",
+            dependencies: [
+                "WiretapeTape", "WiretapeProtocol", "WiretapeMessages", "WiretapeWire", "WiretapeRuntime",
+                "WiretapeSystem", "WiretapeBytes",
+            ], swiftSettings: settings),
+        .target(
+            name: "WiretapeTapeTools",
+            dependencies: [
+                "WiretapeTape", "WiretapeFaults", "WiretapeProtocol", "WiretapeMessages", "WiretapeRedaction",
+                "WiretapeWire", "WiretapeRuntime", "WiretapeSystem", "WiretapeBytes",
+            ], swiftSettings: settings),
         .target(name: "WiretapePackets", dependencies: ["WiretapeBytes"], swiftSettings: settings),
         .target(
             name: "WiretapeCapture",
-            dependencies: ["WiretapePackets", "WiretapeRecorder", "WiretapeTape", "WiretapeSystem"] + protocols,
-            swiftSettings: settings),
-        .target(
-            name: "WiretapeTapeTools", dependencies: ["WiretapeTape", "WiretapeFaults", "WiretapeSystem"] + protocols,
-            swiftSettings: settings),
-        .target(
-            name: "WiretapeCodecs",
-            dependencies: ["WiretapeProtocol", "WiretapeMessages", "WiretapeWire", "WiretapeBytes"] + replayFirst,
-            swiftSettings: settings),
+            dependencies: [
+                "WiretapePackets", "WiretapeRecorder", "WiretapeTape", "WiretapeProtocol", "WiretapeWire",
+                "WiretapeSystem", "WiretapeBytes",
+            ], swiftSettings: settings),
         .target(
             name: "WiretapeProxy",
-            dependencies: ["WiretapeTLS", "WiretapeRecorder", "WiretapeTape", "WiretapeSystem"] + liveRuns,
-            swiftSettings: settings),
+            dependencies: [
+                "WiretapeRecorder", "WiretapeTLS", "WiretapeIntercept", "WiretapePlayback", "WiretapeFaults",
+                "WiretapeAttempts", "WiretapeProtocol", "WiretapeMessages", "WiretapeWire", "WiretapeRuntime",
+                "WiretapeBytes",
+            ], swiftSettings: settings),
         .target(
             name: "WiretapeReplayServer",
-            dependencies: ["WiretapeProxy", "WiretapeTLS", "WiretapeRecorder", "WiretapeTape", "WiretapeSystem"] + runs,
-            swiftSettings: settings),
-        .target(
-            name: "WiretapeSamples",
             dependencies: [
-                "WiretapeNet", "WiretapeReplayServer", "WiretapeProxy", "WiretapeCodecs", "WiretapeTape",
-                "WiretapeSystem",
-            ] + runs,
-            swiftSettings: settings),
+                "WiretapeProxy", "WiretapeReplay", "WiretapeReport", "WiretapePlayback", "WiretapeFaults",
+                "WiretapeProtocol", "WiretapeRedaction", "WiretapeWire", "WiretapeRuntime", "WiretapeBytes",
+            ], swiftSettings: settings),
+        .target(
+            name: "WiretapeControl",
+            dependencies: [
+                "WiretapeReplayServer", "WiretapeProxy", "WiretapeRecorder", "WiretapeTape", "WiretapeIntercept",
+                "WiretapeReplay", "WiretapeReport", "WiretapePlayback", "WiretapeFaults", "WiretapeAttempts",
+                "WiretapeProtocol", "WiretapeMessages", "WiretapeRedaction", "WiretapeWire", "WiretapeRuntime",
+                "WiretapeBytes",
+            ],  // The plugin embeds the files of the web page, Page/, in the program.
+            exclude: ["Page"], swiftSettings: settings, plugins: ["EmbedPage"]),
         .target(
             name: "WiretapeTesting",
             dependencies: [
-                "WiretapeReplayServer", "WiretapeProxy", "WiretapeNet", "WiretapeTLS", "WiretapeCodecs",
-                "WiretapeRecorder", "WiretapeTape",
-                "WiretapeSystem",
-            ]
-                + runs,
-            swiftSettings: settings),
+                "WiretapeReplayServer", "WiretapeProxy", "WiretapeRecorder", "WiretapeTape", "WiretapeTLS",
+                "WiretapeNet", "WiretapeCodecs", "WiretapeReplay", "WiretapeReport", "WiretapeFaults",
+                "WiretapeAttempts", "WiretapeProtocol", "WiretapeMessages", "WiretapeWire", "WiretapeRuntime",
+                "WiretapeSystem", "WiretapeBytes",
+            ], swiftSettings: settings),
         .target(
-            name: "WiretapeControl",
-            dependencies: ["WiretapeReplayServer", "WiretapeProxy", "WiretapeRecorder", "WiretapeTape"] + runs,
-            // The web page: the plugin puts its files into the program.
-            exclude: ["Page"], swiftSettings: settings, plugins: ["EmbedPage"]),
-        .executableTarget(name: "embed-page", swiftSettings: settings),
-        .plugin(name: "EmbedPage", capability: .buildTool(), dependencies: ["embed-page"]),
-        .target(name: "WiretapeSimulation", dependencies: runs, swiftSettings: settings),
+            name: "WiretapeSamples",
+            dependencies: [
+                "WiretapeNet", "WiretapeFaults", "WiretapeProtocol", "WiretapeWire", "WiretapeRuntime",
+                "WiretapeSystem", "WiretapeBytes",
+            ], swiftSettings: settings),
+        .target(
+            name: "WiretapeSimulation",
+            dependencies: [
+                "WiretapeReplay", "WiretapeReport", "WiretapeFaults", "WiretapeProtocol", "WiretapeMessages",
+                "WiretapeWire", "WiretapeRuntime", "WiretapeBytes",
+            ], swiftSettings: settings),
+        .target(
+            name: "WiretapeFuzz",
+            dependencies: [
+                "WiretapeSimulation", "WiretapeReplayServer", "WiretapeProxy", "WiretapeCapture", "WiretapeTapeTools",
+                "WiretapeRecorder", "WiretapeTape", "WiretapeSettings", "WiretapeCodecs", "WiretapeIntercept",
+                "WiretapeReplay", "WiretapeReport", "WiretapeFaults", "WiretapeProtocol", "WiretapeMessages",
+                "WiretapeWire", "WiretapeRuntime", "WiretapeBytes",
+            ], swiftSettings: settings),
         .target(
             name: "WiretapeCommandLine",
             dependencies: [
                 "WiretapeTape", "WiretapeRedaction", "WiretapeWire", "WiretapeRuntime", "WiretapeSystem",
                 "WiretapeBytes",
-            ],
-            swiftSettings: settings),
+            ], swiftSettings: settings),
         .target(
             name: "WiretapeTapeCommands",
             dependencies: [
-                "WiretapeCommandLine", "WiretapeCodecs", "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools",
-                "WiretapeCapture", "WiretapePackets", "WiretapeSystem",
-            ] + runs,
-            swiftSettings: settings),
+                "WiretapeCommandLine", "WiretapeCapture", "WiretapePackets", "WiretapeTapeTools", "WiretapeRecorder",
+                "WiretapeTape", "WiretapeCodecs", "WiretapeReplay", "WiretapeFaults", "WiretapeProtocol",
+                "WiretapeMessages", "WiretapeRedaction", "WiretapeWire", "WiretapeSystem", "WiretapeBytes",
+            ], swiftSettings: settings),
         .target(
             name: "WiretapeServing",
             dependencies: [
-                "WiretapeCommandLine", "WiretapeControl", "WiretapeReplayServer", "WiretapeProxy", "WiretapeNet",
-                "WiretapeTLS", "WiretapeSettings", "WiretapeCodecs", "WiretapeRecorder", "WiretapeTape",
-                "WiretapeTapeTools", "WiretapeSystem",
-            ] + runs,
-            swiftSettings: settings),
-        .executableTarget(
-            name: "wiretape",
+                "WiretapeCommandLine", "WiretapeControl", "WiretapeReplayServer", "WiretapeProxy", "WiretapeTapeTools",
+                "WiretapeRecorder", "WiretapeTape", "WiretapeSettings", "WiretapeTLS", "WiretapeNet", "WiretapeCodecs",
+                "WiretapeIntercept", "WiretapeReplay", "WiretapeReport", "WiretapeFaults", "WiretapeAttempts",
+                "WiretapeProtocol", "WiretapeRedaction", "WiretapeWire", "WiretapeRuntime", "WiretapeSystem",
+                "WiretapeBytes",
+            ], swiftSettings: settings),
+        .target(
+            name: "WiretapeCommands",
             dependencies: [
                 "WiretapeServing", "WiretapeTapeCommands", "WiretapeCommandLine", "WiretapeControl",
-                "WiretapeReplayServer", "WiretapeProxy", "WiretapeNet",
-                "WiretapeTLS", "WiretapeSettings", "WiretapeCodecs", "WiretapeRecorder", "WiretapeTape",
-                "WiretapeTapeTools", "WiretapeCapture", "WiretapePackets", "WiretapeSystem",
-            ] + runs,
-            swiftSettings: settings),
+                "WiretapeReplayServer", "WiretapeProxy", "WiretapeCapture", "WiretapeTapeTools", "WiretapeRecorder",
+                "WiretapeTape", "WiretapeSettings", "WiretapeTLS", "WiretapeNet", "WiretapeCodecs", "WiretapeIntercept",
+                "WiretapeReplay", "WiretapeReport", "WiretapeFaults", "WiretapeAttempts", "WiretapeProtocol",
+                "WiretapeMessages", "WiretapeWire", "WiretapeRuntime", "WiretapeSystem", "WiretapeBytes",
+            ], swiftSettings: settings),
+        .executableTarget(name: "embed-page", swiftSettings: settings),
+        .plugin(name: "EmbedPage", capability: .buildTool(), dependencies: ["embed-page"]),
+        .executableTarget(
+            name: "wiretape", dependencies: ["WiretapeCommands", "WiretapeNet", "WiretapeSystem"],
+            swiftSettings: settings, linkerSettings: staticRuntime),
         .executableTarget(
             name: "simulate",
-            dependencies: ["WiretapeSimulation", "WiretapeCodecs", "WiretapeSystem"] + runs,
-            swiftSettings: settings),
-        .target(
-            name: "WiretapeFuzz",
+            dependencies: ["WiretapeSimulation", "WiretapeCodecs", "WiretapeProtocol", "WiretapeSystem"],
+            swiftSettings: settings, linkerSettings: staticRuntime),
+        .executableTarget(
+            name: "sample-hub", dependencies: ["WiretapeSamples", "WiretapeSystem"], swiftSettings: settings,
+            linkerSettings: staticRuntime),
+        .executableTarget(
+            name: "sample-client", dependencies: ["WiretapeSamples", "WiretapeSystem"], swiftSettings: settings,
+            linkerSettings: staticRuntime),
+        // The client of Examples/swift: two test targets use it, too. Its settings are those of its own package.
+        .target(name: "ExampleChat", path: "Examples/swift/Sources/Chat"),
+        .testTarget(name: "WiretapeBytesTests", dependencies: ["WiretapeBytes"], swiftSettings: testSettings),
+        .testTarget(
+            name: "WiretapeRuntimeTests", dependencies: ["WiretapeRuntime", "WiretapeBytes"],
+            swiftSettings: testSettings),
+        .testTarget(name: "WiretapeSystemTests", dependencies: ["WiretapeSystem"], swiftSettings: testSettings),
+        .testTarget(
+            name: "WiretapeWireTests", dependencies: ["WiretapeWire", "WiretapeBytes"], swiftSettings: testSettings),
+        .testTarget(
+            name: "WiretapeRedactionTests", dependencies: ["WiretapeRedaction", "WiretapeWire", "WiretapeBytes"],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "WiretapeProtocolTests", dependencies: ["WiretapeProtocol", "WiretapeBytes"],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "WiretapeAttemptsTests",
             dependencies: [
-                "WiretapeReplayServer", "WiretapeProxy", "WiretapeSettings", "WiretapeSimulation", "WiretapeCodecs",
-                "WiretapeRecorder",
-                "WiretapeTape", "WiretapeTapeTools", "WiretapeCapture", "WiretapePackets",
-            ] + runs,
-            swiftSettings: settings),
-        .executableTarget(name: "sample-hub", dependencies: ["WiretapeSamples"], swiftSettings: settings),
-        .executableTarget(name: "sample-client", dependencies: ["WiretapeSamples"], swiftSettings: settings),
-        .testTarget(name: "WiretapeBytesTests", dependencies: ["WiretapeBytes"], swiftSettings: settings),
+                "WiretapeAttempts", "WiretapeProtocol", "WiretapeMessages", "WiretapeWire", "WiretapeBytes",
+            ], swiftSettings: testSettings),
         .testTarget(
-            name: "WiretapeRuntimeTests", dependencies: ["WiretapeRuntime", "WiretapeBytes"], swiftSettings: settings),
-        .testTarget(
-            name: "WiretapeSystemTests", dependencies: ["WiretapeSystem", "WiretapeBytes"], swiftSettings: settings),
-        .testTarget(
-            name: "WiretapeTLSTests", dependencies: ["WiretapeTLS", "WiretapeSystem", "WiretapeBytes"],
-            swiftSettings: settings),
-        .testTarget(name: "WiretapeWireTests", dependencies: protocols, swiftSettings: settings),
-        .testTarget(name: "WiretapeProtocolTests", dependencies: protocols, swiftSettings: settings),
-        .testTarget(name: "WiretapeRedactionTests", dependencies: protocols, swiftSettings: settings),
-        .testTarget(name: "WiretapeAttemptsTests", dependencies: runs, swiftSettings: settings),
-        .testTarget(name: "WiretapeFaultsTests", dependencies: ["WiretapeSettings"] + runs, swiftSettings: settings),
-        .testTarget(name: "WiretapeSettingsTests", dependencies: ["WiretapeSettings"] + runs, swiftSettings: settings),
-        .testTarget(name: "WiretapePlaybackTests", dependencies: runs, swiftSettings: settings),
-        .testTarget(name: "WiretapeReportTests", dependencies: runs, swiftSettings: settings),
-        .testTarget(name: "WiretapeInterceptTests", dependencies: ["WiretapeCodecs"] + runs, swiftSettings: settings),
-        .testTarget(
-            name: "WiretapeNetTests",
-            dependencies: ["WiretapeNet", "WiretapeRuntime", "WiretapeBytes", "WiretapeSystem"],
-            swiftSettings: settings),
-        .testTarget(
-            name: "WiretapeRecorderTests",
-            dependencies: ["WiretapeSimulation", "WiretapeRecorder", "WiretapeTape", "WiretapeSystem"] + runs,
-            swiftSettings: settings),
-        .testTarget(
-            name: "WiretapeTapeTests",
+            name: "WiretapeFaultsTests",
             dependencies: [
-                "WiretapeCodecs", "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools", "WiretapeFaults",
-                "WiretapeSystem",
-            ] + protocols,
-            swiftSettings: settings),
+                "WiretapeSettings", "WiretapeFaults", "WiretapeAttempts", "WiretapeProtocol", "WiretapeMessages",
+                "WiretapeWire", "WiretapeBytes",
+            ], swiftSettings: testSettings),
         .testTarget(
-            name: "WiretapeCaptureTests",
+            name: "WiretapePlaybackTests",
             dependencies: [
-                "WiretapeCapture", "WiretapePackets", "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools",
-                "WiretapeCodecs", "WiretapeSystem",
-            ] + protocols,
-            swiftSettings: settings),
+                "WiretapePlayback", "WiretapeFaults", "WiretapeProtocol", "WiretapeMessages", "WiretapeWire",
+                "WiretapeRuntime", "WiretapeBytes",
+            ], swiftSettings: testSettings),
         .testTarget(
-            name: "WiretapeCodecsTests",
-            dependencies: ["WiretapeCodecs", "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools", "WiretapeSystem"]
-                + runs,
-            swiftSettings: settings),
+            name: "WiretapeReportTests", dependencies: ["WiretapeReport", "WiretapeAttempts", "WiretapeWire"],
+            swiftSettings: testSettings),
         .testTarget(
             name: "WiretapeReplayTests",
             dependencies: [
-                "WiretapeSimulation", "WiretapeCodecs", "WiretapeSettings", "WiretapeRecorder", "WiretapeTape",
-                "WiretapeTapeTools", "WiretapeSystem",
-            ] + runs,
-            swiftSettings: settings),
+                "WiretapeSimulation", "WiretapeTapeTools", "WiretapeRecorder", "WiretapeTape", "WiretapeSettings",
+                "WiretapeCodecs", "WiretapeIntercept", "WiretapeReplay", "WiretapeReport", "WiretapeFaults",
+                "WiretapeAttempts", "WiretapeProtocol", "WiretapeMessages", "WiretapeRedaction", "WiretapeWire",
+                "WiretapeRuntime", "WiretapeBytes",
+            ], swiftSettings: testSettings),
+        .testTarget(
+            name: "WiretapeInterceptTests",
+            dependencies: [
+                "WiretapeCodecs", "WiretapeIntercept", "WiretapeReport", "WiretapeFaults", "WiretapeAttempts",
+                "WiretapeWire", "WiretapeRuntime", "WiretapeBytes",
+            ], swiftSettings: testSettings),
+        .testTarget(
+            name: "WiretapeCodecsTests",
+            dependencies: [
+                "WiretapeRecorder", "WiretapeTape", "WiretapeCodecs", "WiretapeFaults", "WiretapeProtocol",
+                "WiretapeMessages", "WiretapeWire", "WiretapeBytes",
+            ], swiftSettings: testSettings),
+        .testTarget(
+            name: "WiretapeNetTests",
+            dependencies: ["WiretapeNet", "WiretapeRuntime", "WiretapeSystem", "WiretapeBytes"],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "WiretapeTLSTests", dependencies: ["WiretapeTLS", "WiretapeSystem", "WiretapeBytes"],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "WiretapeSettingsTests", dependencies: ["WiretapeSettings", "WiretapeFaults", "WiretapeBytes"],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "WiretapeTapeTests",
+            dependencies: [
+                "WiretapeTapeTools", "WiretapeRecorder", "WiretapeTape", "WiretapeCodecs", "WiretapeFaults",
+                "WiretapeProtocol", "WiretapeRedaction", "WiretapeWire", "WiretapeSystem", "WiretapeBytes",
+            ], swiftSettings: testSettings),
+        .testTarget(
+            name: "WiretapeRecorderTests",
+            dependencies: [
+                "WiretapeSimulation", "WiretapeRecorder", "WiretapeTape", "WiretapeProtocol", "WiretapeWire",
+                "WiretapeRuntime", "WiretapeBytes",
+            ], swiftSettings: testSettings),
+        .testTarget(
+            name: "WiretapeCaptureTests",
+            dependencies: [
+                "WiretapeCapture", "WiretapePackets", "WiretapeTapeTools", "WiretapeTape", "WiretapeCodecs",
+                "WiretapeProtocol", "WiretapeWire", "WiretapeBytes",
+            ], swiftSettings: testSettings),
         .testTarget(
             name: "WiretapeProxyTests",
             dependencies: [
-                "WiretapeReplayServer", "WiretapeProxy", "WiretapeSimulation", "WiretapeSamples", "WiretapeNet",
-                "WiretapeTLS",
-                "WiretapeCodecs", "WiretapeRecorder", "WiretapeTape", "WiretapeTapeTools", "WiretapeSystem",
-            ] + runs,
-            swiftSettings: settings),
-        // The client of Examples/swift, which the library is tested with, too. It is written as its readers would write it.
-        .target(name: "ExampleChat", path: "Examples/swift/Sources/Chat"),
-        .testTarget(
-            name: "WiretapeTestingTests",
-            dependencies: [
-                "WiretapeTesting", "ExampleChat", "WiretapeReplayServer", "WiretapeProxy", "WiretapeNet", "WiretapeTLS",
-                "WiretapeSystem",
-            ]
-                + runs,
-            swiftSettings: settings),
+                "WiretapeSimulation", "WiretapeSamples", "WiretapeReplayServer", "WiretapeProxy", "WiretapeTapeTools",
+                "WiretapeRecorder", "WiretapeTape", "WiretapeTLS", "WiretapeNet", "WiretapeCodecs", "WiretapeIntercept",
+                "WiretapeReplay", "WiretapeReport", "WiretapeFaults", "WiretapeAttempts", "WiretapeProtocol",
+                "WiretapeMessages", "WiretapeWire", "WiretapeRuntime", "WiretapeBytes",
+            ], swiftSettings: testSettings),
         .testTarget(
             name: "WiretapeControlTests",
             dependencies: [
-                "WiretapeControl", "ExampleChat", "WiretapeReplayServer", "WiretapeProxy", "WiretapeNet",
-                "WiretapeCodecs", "WiretapeTape",
-                "WiretapeSystem",
-            ] + runs,
-            swiftSettings: settings),
+                "WiretapeControl", "WiretapeReplayServer", "WiretapeProxy", "WiretapeTape", "WiretapeNet",
+                "WiretapeCodecs", "WiretapeReplay", "WiretapeFaults", "WiretapeProtocol", "WiretapeWire",
+                "WiretapeRuntime", "WiretapeBytes", "ExampleChat",
+            ], swiftSettings: testSettings),
         .testTarget(
-            name: "WiretapeFuzzTests", dependencies: ["WiretapeFuzz"], swiftSettings: settings),
+            name: "WiretapeTestingTests",
+            dependencies: [
+                "WiretapeTesting", "WiretapeProxy", "WiretapeTLS", "WiretapeNet", "WiretapeRuntime", "WiretapeSystem",
+                "WiretapeBytes", "ExampleChat",
+            ], swiftSettings: testSettings),
+        .testTarget(name: "WiretapeFuzzTests", dependencies: ["WiretapeFuzz"], swiftSettings: testSettings),
         .testTarget(
             name: "WiretapeCommandTests",
             dependencies: [
-                "wiretape", "WiretapeServing", "WiretapeTapeCommands", "WiretapeCommandLine", "WiretapeRecorder",
-                "WiretapeTape",
-                "WiretapeTapeTools", "WiretapeSystem",
-            ] + runs,
-            swiftSettings: settings),
+                "WiretapeCommands", "WiretapeServing", "WiretapeTapeCommands", "WiretapeCommandLine",
+                "WiretapeTapeTools", "WiretapeRecorder", "WiretapeTape", "WiretapeReport", "WiretapeFaults",
+                "WiretapeProtocol", "WiretapeWire", "WiretapeBytes",
+            ], swiftSettings: testSettings),
     ]
 )
 
-// libFuzzer is there only when the compiler is told to bring it: tools/fuzz does.
+// Only a compiler that is asked for libFuzzer has it. tools/fuzz asks.
 if Context.environment["WIRETAPE_FUZZ"] != nil {
     package.targets += [
         .systemLibrary(name: "CWiretapeFuzzer"),

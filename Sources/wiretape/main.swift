@@ -1,3 +1,4 @@
+internal import WiretapeCommands
 internal import WiretapeNet
 internal import WiretapeSystem
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 internal import WiretapeCommandLine
-import wiretape
+import WiretapeCommands
 
 @Suite(.waitsForPrograms) struct BinaryTests {
     @Test(arguments: ["version", "--version"])

@@ -1,7 +1,7 @@
 import Testing
 internal import WiretapeCommandLine
 import WiretapeFaults
-import wiretape
+import WiretapeCommands
 
 /// `wiretape help faults` and the man page's sections that no command declares.
 @Suite(.waitsForPrograms) struct FaultsPageTests {

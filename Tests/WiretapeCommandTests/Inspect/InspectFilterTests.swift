@@ -2,7 +2,7 @@ import Testing
 import WiretapeFaults
 import WiretapeReport
 internal import WiretapeTapeCommands
-import wiretape
+import WiretapeCommands
 
 @Suite struct InspectFilterTests {
     private func shown(_ text: String) throws -> [String] {

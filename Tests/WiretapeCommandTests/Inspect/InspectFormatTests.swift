@@ -7,7 +7,7 @@ import WiretapeTape
 internal import WiretapeTapeCommands
 import WiretapeTapeTools
 import WiretapeWire
-import wiretape
+import WiretapeCommands
 
 /// Formats against golden files. After a wanted change, write the new text over the file and look at the difference.
 @Suite struct InspectFormatTests {

@@ -2,7 +2,7 @@ import Testing
 import WiretapeProtocol
 internal import WiretapeTapeCommands
 import WiretapeWire
-import wiretape
+import WiretapeCommands
 
 /// Events with numbers at their limits, in every form in which they are shown.
 @Suite struct InspectNumbersTests {

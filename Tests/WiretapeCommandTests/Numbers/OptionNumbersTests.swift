@@ -1,6 +1,6 @@
 import Testing
 internal import WiretapeCommandLine
-import wiretape
+import WiretapeCommands
 
 /// Every option of every command with numbers at their limits: it is read, or refused with a sentence.
 @Suite struct OptionNumbersTests {

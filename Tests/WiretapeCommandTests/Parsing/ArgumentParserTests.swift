@@ -1,6 +1,6 @@
 import Testing
 internal import WiretapeCommandLine
-import wiretape
+import WiretapeCommands
 
 @Suite struct ArgumentParserTests {
     static let spec = CommandSpec(

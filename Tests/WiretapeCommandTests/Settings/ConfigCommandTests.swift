@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import wiretape
+import WiretapeCommands
 
 @Suite(.waitsForPrograms) struct ConfigCommandTests {
     let scratch: Scratch

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 internal import WiretapeCommandLine
-import wiretape
+import WiretapeCommands
 
 /// A settings file that came with a tape reaches nothing beyond the run.
 @Suite(.waitsForPrograms) struct TapeSettingsTests {

@@ -2,7 +2,7 @@ import Testing
 import WiretapeBytes
 internal import WiretapeCommandLine
 internal import WiretapeServing
-import wiretape
+import WiretapeCommands
 
 @Suite struct OriginTests {
     func words<Value>(_ parse: () throws -> Value) -> String {

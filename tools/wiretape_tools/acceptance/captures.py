@@ -143,7 +143,7 @@ def main():
     begun, failed, chosen = time.monotonic(), 0, [folder for folder in folders() if options.cases in folder.name]
     if not chosen:
         print("captures: skipped all packet captures: they are not here (WIRETAPE_CAPTURES)")
-        return 0
+        return 77
     for folder in chosen:
         try:
             print(f"passed  {folder.name}: {compare(folder)}")

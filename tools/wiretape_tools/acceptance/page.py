@@ -507,7 +507,7 @@ def main() -> int:
     options = parser.parse_args()
     if not pathlib.Path(CHROMIUM).exists():
         print(f"page: skipped, nothing was looked at: {CHROMIUM} is not there (apt-get install chromium)")
-        return 0
+        return 77
     packages()
     from playwright.sync_api import sync_playwright  # type: ignore[import-not-found]  # noqa: PLC0415  # packages() sees to it
 

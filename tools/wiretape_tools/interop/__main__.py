@@ -24,6 +24,23 @@ SUITES = [
 ]
 for suite in SUITES:
     CASES.update(importlib.import_module("wiretape_tools.interop." + suite).CASES)
+# The landing lane's choice: every protocol over every transport, with one client each. .ci/nightly runs all.
+LANDING = {
+    "clients": ["signalr-js"],
+    "scripts": ["own"],
+    "cases": [
+        "stateful json", "redirect", "token", "lost and back", "tape with a reconnect", "closing: signalr-js",
+        "graphql: graphql-ws", "graphql: subscriptions-transport-ws", "graphql: graphql-ws lost",
+        "graphql over HTTP: multipart", "graphql over HTTP: sse", "graphql over HTTP: sse single",
+        "eventflit: pusher-js", "eventflit: pusher-js by xhr_streaming", "eventflit: pusher-js by xhr_polling",
+        "eventflit: prefix eventflit",
+        "atmosphere: bare-ws", "atmosphere: bare-sse", "atmosphere: bare-stream", "atmosphere: bare-lp",
+        "atmosphere: cut-ws", "atmosphere: cut-lp",
+        "socket.io: polling and upgrade", "socket.io: websocket",
+        "events: prices aiohttp identity", "events: chat aiohttp gzip", "codings: SignalR gzip", "deflate: websockets",
+        "tls: signalr-js", "forward: curl", "via: http", "azure: signalr-js", "upstreams: signalr-js", "redaction",
+    ],
+}  # fmt: skip
 CHOICES = {
     "servers": list(SERVERS),
     "clients": list(CLIENTS),
@@ -45,6 +62,7 @@ def parse():
     for kind, known in CHOICES.items():
         parser.add_argument("--" + kind, default=",".join(known), help=ABOUT.get(kind, "of " + ",".join(known)))
     parser.add_argument("--cases", default="all", help="all, none, or of " + ", ".join(CASES))
+    parser.add_argument("--landing", action="store_true", help="one client for each protocol and transport, as in .ci/run")
     parser.add_argument("--jobs", type=int, default=min(4, 2 * (os.cpu_count() or 1)), help="cells at a time")
     parser.add_argument("--json", metavar="FILE", help="writes every cell to FILE as JSON")
     options = parser.parse_args()
@@ -52,6 +70,9 @@ def parse():
     for kind, known in CHOICES.items():
         if unknown := set(chosen[kind]) - set(known):
             parser.error(f"no {kind} {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    if options.landing:
+        chosen |= {"clients": LANDING["clients"], "scripts": LANDING["scripts"]}
+        options.cases = ",".join(LANDING["cases"])
     options.cases = {"all": list(CASES), "none": []}.get(options.cases, options.cases.split(","))
     if unknown := set(options.cases) - set(CASES):
         parser.error(f"no case {', '.join(sorted(unknown))}; there are {', '.join(CASES)}")
