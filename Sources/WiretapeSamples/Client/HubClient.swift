@@ -26,7 +26,7 @@ package final class HubClient {
 
     var random: SplitMix64
     /// Of the attempt under way, or of the connection: what others tell late is ignored.
-    var connection: ClientConnection?
+    var connection: HTTPClientConnection?
     /// Connections made so far.
     var attempts = 0
     var addresses: [Address] = []
