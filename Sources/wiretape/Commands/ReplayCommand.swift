@@ -29,7 +29,7 @@ package struct ReplayCommand: Command {
     private let forward: ForwardDoor.Scope?
     /// What leads clients back; nil: addresses stay as they were recorded.
     private let leadBack: LeadBackRules?
-    private let faults: FaultArguments
+    private let faults: FaultOptions
     private let target: ReportTarget?
     private let events: EventsTarget?
     private let control: ControlDoor?
@@ -62,7 +62,7 @@ package struct ReplayCommand: Command {
         } catch {
             throw arguments.error(error.message)
         }
-        faults = try FaultArguments(arguments)
+        faults = try FaultOptions(arguments)
         // JSON readers keep 53 bits of a number.
         seed = faults.seed ?? UInt64.random(in: 0..<1 << 53)
         if let problem = faults.plan.problemsInReplay.first { throw arguments.error(problem.description) }
