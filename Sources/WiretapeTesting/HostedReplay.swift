@@ -46,7 +46,7 @@ final class HostedReplay {
         var time: UInt64
     }
 
-    let server: WiretapeReplayServer.ReplayServer
+    let server: ReplayService
     let loop: UVLoop
     private var reader = SessionReader(codecs: Codecs.all, header: TapeHeader(), keepsEntries: false)
     private var events: UInt64 = 0
@@ -75,7 +75,7 @@ final class HostedReplay {
     init(_ engine: ReplayEngine, _ options: ReplayOptions, on loop: UVLoop) {
         self.loop = loop
         latest = loop.now
-        server = WiretapeReplayServer.ReplayServer(
+        server = ReplayService(
             loop, driver: engine, timeScale: options.clock.scale, hasManualClock: options.clock.isManual,
             leading: ReplayLeading(.standard, Codecs.all))
         bell = loop.timer { [weak self] in self?.lookAround() }
