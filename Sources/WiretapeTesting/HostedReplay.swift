@@ -213,7 +213,7 @@ final class HostedReplay {
     }
 
     /// The next message of that direction and name that no call before has got.
-    func next(_ direction: WiretapeWire.Direction, _ name: String) -> ReceivedMessage? {
+    func next(_ direction: Direction, _ name: String) -> ReceivedMessage? {
         let key = "\(direction) \(name)"
         var left = given[key, default: 0]
         for one in seen where one.message.direction == direction && one.message.isCalled(name) {
