@@ -152,7 +152,7 @@ package struct RelayPlan {
     package func forwardPlan(_ opened: TLSDoors.Opened, _ log: Log) -> ForwardPlan? {
         guard let forward, let inner = opened.door else { return nil }
         return ForwardPlan(
-            scope: forward, isTransparent: isTransparent, inner: inner, page: AuthorityPage(opened.authority),
+            scope: forward, isTransparent: isTransparent, inner: inner, page: AuthorityPage(opened.authority).answer,
             say: { log.warning($0) })
     }
 
