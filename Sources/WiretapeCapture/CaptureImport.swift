@@ -116,3 +116,11 @@ package final class CaptureImport {
             segment, from: packet.source, to: packet.destination, bytes.extracting(segment.data), at: time)
     }
 }
+
+/// What of a capture is wanted.
+package struct CaptureOptions: Sendable {
+    /// Ports of servers; empty: all.
+    package var ports: Set<UInt16> = []
+
+    package init() {}
+}
