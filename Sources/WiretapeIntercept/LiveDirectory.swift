@@ -49,7 +49,7 @@ struct LiveDirectory {
     }
 
     mutating func begin(_ route: String, _ identity: String, _ changes: ChangedSessions?) -> LiveSession {
-        let session = LiveSession(number: sessions.count + 1, route: route, identity: identity, changes)
+        let session = LiveSession(number: sessions.count + 1, identity: identity, changes)
         sessions.append(session)
         clients[LiveClient(route: route, identity: identity), default: []].append(session)
         routes.insert(route)
