@@ -28,9 +28,6 @@ package final class CaptureImport {
         return report
     }
 
-    /// When the capture begins, nanoseconds since 1970; nil before its first packet.
-    package var firstTime: UInt64? { output.report.firstTime }
-
     /// Takes the next piece of the file.
     /// - Returns: false when the file cannot be read on.
     package func feed(_ piece: Span<UInt8>) -> Bool {
@@ -115,4 +112,12 @@ package final class CaptureImport {
         table.take(
             segment, from: packet.source, to: packet.destination, bytes.extracting(segment.data), at: time)
     }
+}
+
+/// What of a capture is wanted.
+package struct CaptureOptions: Sendable {
+    /// Ports of servers; empty: all.
+    package var ports: Set<UInt16> = []
+
+    package init() {}
 }

@@ -100,12 +100,6 @@ struct ControlBody {
         return number
     }
 
-    func bool(_ name: String) throws(ControlError) -> Bool? {
-        guard let value = members[name] else { return nil }
-        guard let bool = value.bool else { throw .bad("'\(name)' is true or false, found \(value.kindName)") }
-        return bool
-    }
-
     /// A duration such as `250ms`, `2s`, `1m`, in nanoseconds.
     func duration(_ name: String) throws(ControlError) -> UInt64? {
         guard let text = try text(name) else { return nil }

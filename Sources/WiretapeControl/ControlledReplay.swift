@@ -10,13 +10,13 @@ package import WiretapeReport
 package import WiretapeRuntime
 package import WiretapeWire
 
-/// A replay under control. Whoever makes it has given its server's ``WiretapeProxy/ReplayServer/observe`` and
-/// ``WiretapeProxy/ReplayServer/news`` to its journal.
+/// A replay under control. Whoever makes it has given its server's ``WiretapeReplayServer/ReplayService/observe`` and
+/// ``WiretapeReplayServer/ReplayService/news`` to its journal.
 package final class ControlledReplay: ControlledRun {
     package let kind = ControlledRunKind.replay
     package let journal: RunJournal
     package var place: [JSONValue.Member]
-    private let server: ReplayServer
+    private let server: ReplayService
     private let loop: any Loop
     /// What is on the tape, once it was read: rules that could never fire on it are refused.
     private let tape: () -> (sessions: [RecordedSession], name: String)?
@@ -24,7 +24,7 @@ package final class ControlledReplay: ControlledRun {
     private var latest: WireInstant
 
     package init(
-        _ server: ReplayServer, on loop: any Loop, journal: RunJournal, place: [JSONValue.Member] = [],
+        _ server: ReplayService, on loop: any Loop, journal: RunJournal, place: [JSONValue.Member] = [],
         tape: @escaping () -> (sessions: [RecordedSession], name: String)?
     ) {
         self.server = server

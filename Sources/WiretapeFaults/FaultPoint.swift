@@ -28,7 +28,4 @@ package enum FaultPoint: String, Hashable, Sendable, CaseIterable {
 
     /// Whether it is about messages.
     package var isMessage: Bool { self == .message || self == .handshake || self == .subscribe }
-
-    /// Whether it is about the TCP or TLS connection alone.
-    package var isAccept: Bool { self == .accept || self == .tls }
 }

@@ -49,7 +49,7 @@ struct LiveDirectory {
     }
 
     mutating func begin(_ route: String, _ identity: String, _ changes: ChangedSessions?) -> LiveSession {
-        let session = LiveSession(number: sessions.count + 1, route: route, identity: identity, changes)
+        let session = LiveSession(number: sessions.count + 1, identity: identity, changes)
         sessions.append(session)
         clients[LiveClient(route: route, identity: identity), default: []].append(session)
         routes.insert(route)
@@ -114,4 +114,12 @@ struct CarriedSessions {
         for old in before.prefix(CarriedSessions.most / 2) { sessions[old] = nil }
         before.removeFirst(CarriedSessions.most / 2)
     }
+}
+
+/// Who asks for what: clients that agree in both are one.
+struct LiveClient: Hashable {
+    /// The path without what the protocol adds.
+    var route: String
+    /// A name, a number for a credential, or address and agent.
+    var identity: String
 }

@@ -33,7 +33,7 @@ package final class LiveFaults {
     var firings = LiveFirings()
     var moments: LiveMoments
     /// Names that rules could have used, and how often they came.
-    var names = MessageNames()
+    var names = MessageNameCounts()
     /// Until when the server is away, and what new requests get; nil: RST on accept.
     package internal(set) var outage: (until: WireInstant, answer: Int?, rule: String)?
     /// For whoever follows the run; nil: nobody does.

@@ -4,8 +4,7 @@ internal import WiretapeWire
 /// A client's session as the proxy sees it go by, over all of its attempts and connections.
 final class LiveSession: CountsAttempts {
     let number: Int
-    /// The path without what the protocol adds, and who asks.
-    let route: String
+    /// Who asks: see ``LiveClient/identity``.
     let identity: String
     /// Of the codec; empty until one is known.
     var protocolID = ""
@@ -27,10 +26,9 @@ final class LiveSession: CountsAttempts {
     /// Transports that have stopped working.
     var downgraded: Set<Transport> = []
 
-    init(number: Int, route: String, identity: String, _ changes: ChangedSessions?) {
+    init(number: Int, identity: String, _ changes: ChangedSessions?) {
         self.changes = changes
         self.number = number
-        self.route = route
         self.identity = identity
     }
 

@@ -4,8 +4,13 @@ package enum MessageNames {
     package static func count(
         _ role: Role, _ type: String, _ label: String?, _ channel: String?, into counts: inout [String: Int]
     ) {
-        guard ![.keepalive, .ack, .opaque].contains(role) else { return }
-        let brought = [.reply, .part, .cancel].contains(role) ? [] : [label, channel].compactMap(\.self)
-        for name in Set(brought + [type]) { counts[name, default: 0] += 1 }
+        switch role {
+        case .keepalive, .ack, .opaque: return
+        case .reply, .part, .cancel: counts[type, default: 0] += 1
+        case .handshake, .request, .send, .push, .close:
+            counts[type, default: 0] += 1
+            if let label, label != type { counts[label, default: 0] += 1 }
+            if let channel, channel != label, channel != type { counts[channel, default: 0] += 1 }
+        }
     }
 }

@@ -1,5 +1,6 @@
 internal import CWiretapeUV
 internal import WiretapeRuntime
+internal import WiretapeSystem
 
 // Lifetime: the handle lives as every `Handle` does; a pointer to it is used within the call that makes it.
 
@@ -121,5 +122,27 @@ final class UVListener: Handle, Listener {
         accept = nil
         loop.withholding.removeAll { $0 === self }
         if isShared { SharedPorts.remove(address) }
+    }
+}
+
+/// What people must know and no caller can be told: a line on stderr.
+enum Notice {
+    static func write(_ text: String) { Console.error.write("wiretape: \(text)\n") }
+}
+
+/// The addresses on which this process listens with SO_REUSEPORT: the second loop on one must not take the first for a
+/// stranger. Shared by all threads.
+enum SharedPorts {
+    private static let counts = Gate<[Address: Int]>([:])
+
+    static func contains(_ address: Address) -> Bool { counts.withLock { $0[address] != nil } }
+
+    static func add(_ address: Address) { counts.withLock { $0[address, default: 0] += 1 } }
+
+    static func remove(_ address: Address) {
+        counts.withLock { counts in
+            guard let count = counts[address] else { return }
+            counts[address] = count > 1 ? count - 1 : nil
+        }
     }
 }

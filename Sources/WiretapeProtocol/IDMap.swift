@@ -23,7 +23,4 @@ package struct IDMap: Hashable, Sendable {
 
     /// The live id for a recorded chain; its own id when nothing was bound.
     package func live(_ chain: Chain) -> String { live[chain] ?? chain.id }
-
-    /// The recorded id for a live one, nil when nothing was bound.
-    package func recorded(_ chain: Chain) -> String? { recorded[chain] }
 }

@@ -184,3 +184,50 @@ package struct RecordedSession: Sendable {
         case reset
     }
 }
+
+/// Which of its messages a recorded server compressed, where the tape does not say it of the message itself: keepalives, what
+/// rules add, very long messages.
+package struct DeflateHabit: Hashable, Sendable {
+    /// Bytes of the shortest message that it compressed; nil: none.
+    private var least: Int?
+
+    package init() {}
+
+    /// A message of the server that was compressed.
+    mutating func compressed(_ count: Int) { least = min(least ?? count, count) }
+
+    /// Whether it would compress a message of so many bytes.
+    package func compresses(_ count: Int) -> Bool { least.map { count >= $0 } ?? false }
+}
+
+extension RecordedSession {
+    /// A value in which the ids that the server made for this session have one name in every recording: applications hand
+    /// them on in their messages.
+    package func withoutServerIDs(_ value: JSONValue) -> JSONValue {
+        guard let serverIDs, value.hasText({ $0 == serverIDs.connectionID || $0 == serverIDs.token }) else {
+            return value
+        }
+        return value.mappingTexts { text in
+            text == serverIDs.connectionID ? "$connectionId" : text == serverIDs.token ? "$connectionToken" : text
+        }
+    }
+}
+
+extension RecordedSession {
+    /// Where a client begins: the path with the query items by which the session is found.
+    package var endpoint: String {
+        let target = opening.request.target
+        guard let mark = target.firstIndex(of: "?") else { return route }
+        let kept = target[target.index(after: mark)...].split(separator: "&").filter { item in
+            let head = RequestHead(method: "GET", target: "?\(item)")
+            return StableQuery.stable(head, codec.type.volatileQuery).contains { !StableQuery.isPseudonym($0.value) }
+        }
+        return kept.isEmpty ? route : "\(route)?\(kept.joined(separator: "&"))"
+    }
+
+    /// The WebSocket subprotocol: what the recorded server chose; on a tape that does not tell, what the messages are.
+    package var subprotocol: String? {
+        guard let response = opening.response else { return writer.subprotocol }
+        return response.headers.first("Sec-WebSocket-Protocol")
+    }
+}

@@ -82,3 +82,46 @@ extension SessionNaming {
     package static var isToldByAnswer: Bool { false }
     package static func mayBeTold(_ request: RequestHead) -> Bool { false }
 }
+
+/// Where the answer to a negotiation sends the client instead of giving it a session.
+package struct Redirection: Hashable, Sendable {
+    /// Path and query of the URL to negotiate with next.
+    package var target: String
+    /// What the client has to show there in place of its own credential.
+    package var credential: String?
+
+    package init(target: String, credential: String? = nil) {
+        self.target = target
+        self.credential = credential
+    }
+}
+
+/// An ordinary exchange that an application makes for a session, such as the authorisation of a channel. It may be made as
+/// often as a client likes, for instance after each reconnect.
+package struct SideRequest: Hashable, Sendable {
+    /// What is asked: compared in place of query and body.
+    package var meaning: JSONValue
+    /// The server's id of the session that it is made for.
+    package var session: String
+    /// The path, where clients of the protocol's dialects ask at paths of their own: one for all of them. Nil: as asked.
+    package var path: String?
+
+    package init(meaning: JSONValue, session: String, path: String? = nil) {
+        self.meaning = meaning
+        self.session = session
+        self.path = path
+    }
+}
+
+/// The ids that a server made for a session.
+package struct ServerIDs: Hashable, Sendable {
+    /// Public.
+    package var connectionID: String
+    /// The secret that later requests carry.
+    package var token: String
+
+    package init(connectionID: String, token: String) {
+        self.connectionID = connectionID
+        self.token = token
+    }
+}

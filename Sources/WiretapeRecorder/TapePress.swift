@@ -48,7 +48,6 @@ package struct TapePress<Consumer: RecordConsumer>: ~Copyable {
     package var events: UInt64 { packer.events }
     /// What the members hold that were taken, those of the relief among them.
     package var taken: MemberTally { packer.taken }
-    package var connections: UInt64 { packer.connections }
     /// The lowest level that overload forced.
     package var forcedLevel: Int? { policy.forced }
     /// Monotonic time of the oldest record whose line was not taken; nil when all were.

@@ -54,3 +54,6 @@ package enum TapeNote: Hashable, Sendable {
     case fault(FaultNote)
     case carries(session: Int, run: Int, policy: String?)
 }
+
+/// A client connection of the replay server: 1, 2, … in the order of acceptance.
+package typealias ConnectionID = UInt32

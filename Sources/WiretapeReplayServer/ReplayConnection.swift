@@ -15,7 +15,7 @@ final class ReplayConnection: StreamHandler {
 
     let id: ConnectionID
     var isTouched = false
-    let server: ReplayServer
+    let server: ReplayService
     let stream: any ByteStream
     /// The one of the tape that its listener stands for.
     let upstream: String?
@@ -65,7 +65,7 @@ final class ReplayConnection: StreamHandler {
         mutating func begin(_ party: TapeEvent.Party) { first = first ?? party }
     }
 
-    init(_ server: ReplayServer, _ id: ConnectionID, _ stream: any ByteStream, upstream: String?) {
+    init(_ server: ReplayService, _ id: ConnectionID, _ stream: any ByteStream, upstream: String?) {
         self.server = server
         self.id = id
         self.stream = stream

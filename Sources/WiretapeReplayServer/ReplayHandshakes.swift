@@ -9,11 +9,11 @@ internal import WiretapeRuntime
 /// as a connection on which nothing was said.
 final class ReplayHandshakes: HandshakeWatch {
     // A handshake may outlive the run on a loop that others use, too.
-    private weak var server: ReplayServer?
+    private weak var server: ReplayService?
     /// Hellos that wait for the rules of a tape that is still being read.
     private var waiting: [(Handshake, (HandshakeFate?) -> Void)] = []
 
-    init(_ server: ReplayServer) { self.server = server }
+    init(_ server: ReplayService) { self.server = server }
 
     var judges: Bool { server?.mayJudgeHandshakes ?? false }
 
@@ -48,7 +48,7 @@ final class ReplayHandshakes: HandshakeWatch {
     }
 }
 
-extension ReplayServer {
+extension ReplayService {
     /// What the rules say to a handshake that begins.
     func judgeHandshake(at listener: String) -> [FaultHit] {
         consult { engine, now, _ in engine.shakesHands(at: listener, now: now) } ?? []

@@ -114,3 +114,9 @@ struct ReplayOutput {
         [watch.nextLook, settling.first?.until, queue.nextWake(after: now)].compactMap(\.self).min()
     }
 }
+
+/// What becomes of bytes that a connection wrote.
+enum ReplayInput {
+    case handedOver(UInt64)
+    case acknowledged(UInt64, complete: Bool)
+}

@@ -5,7 +5,7 @@ package import WiretapeRuntime
 package import WiretapeWire
 
 /// Stands for the real driver while the tape is still being read: keeps what clients say and answers nothing. With
-/// ``ReplayServer/begin(_:)`` the real one hears all of it in order.
+/// ``ReplayService/begin(_:)`` the real one hears all of it in order.
 ///
 /// Its clients can only have asked something, or gone: nothing else is said before the first answer.
 package struct WaitingDriver: ReplayDriver {

@@ -16,7 +16,6 @@ package struct KeptTexts: Hashable, Sendable {
     }
 
     package var isFull: Bool { texts.count >= KeptTexts.most }
-    package var count: Int { texts.count + beyond }
 
     package mutating func append(_ text: @autoclosure () -> String) {
         guard !isFull else { return beyond += 1 }

@@ -323,3 +323,6 @@ package struct ReplayReport: Hashable, Sendable {
             }
     }
 }
+
+/// What becomes of a client that says what the tape does not have: `--on-divergence`.
+package enum OnDivergence: Hashable, Sendable { case fail, warn, ignore, stall }

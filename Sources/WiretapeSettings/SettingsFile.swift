@@ -33,8 +33,6 @@ package struct SettingsFile: Sendable {
     /// The keys of a settings file.
     package static let keys = ["ignore", "routes", "upstreams", "defaults", "redact", "keep", "leadBack"]
 
-    package init() {}
-
     /// - Parameters:
     ///   - bytes: at most 1 MiB.
     ///   - file: as messages name it.

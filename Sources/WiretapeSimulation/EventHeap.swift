@@ -15,7 +15,6 @@ struct EventHeap {
     private var events: [Event] = []
     private var order: UInt64 = 0
 
-    var isEmpty: Bool { events.isEmpty }
     var next: Event? { events.first }
 
     mutating func add(_ what: What, at: UInt64) {

@@ -46,7 +46,7 @@ final class HostedReplay {
         var time: UInt64
     }
 
-    let server: WiretapeReplayServer.ReplayServer
+    let server: ReplayService
     let loop: UVLoop
     private var reader = SessionReader(codecs: Codecs.all, header: TapeHeader(), keepsEntries: false)
     private var events: UInt64 = 0
@@ -75,7 +75,7 @@ final class HostedReplay {
     init(_ engine: ReplayEngine, _ options: ReplayOptions, on loop: UVLoop) {
         self.loop = loop
         latest = loop.now
-        server = WiretapeReplayServer.ReplayServer(
+        server = ReplayService(
             loop, driver: engine, timeScale: options.clock.scale, hasManualClock: options.clock.isManual,
             leading: ReplayLeading(.standard, Codecs.all))
         bell = loop.timer { [weak self] in self?.lookAround() }
@@ -213,7 +213,7 @@ final class HostedReplay {
     }
 
     /// The next message of that direction and name that no call before has got.
-    func next(_ direction: WiretapeWire.Direction, _ name: String) -> ReceivedMessage? {
+    func next(_ direction: Direction, _ name: String) -> ReceivedMessage? {
         let key = "\(direction) \(name)"
         var left = given[key, default: 0]
         for one in seen where one.message.direction == direction && one.message.isCalled(name) {

@@ -2,23 +2,23 @@ internal import WiretapeMessages
 internal import WiretapeProtocol
 internal import WiretapeWire
 
-/// The side that a message goes to.
-public enum Direction: Hashable, Sendable {
-    /// From the client under test.
-    case toServer
-    /// From the tape.
-    case toClient
-
-    var wire: WiretapeWire.Direction {
-        switch self {
-        case .toServer: .toServer
-        case .toClient: .toClient
-        }
-    }
-}
-
 /// A message that passed between the client and the replay, decoded. Secrets stand in it as they were said; it is in memory only.
 public struct ReceivedMessage: Hashable, Sendable, CustomStringConvertible {
+    /// The side that a message goes to.
+    public enum Direction: Hashable, Sendable {
+        /// From the client under test.
+        case toServer
+        /// From the tape.
+        case toClient
+
+        var wire: WiretapeWire.Direction {
+            switch self {
+            case .toServer: .toServer
+            case .toClient: .toClient
+            }
+        }
+    }
+
     /// The side that it went to.
     public let direction: Direction
     /// What the protocol calls it: `Invocation`, `subscribe`.

@@ -53,7 +53,7 @@ extension ReplayServer {
     ///   - time: how long to wait for it, in real time.
     /// - Throws: ``TapeFailure`` when none comes in that time: with what came instead.
     public func next(
-        _ direction: Direction, _ name: String, within time: Duration = .seconds(10)
+        _ direction: ReceivedMessage.Direction, _ name: String, within time: Duration = .seconds(10)
     ) async throws -> ReceivedMessage {
         if isRecording { throw Self.records }
         let side = direction.wire
@@ -79,7 +79,7 @@ extension ReplayServer {
     }
 
     private func messages(
-        _ direction: WiretapeWire.Direction, _ isWanted: @escaping @Sendable (Message) -> Bool
+        _ direction: Direction, _ isWanted: @escaping @Sendable (Message) -> Bool
     ) -> [ReceivedMessage] {
         let found = try? ask { hosted in
             hosted.seen.filter {

@@ -130,9 +130,10 @@ public final class ReplayServer: Sendable {
         do {
             made = try TapeInTheMaking(path: path, of: upstream, force: force)
             address = try await thread.run { loop in
-                let hosted = HostedRecording(upstream, made, on: loop)
-                SharedLoop.Tenants.on(loop).recordings[number] = hosted
-                return try hosted.listen(door: door)
+                let relays = made.relays(to: upstream, on: loop)
+                SharedLoop.Tenants.on(loop).recordings[number] = relays
+                let any = Address(host: "127.0.0.1", port: 0)
+                return try relays.listen(on: [any], doors: [door], reusePort: false)[0]
             }
         } catch {
             throw TapeFailure("\(error)")

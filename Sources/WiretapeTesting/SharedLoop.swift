@@ -1,12 +1,13 @@
 internal import Synchronization
 internal import WiretapeNet
+internal import WiretapeProxy
 
 /// The one thread on which all servers of the process, their sockets and their state live.
 enum SharedLoop {
     /// The replays and recordings of the loop by their number. Found by what is posted to the thread.
     final class Tenants {
         var replays: [Int: HostedReplay] = [:]
-        var recordings: [Int: HostedRecording] = [:]
+        var recordings: [Int: LoopRelays] = [:]
 
         /// Those of the loop.
         static func on(_ loop: UVLoop) -> Tenants {

@@ -116,7 +116,7 @@ struct AccessTests {
             out.append(.respond(c, HTTPAnswer(status: 200, body: Array("tape".utf8)), thenClose: false))
         }
         let access = try AccessPolicy(hosts: ["good.example"], origins: ["https://app.example"])
-        let server = ReplayServer(loop, driver: driver, access: access)
+        let server = ReplayService(loop, driver: driver, access: access)
         var told: [String] = []
         server.log = { told.append($0) }
         let address = try server.listen(on: Address(host: "127.0.0.1", port: 0))

@@ -38,7 +38,7 @@ import WiretapeTesting
         }
     }
 
-    private static func ask(_ server: WiretapeTesting.ReplayServer, trusting authority: String?) throws -> String {
+    private static func ask(_ server: ReplayServer, trusting authority: String?) throws -> String {
         let file = FileManager.default.temporaryDirectory.appending(path: "wiretape-\(UUID().uuidString).pem")
         try (authority ?? "").write(to: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(at: file) }
@@ -61,11 +61,11 @@ import WiretapeTesting
     }
 
     @Test func speaksTLSToWhoeverTrustsItsAuthority() async throws {
-        let server = try await WiretapeTesting.ReplayServer.start(
+        let server = try await ReplayServer.start(
             tape: "recordings/chat.tape.gz", options: Options(isSecure: true))
         #expect(server.endpoint.hasPrefix("https://127.0.0.1:"))
         #expect(server.webSocketEndpoint.hasPrefix("wss://127.0.0.1:"))
-        let authority = try WiretapeTesting.ReplayServer.certificateAuthority
+        let authority = try ReplayServer.certificateAuthority
         #expect(try Self.ask(server, trusting: authority).hasPrefix("HTTP/1.1 200 "))
         #expect(try Self.ask(server, trusting: nil).contains("certificate verify failed"))
         await server.stop()

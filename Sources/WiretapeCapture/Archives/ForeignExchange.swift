@@ -41,18 +41,6 @@ struct ForeignExchange {
         self.requestTime = requestTime
     }
 
-    /// About how many bytes its events hold.
-    var weight: Int {
-        var sum = 1_024 + requestBody.count
-        switch answer {
-        case .none: break
-        case .whole(let bytes): sum += bytes.count
-        case .pieces(let pieces): sum += pieces.reduce(0) { $0 + $1.bytes.count + 128 }
-        }
-        for one in said ?? [] { sum += one.kind.payloadCount + 128 }
-        return sum
-    }
-
     /// From when on the next request may come on its connection; nil: none may, as behind a 101.
     var freesConnection: UInt64? {
         guard said == nil, let response, response.status != 101 else { return nil }

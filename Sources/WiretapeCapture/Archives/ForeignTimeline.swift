@@ -37,7 +37,6 @@ struct ForeignTimeline {
     private(set) var connections: UInt32 = 0
     /// Connections on which nothing is under way, by server and name.
     private var free: [String: Free] = [:]
-    private var freeOrder: [String] = []
 
     /// - Parameters:
     ///   - origin: of the tape's times, nanoseconds since 1970.

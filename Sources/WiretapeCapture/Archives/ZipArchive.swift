@@ -14,8 +14,6 @@ package final class ZipArchive: ForeignSource {
     private let file: any ForeignSource
     private var entries: [String: Entry] = [:]
     private let inner: ForeignMemory?
-    /// The archive's HAR.
-    package let name: String
 
     private static let mostDirectory: UInt64 = 64 << 20
 
@@ -33,7 +31,6 @@ package final class ZipArchive: ForeignSource {
                     ? "there is no .har in this ZIP file" : "there are several .har files in this ZIP file")
         }
         self.entries = entries
-        self.name = name
         inner = ForeignMemory(try ZipArchive.content(of: entry, name, in: file, limit: memory))
     }
 

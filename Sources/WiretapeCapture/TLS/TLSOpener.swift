@@ -79,9 +79,6 @@ struct TLSOpener {
         return nil
     }
 
-    /// A record was missed.
-    mutating func skip() { number &+= 1 }
-
     private func open(_ head: [UInt8], _ body: Span<UInt8>, _ number: UInt64) -> (kind: UInt8, content: [UInt8])? {
         let counted = (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) }
         switch form {

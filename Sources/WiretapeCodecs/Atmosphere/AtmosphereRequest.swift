@@ -13,14 +13,12 @@ struct AtmosphereRequest {
 
     private let items: [(name: String, value: String)]
     private let headers: [HeaderField]
-    let method: String
     let transport: Transport
 
     init(_ head: RequestHead) {
         let items = head.query
         self.items = items
         headers = head.headers
-        method = head.method
         if let name = AtmosphereRequest.value("X-Atmosphere-Transport", items, head.headers) {
             transport = Transport(rawValue: name.lowercased().replacing("-", with: "_")) ?? .undefined
         } else {

@@ -34,3 +34,21 @@ package struct CommandSpec: Sendable {
     /// The option of this long name, without its dashes.
     package func option(_ name: String) -> OptionSpec? { options.first { $0.name == name } }
 }
+
+/// A command line that a reader may copy.
+package struct ExampleSpec: Sendable {
+    package var command: String
+    package var meaning: String
+
+    package init(_ command: String, _ meaning: String) {
+        self.command = command
+        self.meaning = meaning
+    }
+}
+
+/// What a command does with the words after `--`.
+package struct TailSpec: Sendable {
+    package var help: String
+
+    package init(_ help: String) { self.help = help }
+}

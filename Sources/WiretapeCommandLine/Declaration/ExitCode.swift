@@ -1,3 +1,5 @@
+internal import WiretapeTape
+
 /// How a run ends, for scripts. The list is part of the interface.
 package struct ExitCode: Hashable, Sendable {
     package var code: Int32
@@ -29,4 +31,14 @@ package struct ExitCode: Hashable, Sendable {
     package static let commandMissing = ExitCode(127, "The command behind -- is not there.")
     package static let signal = ExitCode(
         128, "It was ended by signal n (0 after a graceful SIGINT with a passing verdict).")
+}
+
+extension TapeError {
+    /// 4 for what is wrong with the file's content, 1 for what the system refuses.
+    package var exitCode: Int32 {
+        switch kind {
+        case .empty, .notATape, .newerVersion, .damaged, .badLine, .tooLarge: ExitCode.badFile.code
+        case .unreadable, .exists, .inUse, .unwritable, .noSpace: ExitCode.failure.code
+        }
+    }
 }

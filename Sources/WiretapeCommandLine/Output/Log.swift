@@ -16,11 +16,6 @@ package struct Log: Sendable {
     /// What is a secret.
     package let rules: RedactionRules
 
-    package init(level: Level) {
-        self.level = level
-        rules = RedactionRules()
-    }
-
     /// From `--log-level`, `--quiet` and `--redact`.
     package init(_ arguments: ParsedArguments) {
         let level = arguments.value("log-level").flatMap(Level.init(rawValue:)) ?? .info

@@ -1,5 +1,6 @@
 internal import WiretapeBytes
 internal import WiretapeSystem
+package import WiretapeWire
 
 /// How a run ended: the last line on standard error and the exit code.
 package struct Verdict: Hashable, Sendable {
@@ -26,5 +27,20 @@ package struct Verdict: Hashable, Sendable {
     package func tell() -> Int32 {
         Console.error.write(text)
         return code
+    }
+}
+
+extension Verdict {
+    /// Writes the line and, with `--json`, its twin on standard output.
+    /// - Returns: the exit code.
+    package func tell(_ arguments: ParsedArguments) -> Int32 {
+        if arguments.has("json") {
+            Console.output.writeJSON(JSONValue.object([.init("event", .string("end"))] + members).text + "\n")
+        }
+        return tell()
+    }
+
+    package var members: [JSONValue.Member] {
+        [.init("verdict", .string(word.rawValue)), .init("exit", .number(code)), .init("reason", .string(reason))]
     }
 }

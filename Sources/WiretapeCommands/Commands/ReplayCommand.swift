@@ -29,7 +29,7 @@ package struct ReplayCommand: Command {
     private let forward: ForwardDoor.Scope?
     /// What leads clients back; nil: addresses stay as they were recorded.
     private let leadBack: LeadBackRules?
-    private let faults: FaultArguments
+    private let faults: FaultOptions
     private let target: ReportTarget?
     private let events: EventsTarget?
     private let control: ControlDoor?
@@ -62,7 +62,7 @@ package struct ReplayCommand: Command {
         } catch {
             throw arguments.error(error.message)
         }
-        faults = try FaultArguments(arguments)
+        faults = try FaultOptions(arguments)
         // JSON readers keep 53 bits of a number.
         seed = faults.seed ?? UInt64.random(in: 0..<1 << 53)
         if let problem = faults.plan.problemsInReplay.first { throw arguments.error(problem.description) }
@@ -217,7 +217,7 @@ package struct ReplayCommand: Command {
 
     /// Opens the listeners.
     private func open(
-        _ listeners: ReplayListeners, _ server: ReplayServer, _ doors: TLSDoors.Opened, _ first: RecordedSession?,
+        _ listeners: ReplayListeners, _ server: ReplayService, _ doors: TLSDoors.Opened, _ first: RecordedSession?,
         on loop: UVLoop
     ) throws -> ReadyLine {
         guard let forward, let inner = doors.door else {
@@ -261,7 +261,8 @@ package struct ReplayCommand: Command {
 
     /// Ends all connections, those of the control API last: they hear the end.
     private func stop(
-        _ server: ReplayServer, _ told: ReplayReport, _ events: RunEvents?, _ control: ControlServer?, _ shell: RunShell
+        _ server: ReplayService, _ told: ReplayReport, _ events: RunEvents?, _ control: ControlServer?,
+        _ shell: RunShell
     ) {
         let rest = {
             server.stop {
@@ -277,7 +278,7 @@ package struct ReplayCommand: Command {
 
     /// Opens the control API, if it is wanted, with this replay as its first run.
     private func openControl(
-        _ server: ReplayServer, _ events: RunEvents?, _ tape: PlayedTape, on loop: UVLoop, _ ready: inout ReadyLine
+        _ server: ReplayService, _ events: RunEvents?, _ tape: PlayedTape, on loop: UVLoop, _ ready: inout ReadyLine
     ) throws -> ControlServer? {
         guard let control, let events else { return nil }
         let (api, url) = try control.open(on: loop, maker: RunFactory(log))
@@ -295,9 +296,9 @@ package struct ReplayCommand: Command {
 
     func server(
         _ driver: any ReplayDriver, _ places: ClientPlaces, _ memory: MemoryBudget, on loop: UVLoop
-    ) throws -> ReplayServer {
+    ) throws -> ReplayService {
         let connector = try UpstreamConnector(upstream.map { [$0] } ?? [], via: via).connect(on: loop)
-        let server = ReplayServer(
+        let server = ReplayService(
             loop, driver: driver, timeScale: options.clock.scale,
             upstream: upstream.map { upstream in (upstream, { connector(upstream, $0, $1) }) },
             connectTimeout: arguments.duration("connect-timeout") ?? RelayOptions.connectTimeout, via: via,
@@ -314,7 +315,7 @@ package struct ReplayCommand: Command {
     }
 
     /// Lets the tape of the run and `--events` hear what passes.
-    private func follow(_ server: ReplayServer, _ actual: RunTape?, _ events: RunEvents?) {
+    private func follow(_ server: ReplayService, _ actual: RunTape?, _ events: RunEvents?) {
         guard actual != nil || events != nil else { return }
         server.observe = { event in
             actual?.append(event)
@@ -361,7 +362,7 @@ package struct ReplayCommand: Command {
     /// Reads the tape behind the listeners.
     /// - Returns: the timer that looks for the result.
     private func load(
-        _ server: ReplayServer, on loop: any Loop, _ make: @escaping (LoadedTape) throws -> ReplayEngine,
+        _ server: ReplayService, on loop: any Loop, _ make: @escaping (LoadedTape) throws -> ReplayEngine,
         failed: @escaping (any Error) -> Void
     ) throws -> any LoopTimer {
         let loading = try TapeLoading(path: path, ignore: options.ignore, memory: arguments.memory, log: log)

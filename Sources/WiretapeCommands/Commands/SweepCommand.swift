@@ -32,7 +32,7 @@ package struct SweepCommand: Command {
             throw arguments.error("a sweep needs the client to run: wiretape sweep \(path) -- COMMAND")
         }
         self.command = command
-        plan = try FaultArguments(arguments, plans: []).plan
+        plan = try FaultOptions(arguments, plans: []).plan
         base = arguments.all("fault")
         do throws(OptionError) {
             faults = try SweepFaults.expanded(try SweepFaults.parse(arguments.value("faults") ?? ""))

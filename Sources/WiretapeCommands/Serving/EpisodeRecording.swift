@@ -81,7 +81,7 @@ final class EpisodeRecording {
 
     /// The way to an upstream through the recorder, which begins with the first.
     /// - Parameter name: nil where the tape has one upstream only.
-    func way(to name: String?, on loop: UVLoop) throws(NetError) -> ReplayServer.Way {
+    func way(to name: String?, on loop: UVLoop) throws(NetError) -> ReplayService.Way {
         if let trouble { throw NetError("record", code: 0, reason: trouble) }
         if running == nil {
             do {

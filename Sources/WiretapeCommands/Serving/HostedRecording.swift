@@ -57,7 +57,7 @@ final class HostedRecording {
             loop: loop, tap: tap, numbers: ConnectionNumbers(), options: plan.options,
             admission: Admission(loop, limits: plan.limits),
             pressure: RelayPressure(loop, memory: plan.memory), faults: control, ledger: ledger,
-            leadBack: plan.leadBack.map { ($0, book) },
+            leadBack: plan.leadBack.map { ($0, book, Codecs.all) },
             connect: connector.connect(on: loop), own: plan.isTransparent ? OwnStreams() : nil)
         let relays = LoopRelays(shared, plan.listenedUpstreams, forward: plan.forwardPlan(doors, log)) {
             log.error("the recording on \(command.output) has failed")

@@ -41,7 +41,7 @@ enum SweepFaults {
                 continue
             }
             do {
-                for rule in try FaultArguments.plan(fault).rules {
+                for rule in try FaultOptions.plan(fault).rules {
                     let text = rule.actions.map(\.text).joined(separator: " + ")
                     if !found.contains(text) { found.append(text) }
                 }

@@ -62,12 +62,6 @@ struct ArgumentReader {
         return word
     }
 
-    /// Everything that has not been taken.
-    package mutating func takeRest() -> [FaultArguments.Argument] {
-        defer { rest = [] }
-        return rest
-    }
-
     package func error(_ message: String) -> PlanError { text.error(message, at: at) }
 
     /// - Parameter what: what the action takes, as the end of a sentence.

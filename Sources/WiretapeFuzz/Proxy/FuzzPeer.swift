@@ -6,7 +6,6 @@ final class FuzzPeer: StreamHandler {
     var stream: (any ByteStream)?
     private(set) var received: [UInt8] = []
     private(set) var sent: [UInt8] = []
-    private(set) var isOver = false
     private var turns: [[UInt8]]
     private let resets: Bool
     private var timer: (any LoopTimer)?
@@ -49,7 +48,6 @@ final class FuzzPeer: StreamHandler {
     }
     func drained() {}
     func ended(_ how: StreamEnd) {
-        isOver = true
         stream = nil
         timer?.close()
         timer = nil

@@ -47,7 +47,7 @@ enum ReplayTargets {
         options.ending.until = input.chooses(1) ? .finished : options.ending.until
         let engine = ReplayEngine(
             sessions: sessions, tapeName: "fuzz.tape", options: options, faults: FaultPlan(), seed: 1)
-        let server = ReplayServer(loop, driver: engine, leading: ReplayLeading(.standard, Codecs.all))
+        let server = ReplayService(loop, driver: engine, leading: ReplayLeading(.standard, Codecs.all))
         var heard = ""
         server.observe = { event in
             if case .message(.toServer, _, let bytes, _, _) = event.kind {

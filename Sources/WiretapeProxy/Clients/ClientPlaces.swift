@@ -132,9 +132,6 @@ package final class ClientPlaces: Sendable {
         return "\(places) taken (\(descriptors) file descriptors, ulimit -n raises the limit)"
     }
 
-    /// Clients that were not let in.
-    package var refused: UInt64 { state.withLock { $0.refused } }
-
     /// What the run's verdict says of them; nil when all were let in.
     package var summary: String? {
         state.withLock { state in

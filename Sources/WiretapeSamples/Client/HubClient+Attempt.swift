@@ -86,11 +86,11 @@ extension HubClient {
 
     /// What an abandoned connection still tells is dropped.
     private func connect(
-        _ request: [UInt8], key: String?, _ tell: @escaping (HubClient, ClientConnection.Event) -> Void
+        _ request: [UInt8], key: String?, _ tell: @escaping (HubClient, HTTPClientConnection.Event) -> Void
     ) {
         attempts += 1
         let mine = attempts
-        connection = ClientConnection(loop, addresses, request: request, key: key, seed: random.next()) {
+        connection = HTTPClientConnection(loop, addresses, request: request, key: key, seed: random.next()) {
             [weak self] event in
             guard let self, self.attempts == mine, self.connection != nil else { return }
             tell(self, event)

@@ -25,18 +25,6 @@ extension HubClient {
         }
     }
 
-    /// Calls a method and wants no answer.
-    package func send(_ target: String, _ arguments: [JSONValue]) {
-        guard isConnected else { return }
-        send([.invocation(id: nil, target: target, arguments: arguments, streams: [])])
-    }
-
-    /// Tells the server to end a stream. Its completion still comes.
-    package func cancel(_ call: HubCall) {
-        guard isConnected, pending[call.id] != nil else { return }
-        send([.cancel(id: call.id)])
-    }
-
     /// Sends an item of an upload.
     package func upload(_ item: JSONValue, to stream: String) {
         guard isConnected else { return }
@@ -58,7 +46,7 @@ extension HubClient {
         let id = takeID()
         self.pending[id] = pending
         send([message(id, streams)])
-        return HubCall(id: id, uploads: streams)
+        return HubCall(uploads: streams)
     }
 
     private func takeID() -> String {
@@ -88,4 +76,17 @@ extension HubClient {
         case .ping, .streamInvocation, .cancel, .other: break
         }
     }
+}
+
+/// A running call, for sending the items of the streams that it uploads.
+package struct HubCall: Hashable, Sendable {
+    /// Ids of the streams that the caller sends with it, in the order of the method's parameters.
+    package let uploads: [String]
+}
+
+/// A call that waits for its completion.
+struct PendingCall {
+    /// Nil for a call that wants no stream.
+    var item: ((JSONValue) -> Void)?
+    var done: (HubResult) -> Void
 }

@@ -26,7 +26,7 @@ package final class HubClient {
 
     var random: SplitMix64
     /// Of the attempt under way, or of the connection: what others tell late is ignored.
-    var connection: ClientConnection?
+    var connection: HTTPClientConnection?
     /// Connections made so far.
     var attempts = 0
     var addresses: [Address] = []
@@ -145,5 +145,25 @@ package final class HubClient {
         keepAlive = nil
         failPending(reason ?? "connection closed")
         observe(.closed(reason: reason))
+    }
+}
+
+package struct HubOptions: Sendable {
+    package var url: HubURL
+    /// Nanoseconds to wait before each attempt to reconnect, as @microsoft/signalr does; empty for none.
+    package var reconnectDelays: [UInt64] = [0, 2_000_000_000, 10_000_000_000, 30_000_000_000]
+    /// Silence of the server after which the connection counts as lost; also how long a handshake may take.
+    package var serverTimeout: UInt64 = 30_000_000_000
+    /// A ping after so much silence of our own.
+    package var keepAlive: UInt64 = 15_000_000_000
+    /// Nil to open the WebSocket without asking first.
+    package var negotiateVersion: Int? = 1
+    package var headers: [HeaderField] = []
+    /// For keys and masks.
+    package var seed: UInt64
+
+    package init(url: HubURL, seed: UInt64) {
+        self.url = url
+        self.seed = seed
     }
 }

@@ -25,9 +25,9 @@ package enum SampleClientProgram {
         """
 
     package static func run(_ arguments: [String], environment: (String) -> String?) -> Int32 {
-        var reader = ArgumentReader(arguments)
+        var reader = CommandLineReader(arguments)
         let options: SampleClientOptions
-        do throws(UsageError) {
+        do throws(CommandLineError) {
             options = try SampleClientOptions(&reader, environment: environment)
         } catch {
             guard error.message != nil else {

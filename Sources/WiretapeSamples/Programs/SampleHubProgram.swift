@@ -22,29 +22,29 @@ package enum SampleHubProgram {
         """
 
     package static func run(_ arguments: [String]) -> Int32 {
-        var reader = ArgumentReader(arguments)
+        var reader = CommandLineReader(arguments)
         var address = Address(host: "127.0.0.1", port: 0)
         var keepAlive: UInt64?
         var push: (count: Int, size: Int)?
-        do throws(UsageError) {
+        do throws(CommandLineError) {
             while let argument = reader.next() {
                 switch argument {
-                case "--help", "-h": throw UsageError(nil)
+                case "--help", "-h": throw CommandLineError(nil)
                 case "--listen": address = try listen(reader.value(of: argument))
                 case "--keepalive":
                     let text = try reader.value(of: argument)
                     guard let value = DurationText.parse(text), value > 0 else {
-                        throw UsageError("not a duration: \(text) (like 15s)")
+                        throw CommandLineError("not a duration: \(text) (like 15s)")
                     }
                     keepAlive = value
                 case "--push":
                     let text = try reader.value(of: argument)
                     let sides = text.split(separator: "x").compactMap { Int($0) }
                     guard sides.count == 2, sides.allSatisfy({ $0 > 0 }) else {
-                        throw UsageError("not COUNTxBYTES: \(text) (like 100000x128)")
+                        throw CommandLineError("not COUNTxBYTES: \(text) (like 100000x128)")
                     }
                     push = (sides[0], sides[1])
-                default: throw UsageError("unknown argument \(argument)")
+                default: throw CommandLineError("unknown argument \(argument)")
                 }
             }
         } catch {
@@ -64,9 +64,9 @@ package enum SampleHubProgram {
         }
     }
 
-    private static func listen(_ text: String) throws(UsageError) -> Address {
+    private static func listen(_ text: String) throws(CommandLineError) -> Address {
         guard let url = HubURL("http://\(text)"), url.path.isEmpty, text.last != "]", text.contains(":") else {
-            throw UsageError("not HOST:PORT: \(text)")
+            throw CommandLineError("not HOST:PORT: \(text)")
         }
         return Address(host: url.host == "localhost" ? "127.0.0.1" : url.host, port: url.port)
     }

@@ -9,7 +9,6 @@ final class EventLines: Sendable {
         /// Left out since the last line that found room, and of all.
         var lost = 0
         var allLost = 0
-        var isFinishing = false
         var failure: FileError?
 
         var isDrained: Bool { failure != nil || waiting.isEmpty && !isWriting }

@@ -98,14 +98,14 @@ package struct ReplayListeners {
     /// - Returns: what each is called and where clients reach it.
     /// - Parameter secure: what listeners with TLS are.
     package func open(
-        _ server: ReplayServer, _ secure: TLSDoor?, on loop: UVLoop
+        _ server: ReplayService, _ secure: TLSDoor?, on loop: UVLoop
     ) throws -> [(name: String, url: String)] {
         try open(server, secure) { try Listening.address($0, on: loop) }
     }
 
     /// - Parameter resolve: the address of what somebody wrote.
     package func open(
-        _ server: ReplayServer, _ secure: TLSDoor?, resolve: (Origin) throws -> Address
+        _ server: ReplayService, _ secure: TLSDoor?, resolve: (Origin) throws -> Address
     ) throws -> [(name: String, url: String)] {
         try doors.map { door in
             let address = try server.listen(

@@ -23,7 +23,7 @@ package struct RelayPlan {
     /// Bytes for bodies and messages that are held.
     package let memory: Int
     /// Rules, what the run is held to, and where it is told.
-    package let faults: FaultArguments
+    package let faults: FaultOptions
     package let expectations: [Expectation]
     let report: ReportTarget?
     /// As it was asked, for a report that says how to do it again.
@@ -40,7 +40,7 @@ package struct RelayPlan {
     package init(_ arguments: ParsedArguments) throws(UsageError) {
         asked = arguments
         memory = arguments.memory
-        faults = try FaultArguments(arguments)
+        faults = try FaultOptions(arguments)
         report = try ReportTarget(arguments)
         events = try EventsTarget(arguments)
         control = try ControlDoor(arguments)
@@ -152,7 +152,7 @@ package struct RelayPlan {
     package func forwardPlan(_ opened: TLSDoors.Opened, _ log: Log) -> ForwardPlan? {
         guard let forward, let inner = opened.door else { return nil }
         return ForwardPlan(
-            scope: forward, isTransparent: isTransparent, inner: inner, page: AuthorityPage(opened.authority),
+            scope: forward, isTransparent: isTransparent, inner: inner, page: AuthorityPage(opened.authority).answer,
             say: { log.warning($0) })
     }
 

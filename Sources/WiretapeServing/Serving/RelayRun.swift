@@ -5,6 +5,7 @@ package import WiretapeCommandLine
 package import WiretapeControl
 internal import WiretapeIntercept
 internal import WiretapeNet
+internal import WiretapeProtocol
 internal import WiretapeProxy
 package import WiretapeRecorder
 internal import WiretapeReport
@@ -21,7 +22,7 @@ package final class RelayRun {
     private let writer: TapeWriter?
     private let numbers = ConnectionNumbers()
     private let ledger: UpstreamLedger
-    private let leadBack: (rules: LeadBackRules, book: LeadBackBook)?
+    private let leadBack: (rules: LeadBackRules, book: LeadBackBook, codecs: [CodecEntry])?
     private let places: ClientPlaces
     private let connector: UpstreamConnector
     private var relays: LoopRelays?
@@ -56,7 +57,7 @@ package final class RelayRun {
     ) {
         ledger = UpstreamLedger { log.error($0) }
         let book = LeadBackBook(tell: { log.info($0) }, warn: { log.warning($0) })
-        leadBack = plan.leadBack.map { ($0, book) }
+        leadBack = plan.leadBack.map { ($0, book, Codecs.all) }
         places = ClientPlaces(perClient: 2, lending: .untilTheyAsk) { log.error($0) }
         faults =
             plan.watches

@@ -21,7 +21,6 @@ package final class EngineStage {
     /// Wake-ups of the engine, and everything else that happened.
     package private(set) var wakes = 0
     package private(set) var events = 0
-    package internal(set) var lastEvent = WireInstant.zero
 
     /// Hears everything that happens, for people.
     package var trace: ((String) -> Void)?
@@ -93,7 +92,6 @@ package final class EngineStage {
                 engine.wake(at: now, into: &actions)
                 perform()
             } else if let event = queue.removeNext() {
-                lastEvent = now
                 events += 1
                 happen(event)
             }

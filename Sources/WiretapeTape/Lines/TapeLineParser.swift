@@ -1,5 +1,6 @@
 internal import WiretapeBytes
 package import WiretapeProtocol
+internal import WiretapeWire
 
 /// Reads the lines of events (`docs/tape-format.md`). Unknown keys are skipped, unknown kinds come as such.
 package struct TapeLineParser {
@@ -45,5 +46,35 @@ package struct TapeLineParser {
         else { return nil }
         let nanoseconds = value * unit.nanoseconds
         return nanoseconds < 9e18 ? UInt64(nanoseconds) : nil
+    }
+}
+
+/// Why a line is not an event, and where in it.
+package struct TapeLineFault: Error, Hashable, Sendable {
+    package var reason: String
+    /// Offset of the offending byte within the line.
+    package var offset: Int
+
+    package init(_ reason: String, at offset: Int) {
+        self.reason = reason
+        self.offset = offset
+    }
+}
+
+extension TapeLineParser {
+    /// The first line of a tape.
+    /// - Returns: nil when it is no header: not JSON, or without `tape`. A header of a newer version has little more than
+    ///   its ``TapeHeader/version``: whether to go on is the caller's to decide.
+    package static func header(_ line: Span<UInt8>) -> TapeHeader? {
+        guard let value = try? JSONValue(parsing: line), let version = value["tape"]?.int, version > 0 else {
+            return nil
+        }
+        return TapeHeader(
+            version: version, started: value["started"]?.string, tool: value["tool"]?.string,
+            mode: value["mode"]?.string,
+            upstreams: (value["upstreams"]?.members ?? []).compactMap { member in
+                member.value.string.map { (member.name, $0) }
+            },
+            redaction: value["redaction"]?.string, protocolID: value["protocol"]?.string, route: value["route"]?.string)
     }
 }

@@ -203,12 +203,4 @@ package struct MemberPacker: ~Copyable {
             relieve()
         }
     }
-
-    /// `t` begins again: a later recording is appended (`take`).
-    package mutating func appendTake(started: String) {
-        event(lastTime) { time, out in
-            TapeLines.append(TapeEvent(time: 0, connection: 0, .take(started: started)), into: &out)
-        }
-        lastTime = 0
-    }
 }

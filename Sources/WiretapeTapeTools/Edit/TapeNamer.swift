@@ -102,9 +102,6 @@ package struct TapeNamer: Sendable {
         }
     }
 
-    /// How many lines change.
-    package var changed: Int { changes.count + missing.count }
-
     package func change(_ line: TapeLine) throws(TapeEdit.Fault) -> [TapeNewLine] {
         if line.line == headerLine {
             return [TapeNewLine(line)]

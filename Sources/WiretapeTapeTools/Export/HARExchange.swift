@@ -34,7 +34,6 @@ final class HARExchange {
 
     let connection: UInt32
     let url: String
-    let isSecure: Bool
     let request: RequestHead
     let began: UInt64
     var requestBody: [UInt8] = []
@@ -54,10 +53,9 @@ final class HARExchange {
     var pieces: [(end: Int, time: UInt64)] = []
     var last: UInt64
 
-    init(_ connection: UInt32, url: String, isSecure: Bool, _ request: RequestHead, at time: UInt64) {
+    init(_ connection: UInt32, url: String, _ request: RequestHead, at time: UInt64) {
         self.connection = connection
         self.url = url
-        self.isSecure = isSecure
         self.request = request
         began = time
         last = time

@@ -147,7 +147,7 @@ package final class HARExport {
         let server = tracks[c]?.server ?? Track().server
         let isAbsolute = !head.target.hasPrefix("/") && head.target.contains("://")
         let url = isAbsolute ? head.target : server + (head.target.hasPrefix("/") ? "" : "/") + head.target
-        let exchange = HARExchange(c, url: url, isSecure: url.hasPrefix("https"), head, at: event.time)
+        let exchange = HARExchange(c, url: url, head, at: event.time)
         exchange.lines = tracks[c]?.waiting ?? []
         tracks[c, default: Track()].waiting = []
         if let old = tracks[c]?.exchanges[x] { try emit(old) }

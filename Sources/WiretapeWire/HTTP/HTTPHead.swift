@@ -147,3 +147,29 @@ package func hexDigit(_ byte: UInt8) -> UInt8? {
     default: nil
     }
 }
+
+extension ResponseHead {
+    /// Whether each piece of the body means something by itself, as far as the head tells: the body has no length, and its
+    /// type is one of which nothing else is known. Servers also write documents in pieces; those are none.
+    /// - Parameter method: that of the request.
+    package func isInPieces(for method: String) -> Bool {
+        guard (200..<300).contains(status), status != 204, !["HEAD", "CONNECT"].contains(method),
+            headers.first("Content-Length") == nil
+        else { return false }
+        return headers.first("Content-Type").map { MediaType($0).isOfPieces } ?? true
+    }
+}
+
+extension RequestHead {
+    /// The secret that tells a user: a token, wherever it stands, else the cookies.
+    package var credential: String? {
+        if let authorization = headers.first("Authorization") {
+            let parts = authorization.split(separator: " ", maxSplits: 1)
+            let isBearer = parts.count == 2 && equalIgnoringCase(parts[0], "Bearer")
+            return isBearer ? String(parts[1]) : authorization
+        }
+        if let token = query.first(where: { $0.name == "access_token" && !$0.value.isEmpty }) { return token.value }
+        let cookies = headers.all("Cookie")
+        return cookies.isEmpty ? nil : cookies.joined(separator: "; ")
+    }
+}

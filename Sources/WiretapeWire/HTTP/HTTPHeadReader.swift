@@ -6,15 +6,11 @@ struct HTTPHeadReader {
     static let fieldLimit = 1024
 
     package let raw: [UInt8]
-    package let role: Direction
     package private(set) var at = 0
     private(set) var sawBareLF = false
     private var sawCRLF = false
 
-    init(_ raw: [UInt8], _ role: Direction) {
-        self.raw = raw
-        self.role = role
-    }
+    init(_ raw: [UInt8]) { self.raw = raw }
 
     /// Whether lines of the head end in different ways.
     var mixesLineEnds: Bool { sawBareLF && sawCRLF }

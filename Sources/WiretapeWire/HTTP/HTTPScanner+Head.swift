@@ -39,7 +39,7 @@ extension HTTPScanner {
         case .complete(let next):
             let raw = takeSection()
             do throws(HTTPFault) {
-                var reader = HTTPHeadReader(raw, role)
+                var reader = HTTPHeadReader(raw)
                 var facts = HTTPFramingFacts()  // Trailers say nothing about framing (RFC 9110 section 6.5.1).
                 let fields = try reader.fields(&facts)
                 if role == .toServer, reader.sawBareLF { throw HTTPFault(400, "bare LF in the trailers") }
@@ -106,7 +106,7 @@ extension HTTPScanner {
     private mutating func completeHead(_ next: Int) -> HTTPScan {
         let raw = takeSection()
         do throws(HTTPFault) {
-            var reader = HTTPHeadReader(raw, role)
+            var reader = HTTPHeadReader(raw)
             if role == .toServer {
                 let (head, info) = try reader.request()
                 follow(info.framing)

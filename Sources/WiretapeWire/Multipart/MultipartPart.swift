@@ -5,11 +5,6 @@ package struct MultipartPart: Hashable, Sendable {
     package var headers: [HeaderField]
     package var body: [UInt8]
 
-    package init(headers: [HeaderField] = [], body: [UInt8]) {
-        self.headers = headers
-        self.body = body
-    }
-
     /// From what stands between two delimiter lines: header lines, an empty line, the body, and the line end that belongs
     /// to the delimiter. Lines that are no header fields are passed over; without an empty line there is no body. Line ends
     /// that a `Content-Length` does not count are none of the body.

@@ -19,11 +19,11 @@ import WiretapeWire
 final class Stage: Sendable {
     /// What lives on the loop.
     final class Residents {
-        let replay: ReplayServer
+        let replay: ReplayService
         let control: ControlServer
         var subscribers: [Subscriber] = []
 
-        init(_ replay: ReplayServer, _ control: ControlServer) {
+        init(_ replay: ReplayService, _ control: ControlServer) {
             self.replay = replay
             self.control = control
         }
@@ -54,7 +54,7 @@ final class Stage: Sendable {
             var engine = ReplayEngine(
                 sessions: sessions, tapeName: "chat.tape.gz", options: options, faults: plan, seed: 7)
             engine.tellsTape = true
-            let server = ReplayServer(
+            let server = ReplayService(
                 loop, driver: engine, timeScale: options.clock.scale, hasManualClock: options.clock.isManual)
             let journal = RunJournal(codecs: Codecs.all, keeping: keeping)
             let address = try server.listen(on: Address(host: "127.0.0.1", port: 0))

@@ -15,7 +15,7 @@ import WiretapeRuntime
     /// Runs a client against a replay until `isOver`, looked at every 10 ms, or for ten seconds.
     private func run(
         _ rules: [String], ticks: Int = 6, text: String = "",
-        until isOver: @escaping (FaultClient, ReplayServer) -> Bool
+        until isOver: @escaping (FaultClient, ReplayService) -> Bool
     ) throws -> (FaultClient, ReplayReport) {
         let loop = try UVLoop()
         var plan = FaultPlan()
@@ -26,7 +26,7 @@ import WiretapeRuntime
         let engine = ReplayEngine(
             sessions: [FaultStage.session(ticks: ticks, every: 1, text: text)], tapeName: "t.tape", options: options,
             faults: plan, seed: 1)
-        let server = ReplayServer(loop, driver: engine)
+        let server = ReplayService(loop, driver: engine)
         let address = try server.listen(on: Address(host: "127.0.0.1", port: 0))
         let client = FaultClient(
             loop, first: ReplayStage.opening + ReplayStage.frame(#"{"protocol":"json","version":1}"# + "\u{1e}"))

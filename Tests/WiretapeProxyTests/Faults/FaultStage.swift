@@ -14,7 +14,7 @@ import WiretapeWire
 /// A replay with rules on a simulated network, and raw clients that note when each byte came.
 final class FaultStage {
     let loop: SimulatedLoop
-    let server: ReplayServer
+    let server: ReplayService
     let address: Address
     private(set) var clients: [FaultClient] = []
 
@@ -28,7 +28,7 @@ final class FaultStage {
         let engine = ReplayEngine(
             sessions: [FaultStage.session(ticks: ticks, every: every, text: text)], tapeName: "t.tape",
             options: options, faults: plan, seed: 1)
-        server = ReplayServer(loop, driver: engine)
+        server = ReplayService(loop, driver: engine)
         address = try server.listen(on: Address(host: "127.0.0.1", port: 0))
     }
 

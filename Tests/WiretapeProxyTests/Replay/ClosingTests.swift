@@ -27,7 +27,7 @@ struct ClosingTests {
         for fault in faults { plan.append(try FaultRule(parsing: fault, from: RuleSource(file: "--fault"))) }
         let engine = ReplayEngine(
             sessions: sessions(recorded, subprotocol), tapeName: "test.tape", options: options, faults: plan, seed: 1)
-        let server = ReplayServer(loop, driver: engine)
+        let server = ReplayService(loop, driver: engine)
         let address = try server.listen(on: Address(host: "127.0.0.1", port: 0))
         let client = ScriptedPeer()
         let offer = subprotocol.map { "Sec-WebSocket-Protocol: \($0)\r\n" } ?? ""

@@ -68,7 +68,7 @@ struct DeflateTests {
         for fault in faults { plan.append(try FaultRule(parsing: fault, from: RuleSource(file: "--fault"))) }
         let engine = ReplayEngine(
             sessions: sessions(recorded), tapeName: "test.tape", options: options, faults: plan, seed: 1)
-        let server = ReplayServer(loop, driver: engine)
+        let server = ReplayService(loop, driver: engine)
         var played = Played()
         server.observe = { event in
             if case .message(_, _, _, let deflated, _) = event.kind { played.taped.append(deflated) }

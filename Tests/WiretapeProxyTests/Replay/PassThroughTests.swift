@@ -12,7 +12,7 @@ import WiretapeWire
 struct PassThroughTests {
     private static func stage(
         upstreamPort: (SimulatedLoop) throws -> UInt16
-    ) throws -> (loop: SimulatedLoop, server: ReplayServer, address: Address, port: UInt16) {
+    ) throws -> (loop: SimulatedLoop, server: ReplayService, address: Address, port: UInt16) {
         let loop = SimulatedLoop(seed: 1, conditions: .calm)
         let driver = ScriptedDriver()
         driver.onRequest = { c, head, out in
@@ -25,7 +25,7 @@ struct PassThroughTests {
         let port = try upstreamPort(loop)
         let upstream = Upstream(
             name: "main", url: "http://127.0.0.1:\(port)", host: "127.0.0.1", port: port, isTLS: false)
-        let server = ReplayServer(
+        let server = ReplayService(
             loop, driver: driver, upstream: (upstream, { loop.connect(to: $0, $1) }))
         return (loop, server, try server.listen(on: Address(host: "127.0.0.1", port: 0)), port)
     }

@@ -12,10 +12,10 @@ struct ReplayClockTests {
     /// A server whose driver answers each request 10 s of the client's time later.
     private func stage(
         timeScale: Double = 1, hasManualClock: Bool = false
-    ) throws -> (loop: SimulatedLoop, server: ReplayServer, driver: ScriptedDriver, client: ScriptedPeer) {
+    ) throws -> (loop: SimulatedLoop, server: ReplayService, driver: ScriptedDriver, client: ScriptedPeer) {
         let loop = SimulatedLoop(seed: 1, conditions: .calm)
         let driver = ScriptedDriver()
-        let server = ReplayServer(loop, driver: driver, timeScale: timeScale, hasManualClock: hasManualClock)
+        let server = ReplayService(loop, driver: driver, timeScale: timeScale, hasManualClock: hasManualClock)
         driver.onRequest = { c, head, _ in
             let answer = HTTPAnswer(status: 200, body: Array(head.target.utf8))
             driver.later.append((server.now.advanced(by: 10_000_000_000), [.respond(c, answer, thenClose: false)]))

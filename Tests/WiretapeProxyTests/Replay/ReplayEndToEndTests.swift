@@ -93,7 +93,7 @@ struct ReplayEndToEndTests {
 
     private final class Stage {
         let loop: SimulatedLoop
-        let server: ReplayServer
+        let server: ReplayService
         private let address: Address
 
         init(_ sessions: [RecordedSession], _ speed: ReplayOptions.Speed, seed: UInt64) throws {
@@ -102,7 +102,7 @@ struct ReplayEndToEndTests {
             options.speed = speed
             let engine = ReplayEngine(
                 sessions: sessions, tapeName: "test.tape", options: options, faults: FaultPlan(), seed: 1)
-            server = ReplayServer(loop, driver: engine)
+            server = ReplayService(loop, driver: engine)
             address = try server.listen(on: Address(host: "127.0.0.1", port: 0))
         }
 

@@ -23,7 +23,7 @@ import WiretapeWire
         let loop = SimulatedLoop(seed: 1, conditions: .calm)
         let driver = ScriptedDriver()
         driver.onRequest = { c, _, out in out.append(.respond(c, answer, thenClose: true)) }
-        let server = ReplayServer(loop, driver: driver, leading: leading)
+        let server = ReplayService(loop, driver: driver, leading: leading)
         let addresses = try upstreams.map { try server.listen(on: Address(host: "127.0.0.1", port: 0), upstream: $0) }
         let peer = ScriptedPeer()
         peer.onConnect = { $0.send(request) }

@@ -15,7 +15,7 @@ struct ReplayLoopbackTests {
     {
         let loop = try UVLoop()
         let driver = ScriptedDriver()
-        let server = ReplayServer(loop, driver: driver)
+        let server = ReplayService(loop, driver: driver)
         driver.onRequest = { c, _, out in out.append(.upgrade(c, headers: [])) }
         var ticket: UInt64 = 0
         driver.onMessage = { c, opcode, bytes, out in

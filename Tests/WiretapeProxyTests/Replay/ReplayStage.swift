@@ -10,7 +10,7 @@ import WiretapeWire
 final class ReplayStage {
     let loop: SimulatedLoop
     let driver = ScriptedDriver()
-    let server: ReplayServer
+    let server: ReplayService
     private let address: Address
 
     let memory: MemoryBudget
@@ -22,7 +22,7 @@ final class ReplayStage {
     ) throws {
         self.memory = memory
         loop = SimulatedLoop(seed: seed, conditions: conditions)
-        server = ReplayServer(
+        server = ReplayService(
             loop, driver: driver, timeScale: timeScale, limits: limits, places: places, memory: memory)
         address = try server.listen(on: Address(host: "127.0.0.1", port: 0))
     }

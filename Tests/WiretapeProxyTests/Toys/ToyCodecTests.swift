@@ -33,7 +33,7 @@ struct ToyCodecTests {
 
     /// A server that plays those sessions, under rules.
     private func replay(_ sessions: [RecordedSession], _ rules: [String] = []) throws -> (
-        ReplayServer, SimulatedLoop, Address
+        ReplayService, SimulatedLoop, Address
     ) {
         var plan = FaultPlan()
         for rule in rules { plan.append(try FaultRule(parsing: rule, from: RuleSource(file: "--fault"))) }
@@ -41,11 +41,11 @@ struct ToyCodecTests {
         options.speed = .instant
         let engine = ReplayEngine(sessions: sessions, tapeName: "toy.tape", options: options, faults: plan, seed: 1)
         let loop = SimulatedLoop(seed: 1, conditions: .calm)
-        let server = ReplayServer(loop, driver: engine)
+        let server = ReplayService(loop, driver: engine)
         return (server, loop, try server.listen(on: Address(host: "127.0.0.1", port: 0)))
     }
 
-    private func finish(_ server: ReplayServer, _ loop: SimulatedLoop) {
+    private func finish(_ server: ReplayService, _ loop: SimulatedLoop) {
         var isDone = false
         server.stop { isDone = true }
         _ = loop.run(until: loop.now.advanced(by: 2_000_000_000))

@@ -1,4 +1,7 @@
 internal import WiretapeBytes
+internal import WiretapeFaults
+internal import WiretapeIntercept
+internal import WiretapeWire
 
 /// What happens when the bytes that stand before it have been written, or are known to have been read by the peer.
 struct QueueMarks {
@@ -41,4 +44,16 @@ struct QueueMarks {
 
     /// When the next of them has.
     var next: WireInstant? { settling.isEmpty ? nil : settling.lazy.map { $0.until }.min() }
+}
+
+/// Something that happens between the bytes of a held connection.
+enum QueueMark {
+    /// FIN.
+    case fin
+    /// The end that a rule wants.
+    case end(MessageFate.End, LiveExchange?)
+    /// The end that a rule about a send wants for its session, which another connection carries.
+    case sessionEnd(MessageFate.End, LiveExchange)
+    /// What a rule changes from here on.
+    case effects([FaultEffect], LiveExchange?, Direction?, rule: String)
 }

@@ -15,7 +15,7 @@ import WiretapeTape
 /// A replay of a hand-written tape by the real server, on a simulated network.
 final class NetworkStage {
     let loop: SimulatedLoop
-    let server: ReplayServer
+    let server: ReplayService
     let address: Address
     let sessions: [RecordedSession]
     private(set) var logs: [String] = []
@@ -42,7 +42,7 @@ final class NetworkStage {
         loop = SimulatedLoop(seed: 1, conditions: conditions)
         let engine = ReplayEngine(
             sessions: sessions, tapeName: "chat.tape", options: options, faults: plan, seed: 1)
-        server = ReplayServer(
+        server = ReplayService(
             loop, driver: engine, timeScale: options.clock.scale, hasManualClock: options.clock.isManual)
         address = try server.listen(on: Address(host: "127.0.0.1", port: 0))
         server.log = { [unowned self] in logs.append($0) }

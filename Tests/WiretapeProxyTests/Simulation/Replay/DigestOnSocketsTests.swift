@@ -23,7 +23,7 @@ import WiretapeSamples
             options.ending.until = .finished
             let engine = ReplayEngine(
                 sessions: calls.sessions, tapeName: "sample.tape", options: options, faults: FaultPlan(), seed: 1)
-            let server = ReplayServer(loop, driver: engine)
+            let server = ReplayService(loop, driver: engine)
             let address = try server.listen(on: Address(host: "127.0.0.1", port: 0))
             let client = HubClient(loop, HubOptions(url: try #require(HubURL("http://\(address)/chat")), seed: 1))
             var report: ReplayReport?

@@ -37,7 +37,7 @@ struct ReplayRun {
         let engine = ReplayEngine(
             sessions: sessions, tapeName: "sample.tape", options: options, faults: plan, seed: seed)
         let memory = MemoryBudget()
-        let server = ReplayServer(loop, driver: engine, memory: memory)
+        let server = ReplayService(loop, driver: engine, memory: memory)
         var hash = StableHash()
         server.observe = { hash.combine("\($0)") }
         var isOver = false

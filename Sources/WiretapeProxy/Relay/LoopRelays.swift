@@ -1,5 +1,4 @@
-internal import WiretapeCodecs
-package import WiretapeProxy
+package import WiretapeProtocol
 package import WiretapeRecorder
 package import WiretapeRuntime
 package import WiretapeWire
@@ -19,7 +18,7 @@ package final class LoopRelays {
         var faults: FaultControl?
         let ledger: UpstreamLedger
         /// How clients are led back, with what all loops know of it; nil: they are not.
-        var leadBack: (rules: LeadBackRules, book: LeadBackBook)?
+        var leadBack: (rules: LeadBackRules, book: LeadBackBook, codecs: [CodecEntry])?
         let connect: Connect
         /// Those of a transparent proxy, which must not come back to it.
         var own: OwnStreams?
@@ -27,7 +26,8 @@ package final class LoopRelays {
         package init(
             loop: any Loop, tap: Tap?, numbers: ConnectionNumbers, options: RelayOptions, admission: Admission,
             pressure: RelayPressure, faults: FaultControl? = nil, ledger: UpstreamLedger,
-            leadBack: (rules: LeadBackRules, book: LeadBackBook)? = nil, connect: @escaping Connect,
+            leadBack: (rules: LeadBackRules, book: LeadBackBook, codecs: [CodecEntry])? = nil,
+            connect: @escaping Connect,
             own: OwnStreams? = nil
         ) {
             self.loop = loop
@@ -95,12 +95,12 @@ package final class LoopRelays {
                 shared.loop, scope: forward.scope, inner: forward.inner, admission: shared.admission,
                 pressure: shared.pressure, unseen: unseen,
                 connectTimeout: shared.options.connectTimeout, via: shared.options.via, handshakes: handshakes,
-                page: forward.page.answer, say: forward.say
+                page: forward.page, say: forward.say
             ) { seen.accept($0, $1, $2, isTLS: $3) }
             doors = .forward(door, seen, unseen: unseen)
         } else {
-            let leadBack = shared.leadBack.map { rules, book in
-                LeadBack(rules, book, Codecs.all) { shared.node($0) }
+            let leadBack = shared.leadBack.map { rules, book, codecs in
+                LeadBack(rules, book, codecs) { shared.node($0) }
             }
             let nodes = upstreams.map { shared.node($0) }
             for node in nodes { node.leadBack = leadBack }

@@ -6,7 +6,7 @@ package import WiretapeWire
 ///
 /// Exactly one of `.response` and `.ended` is told for a request, and `.ended` once for a WebSocket. What comes from the
 /// server is limited: 1 MiB for a body, 16 MiB for a message.
-package final class ClientConnection: StreamHandler {
+package final class HTTPClientConnection: StreamHandler {
     package enum Event: Hashable, Sendable {
         /// Any answer but a 101 that was asked for.
         case response(ResponseHead, body: [UInt8])
@@ -124,7 +124,7 @@ package final class ClientConnection: StreamHandler {
         case .connecting where !addresses.isEmpty: connect()
         case .connecting, .waiting, .open:
             state = .over
-            tell(.ended(ClientConnection.words(how)))
+            tell(.ended(HTTPClientConnection.words(how)))
         case .closing, .over: state = .over
         }
     }

@@ -4,7 +4,7 @@ internal import WiretapeSettings
 internal import WiretapeSystem
 
 /// The plan of `--faults`, `--fault` and `--seed`.
-package struct FaultArguments {
+package struct FaultOptions {
     package var plan = FaultPlan()
     /// Given on the command line or in a plan; nil to draw one.
     package var seed: UInt64?

@@ -10,7 +10,7 @@ package import WiretapeWire
 /// The replay server of one loop: accepts clients, feeds what they send to its driver and does what that says. All of its
 /// connections share the driver, so a session may go on over a second one. It knows HTTP and WebSockets as far as
 /// ``WiretapeWire/ServerEndpoint`` does, and nothing of any protocol above them.
-package final class ReplayServer {
+package final class ReplayService {
     let loop: any Loop
     private(set) var answers: Answers
     /// Hears what passed, as a tape would tell it: times since the server was made. Nil: nobody listens.

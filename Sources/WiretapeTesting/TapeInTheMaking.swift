@@ -10,66 +10,6 @@ internal import WiretapeTLS
 internal import WiretapeTape
 internal import WiretapeWire
 
-/// A recorder on the shared loop, between the client of a test and the real server. Belongs to the loop's thread.
-final class HostedRecording {
-    private let node: RelayNode
-    private let leadBack: LeadBack
-    private let tap: Tap
-    private let admission: Admission
-
-    init(_ upstream: Upstream, _ tape: TapeInTheMaking, on loop: UVLoop) {
-        let secure = tape.secure
-        let tap = Tap(loop, index: 0, sink: tape)
-        let admission = Admission(loop)
-        let numbers = ConnectionNumbers()
-        let pressure = RelayPressure(loop)
-        let make = { [weak loop] (upstream: Upstream) in
-            // The loop outlives all that is on it.
-            guard let loop else { preconditionFailure("the loop has ended") }
-            return RelayNode(
-                loop, upstream: upstream, tap: tap, numbers: numbers, options: RelayOptions(), pressure: pressure,
-                ledger: tape.ledger,
-                admission: admission
-            ) { [weak loop] address, handler in
-                guard let loop else { preconditionFailure("the loop has ended") }
-                guard upstream.isTLS else { return loop.connect(to: address, handler) }
-                return TLSStream.connect(loop, to: address, serverName: upstream.host, secure, handler)
-            }
-        }
-        node = make(upstream)
-        leadBack = LeadBack(.standard, LeadBackBook(), Codecs.all, make: make)
-        node.leadBack = leadBack
-        self.tap = tap
-        self.admission = admission
-        tap.onHold = { [weak self] in
-            self?.node.hold()
-            self?.leadBack.hold()
-        }
-        tap.onRelease = { [weak self] in
-            self?.node.release()
-            self?.leadBack.release()
-        }
-    }
-
-    func listen(door: TLSDoor?) throws -> Address {
-        try node.listen(on: Address(host: "127.0.0.1", port: 0), reusePort: false, door: door)
-    }
-
-    /// Ends all connections. `done` is called when the recorder has all of them.
-    func stop(_ done: @escaping () -> Void) {
-        var open = 1
-        let left: () -> Void = { [tap, admission] in
-            open -= 1
-            if open > 0 { return }
-            tap.close()
-            admission.close()
-            done()
-        }
-        open += leadBack.stop(left)
-        node.stop(left)
-    }
-}
-
 /// The tape that a test makes, and the thread that writes it.
 final class TapeInTheMaking: TapSink, Sendable {
     let path: String
@@ -117,5 +57,20 @@ final class TapeInTheMaking: TapSink, Sendable {
                 "no request was answered by an upstream: \(ledger.summary ?? "no client came"); nothing was recorded on \(path)"
         }
         return nil
+    }
+
+    /// The relay between the client of a test and the real server, which records on this tape. Belongs to the loop's thread.
+    func relays(to upstream: Upstream, on loop: UVLoop) -> LoopRelays {
+        let shared = LoopRelays.Shared(
+            loop: loop, tap: Tap(loop, index: 0, sink: self), numbers: ConnectionNumbers(), options: RelayOptions(),
+            admission: Admission(loop), pressure: RelayPressure(loop), ledger: ledger,
+            leadBack: (.standard, LeadBackBook(), Codecs.all)
+        ) { [weak loop, secure] upstream, address, handler in
+            // The loop outlives all that is on it.
+            guard let loop else { preconditionFailure("the loop has ended") }
+            guard upstream.isTLS else { return loop.connect(to: address, handler) }
+            return TLSStream.connect(loop, to: address, serverName: upstream.host, secure, handler)
+        }
+        return LoopRelays(shared, [upstream], forward: nil) {}
     }
 }

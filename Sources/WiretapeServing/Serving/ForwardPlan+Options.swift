@@ -4,17 +4,7 @@ package import WiretapeProxy
 internal import WiretapeRuntime
 internal import WiretapeWire
 
-/// What makes a listener a forward proxy, or a transparent one.
-package struct ForwardPlan: Sendable {
-    let scope: ForwardDoor.Scope
-    /// Connections are redirected to it, and their clients know nothing of it.
-    let isTransparent: Bool
-    /// Of TLS within.
-    let inner: TLSDoor
-    let page: AuthorityPage
-    /// A line for people.
-    let say: @Sendable (String) -> Void
-
+extension ForwardPlan {
     /// What the command line says of hosts; nil in reverse mode.
     /// - Throws: when options of one mode are given in the other, or there is nothing to stand in front of.
     package static func scope(_ arguments: ParsedArguments) throws(UsageError) -> ForwardDoor.Scope? {
