@@ -11,11 +11,15 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 /// A release build does not optimize the tests themselves: that took more time than all programs together.
-let testSettings = settings + [.unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"], .when(configuration: .release))]
-/// On Linux the programs contain Swift's runtime, so that they start on machines without Swift and call it directly. macOS has it.
-let staticRuntime: [LinkerSetting] = [
-    .unsafeFlags(["-static-stdlib"], .when(platforms: [.linux], configuration: .release))
-]
+let testSettings =
+    settings + [
+        .unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"], .when(configuration: .release))
+    ]
+/// On Linux a release's programs contain Swift's runtime: they start on machines without Swift and call the runtime directly. macOS has
+/// the runtime. The sanitizers need the shared one, so tools/sanitize sets WIRETAPE_SHARED_RUNTIME.
+let staticRuntime: [LinkerSetting] =
+    Context.environment["WIRETAPE_SHARED_RUNTIME"] != nil
+    ? [] : [.unsafeFlags(["-static-stdlib"], .when(platforms: [.linux], configuration: .release))]
 
 /// A library of the system, found by pkg-config.
 func system(_ name: String, _ pkgConfig: String, apt: String, brew: String) -> Target {

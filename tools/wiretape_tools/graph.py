@@ -11,6 +11,7 @@ declare, and on a row that names other modules than the sources do. LAYERS lists
 import argparse
 import dataclasses
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -70,6 +71,8 @@ def manifest(root: pathlib.Path) -> dict:
         check=False,
         capture_output=True,
         text=True,
+        # With it the manifest has the target of the fuzzers, too.
+        env={**os.environ, "WIRETAPE_FUZZ": "1"},
     )
     if done.returncode != 0:
         sys.exit(f"check-graph: swift package dump-package failed:\n{done.stderr}")
