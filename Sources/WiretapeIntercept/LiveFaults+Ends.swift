@@ -21,7 +21,8 @@ extension LiveFaults {
     package func ended(
         _ exchange: LiveExchange, by: Attempt.End.Party, how: Attempt.End.Manner, at now: WireInstant
     ) {
-        guard let carrier = exchange.carrier else {
+        guard let carrier = exchange.carrier, exchange.kind != .send || carrier.connection == exchange.connection else {
+            // A send that comes to nothing leaves the stream or the poll of its session as it is.
             return failed(exchange, by: by, how: how, at: now)
         }
         end(carrier, by: by, how: how, at: now)
@@ -36,6 +37,7 @@ extension LiveFaults {
         }
         if session.carrier === carrier {
             session.carrier = nil
+            session.lost = carrier
             session.speech.lost()
             session.ended(by: by, how: how, at: now, origin: origin)
         }
@@ -49,10 +51,27 @@ extension LiveFaults {
         switch exchange.kind {
         case .operation: end(carrier, by: .server, how: .close(1000), at: now)
         case .end where status < 300: end(carrier, by: .client, how: .close(1000), at: now)
-        case .poll where status == 204: end(carrier, by: .server, how: .close(1000), at: now)
-        case .poll where status >= 300: end(carrier, by: .server, how: .status(status), at: now)
-        case .negotiate, .upgrade, .poll, .send, .stream, .end, .preflight, .other: break
+        case .poll: answeredPoll(exchange, status, by: .server, at: now)
+        case .negotiate, .upgrade, .send, .stream, .end, .preflight, .other: break
         }
+    }
+
+    /// A poll of a connection that is open was answered, by whomever: 204 and what is no success end the connection.
+    func answeredPoll(_ exchange: LiveExchange, _ status: Int, by: Attempt.End.Party, at now: WireInstant) {
+        guard exchange.kind == .poll, let carrier = exchange.carrier, carrier.transport == .lp else { return }
+        switch status {
+        case 204: end(carrier, by: by, how: by == .server ? .close(1000) : .status(204), at: now)
+        case 300...: end(carrier, by: by, how: .status(status), at: now)
+        default: break
+        }
+    }
+
+    /// A poll got something that is no answer: its connection is over. Any other request has failed.
+    package func malformed(_ exchange: LiveExchange, by: Attempt.End.Party, at now: WireInstant) {
+        guard exchange.kind == .poll, let carrier = exchange.carrier else {
+            return failed(exchange, by: by, how: .malformed, at: now)
+        }
+        end(carrier, by: by, how: .malformed, at: now)
     }
 
     /// What rules want behind the answer to a poll comes with the next one.

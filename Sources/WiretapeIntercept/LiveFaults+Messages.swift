@@ -46,6 +46,7 @@ extension LiveFaults {
         // By their places in the span: a message is not copied for it.
         let span = messages.span
         for i in span.indices { judged.judge(i, judge(span[i], carrier, at: now)) }
+        if carrier === carrier.session.lost { carrier.session.speech.lost() }
         return judged
     }
 
@@ -64,7 +65,14 @@ extension LiveFaults {
 
     private func carrier(of exchange: LiveExchange, at now: WireInstant) -> LiveCarrier? {
         if let carrier = exchange.carrier { return carrier }
-        guard let entry = exchange.entry, exchange.session != nil else { return nil }
+        guard let entry = exchange.entry, let session = exchange.session else { return nil }
+        if exchange.kind == .send {
+            // It was on its way when its connection ended: it is heard, and begins nothing.
+            if let lost = session.lost, let key = lost.key, key == entry.type.sessionKey(exchange.opening) {
+                return lost
+            }
+            if isLate(exchange, session) { return nil }
+        }
         // What looked like an operation may turn out to be none with its body.
         if exchange.kind == .operation, entry.type.claim(exchange.opening) < .likely { return nil }
         // Servers may hold the first poll until the client has spoken.

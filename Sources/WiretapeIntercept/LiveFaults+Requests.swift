@@ -136,7 +136,8 @@ extension LiveFaults {
         let isGood = head.status < 300 && head.status != 204
         if isGood, by == nil { tell(exchange) }
         step(exchange, status: head.status, failed: head.status >= 400 ? by ?? .server : nil, at: now)
-        guard let entry = exchange.entry, by == nil, head.status == 101 || isGood else { return }
+        if let by { return answeredPoll(exchange, head.status, by: by, at: now) }
+        guard let entry = exchange.entry, head.status == 101 || isGood else { return }
         switch exchange.kind {
         case .upgrade where head.status == 101: carry(exchange, entry, .ws, at: now)
         case .poll: carry(exchange, entry, exchange.transport, at: now)
@@ -157,7 +158,10 @@ extension LiveFaults {
     package func negotiated(_ exchange: LiveExchange, body: [UInt8], at now: WireInstant) -> [UInt8] {
         exchange.opening.responseBody = body
         guard let entry = exchange.entry, let session = exchange.session else { return body }
-        if let key = entry.type.sessionKey(exchange.opening) { directory.own(key, session) }
+        if let key = entry.type.sessionKey(exchange.opening) {
+            directory.own(key, session)
+            session.token = key
+        }
         session.isRedirected = entry.type.redirection(exchange.opening) != nil
         guard !session.downgraded.isEmpty else { return body }
         return entry.type.negotiation(body, without: session.downgraded) ?? body
@@ -176,6 +180,7 @@ extension LiveFaults {
     ) {
         guard let session = exchange.session, !exchange.hasStep else { return }
         exchange.hasStep = true
+        if isLate(exchange, session) { return }
         let transport: Transport? =
             switch exchange.kind {
             case .upgrade, .poll, .stream: exchange.transport
@@ -186,6 +191,15 @@ extension LiveFaults {
             request: exchange.kind.rawValue, answer, transport: transport, time: elapsed(exchange.began))
         if status == nil { step.status = nil }
         session.addStep(step, failed: failed, how: how ?? (status == nil ? .cut : nil), at: now)
+    }
+
+    /// Whether it is a send or a farewell of a connection before the one that the client has negotiated last: it was on its way before, and
+    /// says nothing of the attempt that goes on.
+    func isLate(_ exchange: LiveExchange, _ session: LiveSession) -> Bool {
+        guard !exchange.kind.beginsAttempts, let token = session.token,
+            let key = exchange.entry?.type.sessionKey(exchange.opening)
+        else { return false }
+        return key != token
     }
 
     /// The session has a connection.
@@ -217,6 +231,7 @@ extension LiveFaults {
         }
         exchange.carrier = carrier
         session.carrier = carrier
+        session.lost = nil
         begin(.connect, of: carrier, at: now)
         session.connections += 1
         if !session.transports.contains(transport) { session.transports.append(transport) }

@@ -20,7 +20,11 @@ final class LiveSession: CountsAttempts {
     var connections = 0
     /// What carries it now.
     var carrier: LiveCarrier?
+    /// What carried it last, until the next connection: what the client had sent before it knew still comes.
+    var lost: LiveCarrier?
     var speech = ClientSpeech()
+    /// What its last negotiation gave it; nil: it has not negotiated.
+    var token: String?
     /// The answer to its last negotiation sent the client to another one.
     var isRedirected = false
     /// Transports that have stopped working.

@@ -27,12 +27,18 @@ extension ReplayEngine {
         if let hit, hit.place != .after {
             carryOut(hit, on: connection, head, .poll, of: session, into: &out)
             // The client takes it for the end of its connection, or polls again.
-            if session.link?.polls.waiting == nil, let end = hit.end {
+            if session.link?.polls.waiting == nil, let end = hit.end, ReplayEngine.endsPolling(end.verdict) {
                 leave(session, by: .fault(end.hit.name), how: how(end.verdict), .resumable)
             }
             return
         }
         wait(connection, head, of: session, then: hit, into: &out)
+    }
+
+    /// Whether a client whose poll gets that takes it for the end of its connection: after a success it polls again.
+    private static func endsPolling(_ verdict: FaultEffect) -> Bool {
+        guard case .respond(let answer) = verdict else { return true }
+        return answer.status == 204 || answer.status >= 300
     }
 
     private mutating func firstPoll(

@@ -39,7 +39,8 @@ import WiretapeWire
             tokens += 1
             let exchange = ask("POST", "/chat/negotiate?negotiateVersion=1")
             faults.answered(exchange, ResponseHead(status: 200), at: now)
-            let body = #"{"negotiateVersion":1,"connectionToken":"t\#(tokens)"\#(more),"availableTransports":[]}"#
+            let body =
+                #"{"negotiateVersion":1,"connectionId":"c\#(tokens)","connectionToken":"t\#(tokens)"\#(more),"availableTransports":[]}"#
             _ = faults.negotiated(exchange, body: Array(body.utf8), at: now)
             return exchange
         }
@@ -54,6 +55,33 @@ import WiretapeWire
             say(#"{"protocol":"json","version":1}"#, .toServer, upgrade)
             say("{}", .toClient, upgrade)
             return upgrade
+        }
+
+        func poll() -> LiveExchange { ask("GET", "/chat?id=t\(tokens)&_=1") }
+
+        /// What the server, or a rule, answers a poll.
+        func answer(_ poll: LiveExchange, _ status: Int, by: Attempt.End.Party? = nil) {
+            faults.answered(poll, ResponseHead(status: status), by: by, at: now)
+            if by == nil { faults.settled(poll, at: now) }
+        }
+
+        /// Records over HTTP with that token.
+        func post(_ text: String, token: Int? = nil, status: Int = 200) {
+            let send = ask("POST", "/chat?id=t\(token ?? tokens)")
+            _ = faults.payload(Array((text + "\u{1e}").utf8), .text, .toServer, of: send, on: .lp, at: now)
+            faults.answered(send, ResponseHead(status: status), at: now)
+        }
+
+        /// Long polling with its handshake; the poll that waits then.
+        func startPolling() -> LiveExchange {
+            _ = negotiate()
+            answer(poll(), 200)
+            let second = poll()
+            post(#"{"protocol":"json","version":1}"#)
+            faults.answered(second, ResponseHead(status: 200), at: now)
+            _ = faults.payload(Array("{}\u{1e}".utf8), .text, .toClient, of: second, on: .lp, at: now)
+            faults.settled(second, at: now)
+            return poll()
         }
 
         func say(_ text: String, _ direction: Direction, _ upgrade: LiveExchange) {
@@ -95,6 +123,49 @@ import WiretapeWire
         talk.pass(20)
         _ = talk.connect()
         #expect(talk.report.sessions.map(\.attempts.count) == [1])
+    }
+
+    /// A poll that a rule answers ends the connection as in a replay: the client's reconnect is the second attempt.
+    @Test(arguments: [204, 302, 401, 404, 503])
+    func aPollThatARuleAnswers(_ status: Int) throws {
+        let talk = try Talk(["delays(0s)"])
+        talk.answer(talk.startPolling(), status, by: .fault("refused"))
+        talk.pass(5)
+        _ = talk.startPolling()
+        let report = talk.report
+        #expect(report.sessions.map(\.attempts.count) == [2])
+        #expect(report.sessions[0].attempts[0].ended?.by == .fault("refused"))
+        #expect(report.sessions[0].attempts[0].ended?.how == .status(status))
+        #expect(report.expectations.map(\.word) == ["met"])
+    }
+
+    @Test func aPollThatARuleAnswersWellGoesOn() throws {
+        let talk = try Talk(["delays(0s)"])
+        talk.answer(talk.startPolling(), 200, by: .fault("empty"))
+        talk.answer(talk.poll(), 200)
+        #expect(talk.report.sessions.map(\.attempts.count) == [1])
+    }
+
+    @Test func aPollThatGetsNoHTTP() throws {
+        let talk = try Talk(["delays(0s)"])
+        talk.faults.malformed(talk.startPolling(), by: .fault("garbled"), at: talk.now)
+        _ = talk.startPolling()
+        let report = talk.report
+        #expect(report.sessions.map(\.attempts.count) == [2])
+        #expect(report.expectations.map(\.word) == ["met"])
+    }
+
+    /// A send of the connection before is on its way while the next one is negotiated: its answer says nothing of that.
+    @Test(arguments: [200, 404])
+    func aLateSend(_ status: Int) throws {
+        let talk = try Talk(["delays(0s)"])
+        talk.answer(talk.startPolling(), 401, by: .fault("refused"))
+        talk.post(#"{"type":1,"target":"Send","arguments":[]}"#, status: status)
+        _ = talk.negotiate()
+        talk.post(#"{"type":1,"target":"Send","arguments":[]}"#, token: 1, status: status)
+        talk.answer(talk.poll(), 200)
+        let report = talk.report
+        #expect(report.sessions.map(\.attempts.count) == [2], "\(report.text)")
     }
 
     @Test func aGroupThatIsForgotten() throws {

@@ -59,6 +59,11 @@ extension ReplayEngine {
     ) -> Bool {
         guard let outage = rules.outage(at: now) else { return false }
         noteFault(outage.hit, .end, on: connection, into: &out)
+        if let session = polled(head, on: connection) {
+            leave(
+                session, by: .fault(outage.name), how: outage.answer.map { .status($0) } ?? .reset, .resumable)
+            return refuse(connection, head, in: outage, into: &out)
+        }
         // Of those that the client tries to connect with it.
         let known = (claims.clients[identity(head, connection)]?.sessions ?? []).filter {
             kind(of: head, $0.recorded.codec).beginsAttempts
@@ -66,14 +71,38 @@ extension ReplayEngine {
         let session = known.first(where: isAwaited) ?? returning(known)
         guard let status = outage.answer else {
             if let session { note(.init(request: "connect", time: elapsed), failed: outage.name, of: session) }
-            peers.end(connection)
-            out.append(.reset(connection))
-            return true
+            return refuse(connection, head, in: outage, into: &out)
         }
         if let session {
             let kind = kind(of: head, session.recorded.codec)
             note(.init(request: kind.rawValue, status: status, time: elapsed), failed: outage.name, of: session)
             session.awaitUpgrade(false)
+        }
+        return refuse(connection, head, in: outage, into: &out)
+    }
+
+    /// The connected session whose next poll it is.
+    private func polled(_ head: RequestHead, on connection: ConnectionID) -> SessionRun? {
+        for codec in library.codecs where kind(of: head, codec) == .poll {
+            guard let key = codec.type.sessionKey(StreamOpening(request: head)),
+                let session = token(key, on: connection)?.session, let link = session.link, link.token == key,
+                link.transport == .lp, link.polls.waiting == nil
+            else { continue }
+            return session
+        }
+        return nil
+    }
+
+    /// What a request gets while the server is away.
+    /// - Returns: that it was answered.
+    private mutating func refuse(
+        _ connection: ConnectionID, _ head: RequestHead, in outage: RunFaults.OutageState,
+        into out: inout [ReplayAction]
+    ) -> Bool {
+        guard let status = outage.answer else {
+            peers.end(connection)
+            out.append(.reset(connection))
+            return true
         }
         let answer = HTTPAnswer(
             status: status, headers: [HeaderField("Content-Type", "text/plain")], body: Array("unavailable\n".utf8))

@@ -71,7 +71,7 @@ extension InterceptedConnection: FaultPort {
 
     func sendRaw(_ bytes: [UInt8], _ site: inout LiveFaultSite) {
         guard let live = site.live else { return }
-        faults.failed(live, by: site.by, how: .malformed, at: site.now)
+        faults.malformed(live, by: site.by, at: site.now)
         say(bytes, x: http.lastX, at: site.now)
         leave(at: site.now)
     }
