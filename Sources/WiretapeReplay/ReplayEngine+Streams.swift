@@ -34,6 +34,7 @@ extension ReplayEngine {
     ) {
         let codec = session.recorded.codec
         if let parked = session.parked, parked.link.token == key, parked.link.transport == .lp, !parked.isOver {
+            guard parked.end != nil else { return sendLate(connection, head, body, of: session, into: &out) }
             takeUp(session, .send)
         }
         let opcode = opcode(of: head)
@@ -60,6 +61,23 @@ extension ReplayEngine {
         out.append(.respond(connection, codec.type.answer(.sent, to: head).readable(by: head), thenClose: false))
         if let hit { cutAfterAnswer(hit, on: connection, of: session, into: &out) }
         hear(payload.span, opcode, from: session, into: &out)
+    }
+
+    /// The client's connection has ended, and it had sent this before it knew: a server takes it. It begins nothing: whether the client goes on
+    /// with its connection or makes another one, its next poll or negotiation says.
+    private mutating func sendLate(
+        _ connection: ConnectionID, _ head: RequestHead, _ body: [UInt8], of session: SessionRun,
+        into out: inout [ReplayAction]
+    ) {
+        let codec = session.recorded.codec
+        let hit = judge(head, .send, opensAttempt: false, of: session)
+        if let hit, hit.place != .after { return carryOut(hit, on: connection, head, .send, of: session, into: &out) }
+        out.append(.respond(connection, codec.type.answer(.sent, to: head).readable(by: head), thenClose: false))
+        if let hit { cutAfterAnswer(hit, on: connection, of: session, into: &out) }
+        guard let parked = session.lendParked() else { return }
+        let payload = codec.type.payload(of: StreamOpening(request: head, requestBody: body))
+        hear(payload.span, opcode(of: head), from: session, into: &out)
+        session.takeBack(parked)
     }
 
     private func opcode(of head: RequestHead) -> Opcode {

@@ -54,6 +54,8 @@ extension ReplayEngine {
         step.status = say(end, on: connection, head, kind, after: wait, of: session, into: &out)
         if case .respond(let answer) = end.verdict { step.retryAfter = Attempt.Step.retryAfter(answer.headers) }
         if step.status == 401 { noteExpired(head, connection) }
+        // A send that was on its way when its connection ended belongs to no attempt.
+        if kind == .send, !session.isConnected, session.parked != nil { return }
         if kind != .negotiate, !session.isConnected {
             // What the client negotiates next is a second try, not a second client.
             session.awaitUpgrade(false)

@@ -208,6 +208,28 @@ final class SessionRun: CountsAttempts {
     /// The connection is kept for a client that may come back to it.
     func park(_ link: ParkedLink) { parked = link }
 
+    /// The connection that is kept hears something of the client, and nothing leaves on it.
+    /// - Returns: what is kept; nil: nothing.
+    func lendParked() -> ParkedLink? {
+        guard let parked, !isConnected else { return nil }
+        var lent = parked.link
+        lent.endWithPoll(Link.Ending(verdict: nil, hit: nil), complete: true)
+        connect(lent)
+        return parked
+    }
+
+    /// It has heard it, and is kept as before, unless that was its end.
+    func takeBack(_ lent: ParkedLink) {
+        guard var link else { return }
+        link.goesOn()
+        connect(nil)
+        if parked != nil {
+            parked = ParkedLink(link: link, isOver: lent.isOver, until: lent.until, end: lent.end)
+        }
+        speech.lost()
+        wakeAt = nil
+    }
+
     /// Nothing is kept any more.
     func forgetParked() { parked = nil }
 
