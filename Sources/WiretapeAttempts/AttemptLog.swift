@@ -143,4 +143,16 @@ extension CountsAttempts {
         log.lastEnd = now
         log.signs.ends(at: now.since(origin))
     }
+
+    /// It turns out that the last connection had ended before the end that is known, which nobody was there to hear.
+    package func endedEarlier(
+        by: Attempt.End.Party, how: Attempt.End.Manner, at moment: WireInstant, origin: WireInstant
+    ) {
+        let time = moment.since(origin)
+        guard let last = log.attempts.indices.last, let known = log.attempts[last].ended, time < known.time else {
+            return
+        }
+        log.attempts[last].ended = Attempt.End(time: time, by: by, how: how)
+        log.lastEnd = moment
+    }
 }

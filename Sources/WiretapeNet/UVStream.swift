@@ -167,6 +167,7 @@ final class UVStream: Handle, ByteStream {
     }
 
     var unacknowledged: Int {
+        if let end, end != .closed { return .max }
         guard !isClosing, let descriptor else { return 0 }
         return max(0, Int(wiretape_unacknowledged(descriptor)))
     }

@@ -25,6 +25,9 @@ package struct DeliveryWatch {
 
     package mutating func wrote(_ count: Int) { ledger.wrote(count) }
 
+    /// Whether a message is still to be handed over or acknowledged.
+    package var isWaiting: Bool { ledger.hasSends || ledger.hasWaits }
+
     /// Tells when the kernel has a message.
     /// - Parameter unwritten: bytes that were made and not written yet, those of the message included.
     package mutating func add(_ ticket: UInt64, unwritten: Int) { ledger.add(ticket, unwritten: unwritten) }
@@ -45,13 +48,17 @@ package struct DeliveryWatch {
     /// - Parameters:
     ///   - stream: nil when it is gone.
     ///   - isPaced: more is written as time goes by, so that nothing has come to a halt.
-    package mutating func look(_ stream: (any ByteStream)?, isPaced: Bool = false, at now: WireInstant) -> Found {
+    ///   - needsPeer: a message counts as handed over only when the peer's kernel has acknowledged it.
+    package mutating func look(
+        _ stream: (any ByteStream)?, isPaced: Bool = false, needsPeer: Bool = false, at now: WireInstant
+    ) -> Found {
         var found = Found()
         guard let stream else {
             found.acknowledged = giveUp()
             return found
         }
-        found.handedOver = ledger.takeHandedOver(queued: stream.queued)
+        found.handedOver = ledger.takeHandedOver(
+            queued: needsPeer ? stream.queued.addingClamped(stream.unacknowledged) : stream.queued)
         if ledger.hasWaits {
             let unacknowledged = stream.unacknowledged
             let done = ledger.takeAcknowledged(queued: stream.queued, unacknowledged: unacknowledged)
@@ -62,7 +69,7 @@ package struct DeliveryWatch {
                 found.acknowledged += giveUp()
             }
         }
-        guard ledger.hasSends || ledger.hasWaits else {
+        guard isWaiting else {
             nextLook = nil
             lookEvery = 0
             return found
@@ -77,5 +84,13 @@ package struct DeliveryWatch {
     package mutating func giveUp() -> [(ticket: UInt64, isThere: Bool)] {
         nextLook = nil
         return ledger.takeWaits().map { ($0, false) }
+    }
+}
+
+extension Int {
+    /// The sum, or the largest number: a stream that has failed reports that all of its bytes are unacknowledged.
+    fileprivate func addingClamped(_ other: Int) -> Int {
+        let (sum, isOver) = addingReportingOverflow(other)
+        return isOver ? .max : sum
     }
 }

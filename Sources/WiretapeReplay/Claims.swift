@@ -155,4 +155,10 @@ struct Claims {
     mutating func play(_ list: Int, in tapeRun: Int) {
         tapeRuns[tapeRun].exchanges[list, default: 0] += 1
     }
+
+    /// The answer was not delivered: the next equal request gets it, unless a later one has been given already.
+    mutating func takeBack(_ list: Int, in tapeRun: Int, place: Int) {
+        guard played(list, in: tapeRun) == place + 1 else { return }
+        tapeRuns[tapeRun].exchanges[list] = place == 0 ? nil : place
+    }
 }

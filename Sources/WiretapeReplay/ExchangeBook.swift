@@ -14,8 +14,14 @@ struct ExchangeBook: Sendable {
     private var index: Index?
     /// Answers whose recorded delay has not passed.
     private var underWay: [UnderWay] = []
-    /// Answers that were given from the tape.
+    /// Answers that have left and are not the kernel's yet; after the client's FIN: not acknowledged yet.
+    private var leaving: [ConnectionID: [(ticket: UInt64, answer: UnderWay)]] = [:]
+    /// Answers from the tape that were delivered.
     private(set) var played = 0
+    /// Requests whose clients left before the answer, for the report.
+    private(set) var givenUp = KeptTexts()
+    /// Into ``recorded``: those of them.
+    private(set) var left: Set<Int> = []
     /// What came and is not on the tape, for the report.
     private(set) var unexpected = KeptTexts()
 
@@ -29,8 +35,41 @@ struct ExchangeBook: Sendable {
 
     // MARK: Answers
 
-    /// An answer is given from the tape.
-    mutating func give() { played += 1 }
+    /// An answer was delivered.
+    mutating func deliver() { played += 1 }
+
+    /// An answer leaves.
+    mutating func leaves(_ answer: UnderWay, _ ticket: UInt64) {
+        leaving[answer.connection, default: []].append((ticket, answer))
+    }
+
+    /// The kernel has that, and all before it.
+    mutating func handedOver(_ connection: ConnectionID, _ ticket: UInt64) {
+        guard let waiting = leaving[connection] else { return }
+        let rest = waiting.filter { $0.ticket > ticket }
+        played += waiting.count - rest.count
+        leaving[connection] = rest.isEmpty ? nil : rest
+    }
+
+    /// Whether a client waits for an answer on that connection.
+    func isAnswering(_ connection: ConnectionID) -> Bool {
+        leaving[connection] != nil || underWay.contains { $0.connection == connection }
+    }
+
+    /// Takes the answers that the client of a connection did not get.
+    mutating func takeUndelivered(on connection: ConnectionID) -> [UnderWay] {
+        guard !underWay.isEmpty || !leaving.isEmpty else { return [] }
+        let lost = (leaving.removeValue(forKey: connection) ?? []).map(\.answer)
+        let waiting = underWay.filter { $0.connection == connection }
+        if !waiting.isEmpty { underWay.removeAll { $0.connection == connection } }
+        return lost + waiting
+    }
+
+    /// A client left before its answer.
+    mutating func giveUp(_ exchange: Int, _ asked: String) {
+        left.insert(exchange)
+        givenUp.append(asked)
+    }
 
     /// What came is not on the tape.
     mutating func missed(_ asked: String) { unexpected.append(asked) }
@@ -53,11 +92,22 @@ struct ExchangeBook: Sendable {
 
     /// An answer and when it leaves.
     struct UnderWay: Sendable {
+        let asked: WireInstant
         var due: WireInstant
+        let turn: Turn
         var connection: ConnectionID
         var answer: HTTPAnswer
         var fate: RequestFate?
         var moment: FaultMoment
+    }
+
+    /// Which of the recorded answers to equal requests it is, in which run of the tape.
+    struct Turn: Sendable {
+        let list: Int
+        let place: Int
+        let tapeRun: Int
+        /// Into ``recorded``.
+        let exchange: Int
     }
 
     /// What the tape has for a request.

@@ -39,6 +39,13 @@ extension ReplayEngine {
                 keepAlive(session, into: &out)
                 return
             }
+            if session.link?.isStopped == true {
+                // What falls due in a silence leaves when it is over.
+                flush(&batch, of: session, into: &out)
+                session.wakeAt = nil
+                keepAlive(session, into: &out)
+                return
+            }
             let elsewhere = elsewhere(than: session)
             switch session.next(at: now, elsewhere: elsewhere, options) {
             case .send(let step, let due):
@@ -50,6 +57,7 @@ extension ReplayEngine {
                 return
             case .held, .idle:
                 flush(&batch, of: session, into: &out)
+                if endsHalfClosed(session, into: &out) { return }
                 let expiry = session.expiry(options, elsewhere: elsewhere)
                 if let expiry, expiry.at <= now {
                     guard expire(session, expiry.what, into: &out) else { return }
@@ -242,6 +250,7 @@ extension ReplayEngine {
         _ connection: ConnectionID, ticket: UInt64, at now: WireInstant, into out: inout [ReplayAction]
     ) {
         clock.reach(now)
+        exchanges.handedOver(connection, ticket)
         if let session = peers[connection]?.trails, session.trailing?.connection == connection {
             guard session.trailingHandedOver(ticket) else { return }
             peers.endTrail(connection)
@@ -253,6 +262,8 @@ extension ReplayEngine {
         let wasFull = session.link?.underWay.isFull ?? false
         session.link?.underWay.handedOver(ticket)
         if session.link?.transport == .lp { session.link?.polls.handedOver(ticket) }
-        if wasFull, session.link?.underWay.isFull == false { advance(session, into: &out) }
+        if wasFull && session.link?.underWay.isFull == false || session.link?.halfClosedAt != nil {
+            advance(session, into: &out)
+        }
     }
 }

@@ -11,8 +11,18 @@ extension ReplayEngine {
         _ connection: ConnectionID, _ how: ClientEnd, at now: WireInstant, into out: inout [ReplayAction]
     ) {
         guard let peer = peers[connection] else { return }
+        if let since = peer.halfClosedAt {
+            clock.reach(now)
+            return wasGone(connection, since: since, inOrder: how == .fin, into: &out)
+        }
         clock.happened(at: now)
-        if case .closeFrame = how {} else { peers.forget(connection) }
+        if how == .fin, halfCloses(connection, peer) { return }
+        switch how {
+        case .closeFrame: break
+        case .fin, .rst:
+            peers.forget(connection)
+            giveUpExchanges(on: connection, at: self.now)
+        }
         if let carried = peer.carried {
             carried.pollsLost(connection)
         }
@@ -50,25 +60,6 @@ extension ReplayEngine {
         if let end = fate?.end, case .outage(let outage) = end.verdict { begin(outage, by: end.hit, into: &out) }
     }
 
-    /// Asks the rules of the point `close` when the client ends its connection.
-    private mutating func judgeClose(
-        _ how: ClientEnd, of session: SessionRun, into out: inout [ReplayAction]
-    ) -> MessageFate? {
-        guard !rules.isEmpty else { return nil }
-        var code: UInt16?
-        if case .closeFrame(let told, _) = how { code = told }
-        let asked = moment(of: session)
-        let fate = rules.judgeClose(by: .toServer, code: code, asked)
-        for hit in fate?.hits ?? [] {
-            record(hit, moment(of: session), cut: false)
-            noteFault(hit, hit == fate?.end?.hit ? .end : .none, on: session.link?.connection, into: &out)
-        }
-        for effect in (fate?.effectsBefore ?? []) + (fate?.effectsAfter ?? []) {
-            apply(effect, on: nil, of: session, into: &out)
-        }
-        return fate
-    }
-
     /// The end of a connection that is no session's any more.
     private func answerEnd(
         _ how: ClientEnd, of peer: Peers.Peer, on connection: ConnectionID, into out: inout [ReplayAction]
@@ -76,7 +67,8 @@ extension ReplayEngine {
         guard !peer.isOver || peer.isAbandoned else { return }
         if case .closeFrame(let code, let reason) = how {
             out.append(.closeFrame(connection, code: code, reason: reason))
-        } else if peer.isAbandoned {
+        } else if how == .fin || peer.isAbandoned {
+            // Nothing is due that the client could wait for.
             out.append(.disconnect(connection))
         }
     }

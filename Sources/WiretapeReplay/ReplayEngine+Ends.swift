@@ -58,6 +58,11 @@ extension ReplayEngine {
         clock.reach(now)
         rules.acknowledged(ticket, complete: complete, until: self.now.advanced(by: settleTime))
         // A poll's connection may be gone, or be another session's by now.
+        if complete, let session = peers[connection]?.trails, session.trailing?.connection == connection,
+            session.trailingHandedOver(ticket)
+        {
+            peers.endTrail(connection)
+        }
         let session = runs.first {
             if case .acknowledging(ticket, _) = $0.link?.cut { true } else { false }
         }
@@ -119,6 +124,12 @@ extension ReplayEngine {
         shut(session, end, isRecorded: ending.hit == nil, into: &out)
         // What is queued goes out before a FIN or a close frame.
         if end != .reset {
+            if let connection, session.link?.halfClosedAt != nil, session.link?.transport != .lp {
+                // Whether the client is there to get the end is known once that is acknowledged.
+                let ticket = ticket()
+                session.link?.underWay.gave(ticket, [], bytes: 0)
+                out.append(.awaitAcknowledged(connection, ticket: ticket))
+            }
             session.trail()
             if session.trailing != nil, let connection { peers.trails(connection, session) }
         }
@@ -205,15 +216,18 @@ extension ReplayEngine {
     }
 
     /// The session has no connection any more.
-    /// - Parameter reason: for people, beyond what `how` says.
+    /// - Parameters:
+    ///   - reason: for people, beyond what `how` says.
+    ///   - moment: when it ended; nil: now.
     mutating func leave(
         _ session: SessionRun, by: Attempt.End.Party, how: Attempt.End.Manner, reason: String? = nil,
-        _ stay: Stay = .gone
+        at moment: WireInstant? = nil, _ stay: Stay = .gone
     ) {
         guard var link = session.link else { return }
+        let moment = moment ?? now
         if let connection = link.connection { peers.free(connection) }
         let isUnsettled = stay == .unsettled
-        if !isUnsettled { session.ended(by: by, how: how, reason: reason, at: now, origin: start) }
+        if !isUnsettled { session.ended(by: by, how: how, reason: reason, at: moment, origin: start) }
         link.disconnected(rules.times)
         let mayGoOn = keepsSession(session) || link.transport == .lp && by == .client
         let type = session.recorded.codec.type
@@ -226,11 +240,11 @@ extension ReplayEngine {
                 ParkedLink(
                     link: link, isOver: stay == .over,
                     until: now.advanced(by: type.polling?.patience ?? Polling.usualPatience),
-                    end: isUnsettled ? ParkedLink.End(how: how, at: now) : nil))
+                    end: isUnsettled ? ParkedLink.End(how: how, at: moment) : nil))
         } else if let token = link.token, link.transport != .ws || link.memory != nil {
             ids.retire(token)
         }
-        session.detach(at: now)
+        session.detach(at: moment)
     }
 
     /// The client does not come back to a connection that was kept for it.
@@ -270,5 +284,96 @@ extension ReplayEngine {
             kept.append(character)
         }
         return kept + "…"
+    }
+}
+
+/// Clients that were gone, or may be, since their FIN came.
+extension ReplayEngine {
+    /// Whether the server sends more on the session's connection although the client says nothing more.
+    func goesOn(_ session: SessionRun) -> Bool {
+        guard let link = session.link, !link.isStopped || !link.faults.isStoppedForGood else { return false }
+        if link.isCut || !link.underWay.isEmpty || link.faults.nextWake != nil { return true }
+        if let held = link.faults.heldUntil, held > now { return true }
+        return switch session.next(at: now, elsewhere: elsewhere(than: session), options) {
+        case .send, .wait: true
+        case .held, .idle: false
+        }
+    }
+
+    /// Ends the half-closed connection of a session when nothing more is due on it.
+    /// - Returns: whether it has ended.
+    mutating func endsHalfClosed(_ session: SessionRun, into out: inout [ReplayAction]) -> Bool {
+        guard session.link?.halfClosedAt != nil, !goesOn(session) else { return false }
+        giveUpHalfClosed(session, into: &out)
+        return true
+    }
+
+    /// The client of a half-closed connection has gone on elsewhere, or nothing more is due on it.
+    mutating func giveUpHalfClosed(_ session: SessionRun, into out: inout [ReplayAction]) {
+        guard let since = session.link?.halfClosedAt, let connection = session.link?.connection else { return }
+        wasGone(connection, since: since, into: &out)
+        out.append(.disconnect(connection))
+    }
+
+    /// The client was gone when its FIN came: what it has not acknowledged was not delivered.
+    /// - Parameter inOrder: its connection was closed in order, and it got all that was sent.
+    mutating func wasGone(
+        _ connection: ConnectionID, since: WireInstant, inOrder: Bool = false, into out: inout [ReplayAction]
+    ) {
+        guard let peer = peers[connection] else { return }
+        peers.forget(connection)
+        giveUpExchanges(on: connection, at: since)
+        if let session = peer.trails, session.trailing?.connection == connection {
+            session.loseTrailing()
+            session.cursor.recountTime()
+            session.endedEarlier(by: .client, how: .fin, at: since, origin: start)
+        }
+        if let session = peer.carried, !inOrder {
+            session.pollsLost(connection)
+            if let link = session.link, link.transport == .lp, link.connection == nil, link.polls.carrier == connection
+            {
+                leave(session, by: .client, how: .fin, at: since, .unsettled)
+                session.cursor.recountTime()
+            }
+        }
+        guard !peer.isOver, let session = peer.session, session.link?.connection == connection else { return }
+        recordCut(of: session)
+        let fate = judgeClose(.fin, of: session, into: &out)
+        session.cancelOperation(at: now)
+        leave(session, by: .client, how: .fin, at: since, session.link?.transport == .lp ? .unsettled : .resumable)
+        session.cursor.recountTime()
+        if let end = fate?.end, case .outage(let outage) = end.verdict { begin(outage, by: end.hit, into: &out) }
+    }
+
+    /// The client of a connection did not wait for the answers that were under way on it: they were not delivered, and the next equal
+    /// request gets them.
+    mutating func giveUpExchanges(on connection: ConnectionID, at moment: WireInstant) {
+        for one in exchanges.takeUndelivered(on: connection) {
+            claims.takeBack(one.turn.list, in: one.turn.tapeRun, place: one.turn.place)
+            let exchange = exchanges.recorded[one.turn.exchange]
+            let time = DurationText.milliseconds(moment.since(one.asked) / 1_000_000 * 1_000_000)
+            exchanges.giveUp(
+                one.turn.exchange,
+                "\(exchange.request.method) \(exchange.request.path) (\(tapeName):\(exchange.line)), after \(time) ms")
+        }
+    }
+
+    /// Asks the rules of the point `close` when the client ends its connection.
+    mutating func judgeClose(
+        _ how: ClientEnd, of session: SessionRun, into out: inout [ReplayAction]
+    ) -> MessageFate? {
+        guard !rules.isEmpty else { return nil }
+        var code: UInt16?
+        if case .closeFrame(let told, _) = how { code = told }
+        let asked = moment(of: session)
+        let fate = rules.judgeClose(by: .toServer, code: code, asked)
+        for hit in fate?.hits ?? [] {
+            record(hit, moment(of: session), cut: false)
+            noteFault(hit, hit == fate?.end?.hit ? .end : .none, on: session.link?.connection, into: &out)
+        }
+        for effect in (fate?.effectsBefore ?? []) + (fate?.effectsAfter ?? []) {
+            apply(effect, on: nil, of: session, into: &out)
+        }
+        return fate
     }
 }

@@ -78,9 +78,9 @@ extension ReplayEngine {
         let members = exchanges.list(list)
         let protocolType = exchanges.sideRequest(asked)?.1
         claims.play(list, in: tapeRun)
-        exchanges.give()
         let exchange = exchanges.recorded[suitable(place, of: members, for: head)]
         guard !exchange.isCut else {
+            exchanges.deliver()
             let text =
                 "the recorded answer to \(head.method) \(head.path) is not whole on the tape, too long or damaged"
             return refuse(connection, head, 501, text, into: &out)
@@ -92,7 +92,10 @@ extension ReplayEngine {
         // How long the recorded server took.
         let due = now.advanced(by: options.scaled(from: exchange.time, to: exchange.answered))
         exchanges.wait(
-            ExchangeBook.UnderWay(due: due, connection: connection, answer: answer, fate: fate, moment: moment))
+            ExchangeBook.UnderWay(
+                asked: now, due: due,
+                turn: ExchangeBook.Turn(list: list, place: place, tapeRun: tapeRun, exchange: members[place]),
+                connection: connection, answer: answer, fate: fate, moment: moment))
         finishExchanges(into: &out)
     }
 
@@ -120,7 +123,14 @@ extension ReplayEngine {
         for one in exchanges.takeAnswers(by: now) {
             guard let peer = peers[one.connection], !peer.isOver else { continue }
             clock.acted()
-            out.append(.respond(one.connection, one.answer, thenClose: false))
+            if one.fate?.truncated == nil {
+                let ticket = ticket()
+                exchanges.leaves(one, ticket)
+                out.append(.respond(one.connection, one.answer, thenClose: false, ticket: ticket))
+            } else {
+                exchanges.deliver()
+                out.append(.respond(one.connection, one.answer, thenClose: false))
+            }
             guard let ending = one.fate?.following else { continue }
             let ticket = ticket()
             rules.add(
@@ -188,6 +198,8 @@ extension ReplayEngine {
         report.played = exchanges.played
         report.unexpected = exchanges.unexpected.texts
         report.unexpectedBeyond = exchanges.unexpected.beyond
+        report.givenUp = exchanges.givenUp.texts
+        report.givenUpBeyond = exchanges.givenUp.beyond
         report.unplayed = unplayed.prefix(1_000).map { i in
             let exchange = exchanges.recorded[i]
             let at = exchanges.upstream(of: exchange).map { " at \($0)" } ?? ""
@@ -199,6 +211,7 @@ extension ReplayEngine {
     /// Recorded exchanges that nobody has asked for in any run of the tape.
     var unplayed: [Int] {
         exchanges.recorded.indices.filter { i in
+            guard !exchanges.left.contains(i) else { return false }
             guard let (list, place) = exchanges.place(of: i) else { return true }
             return !claims.tapeRuns.contains { $0.exchanges[list, default: 0] > place }
         }

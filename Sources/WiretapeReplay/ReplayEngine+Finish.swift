@@ -11,6 +11,7 @@ extension ReplayEngine {
     package mutating func finish(at now: WireInstant, clientsAreGone: Bool = false) -> ReplayReport {
         clock.reach(now)
         record.ends(clientsAreGone: clientsAreGone)
+        settleHalfClosed()
         for session in runs { settleParked(of: session) }
         return soFar(at: now)
     }
@@ -54,6 +55,9 @@ extension ReplayEngine {
         else {
             return nil
         }
+        if let left = exchanges.givenUp.texts.first {
+            return ReplayReport.nobody(at: tapeName, "its client left before the answer to \(left)")
+        }
         let what = library.sessions.isEmpty ? "no request was answered" : "no session was claimed"
         return ReplayReport.nobody(
             at: tapeName, "\(what). It listens for \(everythingAsked); \(record.visitors.text)")
@@ -78,7 +82,7 @@ extension ReplayEngine {
         // A client without a connection left for good while it was its turn, or before it.
         var (missing, unreached) = session.cursor.neverCame(isGone: !session.isConnected && !session.isOver)
         if options.match == .off { (missing, unreached) = ([], 0) }
-        var attempts = session.attempts
+        var attempts = attemptsSoFar(of: session)
         if let last = attempts.indices.last, attempts[last].outcome == nil { attempts[last].outcome = .abandoned }
         return ReplayReport.Session(
             session: session.recorded.number, run: session.run, client: session.client.identities.first ?? "",

@@ -36,7 +36,7 @@ extension ReplayEngine {
         to session: SessionRun, _ connection: ConnectionID, _ head: RequestHead, _ codec: CodecEntry,
         into out: inout [ReplayAction]
     ) -> Reconnection {
-        forsake(session)
+        forsake(session, into: &out)
         let what = reconnection(of: session)
         switch what {
         case .goesOn:
@@ -48,10 +48,10 @@ extension ReplayEngine {
         return what
     }
 
-    /// Whether a rule has made the session's connection go silent: its client can only show by coming back that it has
-    /// given it up.
+    /// Whether a rule has made the session's connection go silent, or the client's FIN has come on it while something was due: its client can
+    /// only show by coming back that it has given it up.
     func isSilent(_ session: SessionRun) -> Bool {
-        guard let link = session.link, link.faults.isSilent else { return false }
+        guard let link = session.link, link.faults.isSilent || link.halfClosedAt != nil else { return false }
         return !session.isOver || session.isComplete && !link.underWay.steps.isEmpty
     }
 
@@ -74,7 +74,7 @@ extension ReplayEngine {
         guard session.generation > 0, session.isComplete, session.standing.failure == nil, !session.standing.isStalled,
             !session.standing.isLeft
         else { return false }
-        if let link = session.link { return link.faults.isSilent }
+        if let link = session.link { return link.faults.isSilent || link.halfClosedAt != nil }
         switch session.standing.departure {
         case .inOrder: return false
         // Where sessions are played again, whoever closes its connection is through with its own.
@@ -83,8 +83,9 @@ extension ReplayEngine {
         }
     }
 
-    /// The connection stays as silent as it is until the client ends it.
-    private mutating func forsake(_ session: SessionRun) {
+    /// The connection stays as silent as it is until the client ends it. One that the client has half-closed ends now.
+    mutating func forsake(_ session: SessionRun, into out: inout [ReplayAction]) {
+        if session.link?.halfClosedAt != nil { return giveUpHalfClosed(session, into: &out) }
         guard session.isConnected, isSilent(session) || mayReturn(to: session) else { return }
         recordCut(of: session)
         if let connection = session.link?.connection {

@@ -177,15 +177,24 @@ extension ReplayConnection {
         defer { account() }
         guard !ends.isGone, !isPassedOn else { return }
         write()
-        if ends.wantsFIN, !ends.sentFIN, output.count == 0, !output.isStopped {
-            ends.sentFIN = true
-            ends.begin(.server)
-            stream.halfClose()
-            setEnd()
-        }
-        for input in output.look(stream, settles: server.clock.isManual, at: server.loop.now) {
-            server.tell(self, input)
+        let looks = output.look(
+            stream, settles: server.clock.isManual, needsPeer: ends.sawFIN, at: server.loop.now)
+        for input in looks { server.tell(self, input) }
+        if ends.wantsFIN, !ends.sentFIN {
+            if output.count == 0, !output.isStopped { sendFIN() } else if ends.sawFIN, ends.by == nil { setEnd() }
         }
         goOn()
+    }
+
+    /// Our FIN after the client's closes the stream, and nothing is known of the bytes before it any more: it waits for them.
+    private func sendFIN() {
+        guard !ends.sawFIN || !output.isDelivering else {
+            if ends.by == nil { setEnd() }
+            return
+        }
+        ends.sentFIN = true
+        ends.begin(.server)
+        stream.halfClose()
+        setEnd()
     }
 }

@@ -52,6 +52,8 @@ final class ReplayConnection: StreamHandler {
         var sentFIN = false
         var sawFIN = false
         var isGone = false
+        /// The driver was told of the client's FIN while an answer was owed. It hears of the stream's end as well.
+        var toldFIN = false
         /// Whose end came first, for the actual tape.
         private(set) var first: TapeEvent.Party?
         /// When to stop waiting for the client's close frame or FIN.
@@ -96,9 +98,9 @@ final class ReplayConnection: StreamHandler {
         ends.begin(.client)
         if let passage { return passage.clientEnded() }
         endpoint.receivedEnd()
-        if ends.by == nil { setEnd() }
         server.touch(self)
         server.pump()
+        expectOwnEnd()
     }
 
     /// The client's end is known though what it said before is not read.
@@ -106,8 +108,15 @@ final class ReplayConnection: StreamHandler {
         ends.sawFIN = true
         ends.begin(.client)
         endpoint.receivedEnd()
-        if ends.by == nil { setEnd() }
+        expectOwnEnd()
         server.touch(self)
+    }
+
+    /// After the client's FIN our own comes soon, unless an answer is owed: that takes the time that it takes.
+    private func expectOwnEnd() {
+        guard !ends.isGone, ends.by == nil, !endpoint.writer.owesAnswer, !endpoint.writer.isStreaming else { return }
+        setEnd()
+        arm()
     }
 
     func drained() {
@@ -127,6 +136,7 @@ final class ReplayConnection: StreamHandler {
         noteGone(kind, why)
         endpoint.lost(end)
         for input in output.giveUp() { server.tell(self, input) }
+        if ends.toldFIN { server.tell(self, .closed(end)) }
         asked = nil
         hold?.set(0)
         seat?.leave()
@@ -258,7 +268,12 @@ final class ReplayConnection: StreamHandler {
         case .message(let opcode, let payload, _): driver.message(id, opcode, payload.span, at: now, into: &actions)
         case .ping: driver.controlFrame(id, isPing: true, at: now)
         case .pong: driver.controlFrame(id, isPing: false, at: now)
-        case .ended(let how): return .end(how)
+        case .ended(let how):
+            if how == .fin {
+                ends.toldFIN = endpoint.writer.owesAnswer || endpoint.writer.isStreaming
+                if ends.isGone { server.tell(self, .closed(how)) }
+            }
+            return .end(how)
         case .refused(nil, let answer):
             let reason = String(decoding: answer.body, as: UTF8.self).trimmingPrefix("wiretape: ").prefix { $0 != "\n" }
             if let words = HTTPFault(answer.status, String(reason)).otherProtocol { server.tellRefused(words) }
@@ -351,7 +366,7 @@ final class ReplayConnection: StreamHandler {
         if queued > 0, queued < ends.queuedAtLast, !output.isStopped {
             setEnd()
             ends.queuedAtLast = queued
-        } else if ends.sentFIN || output.isStopped || ruled.isDeaf {
+        } else if ends.sentFIN || output.isStopped || ruled.isDeaf || ends.wantsFIN && queued == 0 {
             ends.by = nil
             stream.reset()
         } else {

@@ -78,10 +78,18 @@ struct ReplayOutput {
     /// Bytes that were made and not written.
     private func unwritten(_ made: Int) -> Int { queue.count + min(made, budget ?? .max) }
 
+    /// Whether a message is still to be handed over or acknowledged.
+    var isDelivering: Bool { watch.isWaiting || !settling.isEmpty }
+
     /// Asks the stream what is still on its way.
-    /// - Parameter settles: acknowledged bytes are told of a moment later: with a clock that stands still it cannot be the driver's.
-    mutating func look(_ stream: any ByteStream, settles: Bool, at now: WireInstant) -> [ReplayInput] {
-        let found = watch.look(stream, isPaced: queue.count > 0 && !isStopped, at: now)
+    /// - Parameters:
+    ///   - settles: acknowledged bytes are reported a moment later: with a clock that stands still it cannot be the driver's.
+    ///   - needsPeer: the client has sent its FIN, and may be gone: only what its kernel has acknowledged was delivered.
+    mutating func look(
+        _ stream: any ByteStream, settles: Bool, needsPeer: Bool, at now: WireInstant
+    ) -> [ReplayInput] {
+        let found = watch.look(
+            stream, isPaced: queue.count > 0 && !isStopped, needsPeer: needsPeer, at: now)
         var told: [ReplayInput] = []
         if let last = found.handedOver { told.append(.handedOver(last)) }
         for (ticket, isThere) in found.acknowledged {
@@ -115,8 +123,10 @@ struct ReplayOutput {
     }
 }
 
-/// What becomes of bytes that a connection wrote.
+/// What becomes of bytes that a connection wrote, and of the connection.
 enum ReplayInput {
+    /// The connection is closed. It follows the client's FIN where an answer was owed then.
+    case closed(ClientEnd)
     case handedOver(UInt64)
     case acknowledged(UInt64, complete: Bool)
 }

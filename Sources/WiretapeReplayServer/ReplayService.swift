@@ -467,6 +467,7 @@ package final class ReplayService {
     private func feed(_ c: ConnectionID, _ input: ReplayInput) {
         switch input {
         case .handedOver(let ticket): driver.handedOver(c, ticket: ticket, at: now, into: &actions)
+        case .closed(let how): driver.clientClosed(c, how, at: now, into: &actions)
         case .acknowledged(let ticket, let complete):
             driver.acknowledged(c, ticket: ticket, complete: complete, at: now, into: &actions)
         }

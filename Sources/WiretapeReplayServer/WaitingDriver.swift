@@ -48,8 +48,8 @@ package struct WaitingDriver: ReplayDriver {
     package mutating func clientClosed(
         _ c: ConnectionID, _ how: ClientEnd, at now: WireInstant, into out: inout [ReplayAction]
     ) {
-        // Nobody waits for its answer, and what it sent is counted no more.
-        forgetBodies(of: c, over: 64 << 10)
+        // After an RST nobody waits for its answer, and what it sent is counted no more. After a FIN the client may still read.
+        if how != .fin { forgetBodies(of: c, over: 64 << 10) }
         inputs.append(.closed(c, how, now))
     }
 

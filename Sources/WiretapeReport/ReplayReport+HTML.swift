@@ -216,6 +216,7 @@ private struct HTMLReport {
         guard exchanges.recorded > 0 || !exchanges.unexpected.isEmpty else { return }
         section("Plain requests", exchanges.played)
         list("On the tape, and not asked for", exchanges.unplayed)
+        list("Left by their clients before the answer", exchanges.givenUp, beyond: exchanges.givenUpBeyond)
         list("Not on the tape", exchanges.unexpected, beyond: exchanges.unexpectedBeyond)
         text += "</section>\n"
     }

@@ -85,7 +85,9 @@ extension ReplayReport.Exchanges {
             [
                 .init("recorded", .number(recorded)), .init("played", .number(played)),
                 .init("unplayed", .strings(unplayed)), .init("unexpected", .strings(unexpected)),
-            ] + (unexpectedBeyond == 0 ? [] : [.init("unexpected_left_out", .number(unexpectedBeyond))]))
+            ] + (givenUp.isEmpty ? [] : [.init("given_up", .strings(givenUp))])
+                + (givenUpBeyond == 0 ? [] : [.init("given_up_left_out", .number(givenUpBeyond))])
+                + (unexpectedBeyond == 0 ? [] : [.init("unexpected_left_out", .number(unexpectedBeyond))]))
     }
 }
 

@@ -32,6 +32,11 @@ extension ReplayReport {
             lines.append(
                 "\(exchanges.answered); \(exchanges.unplayed.count) of the \(exchanges.recorded) on the tape not asked for"
                     + unexpected)
+            lines += exchanges.givenUp.prefix(ReplayReport.givenUpShown).map {
+                "left by its client before the answer: \($0)"
+            }
+            let more = exchanges.givenUp.count + exchanges.givenUpBeyond - ReplayReport.givenUpShown
+            if more > 0 { lines.append("\(more) more left before the answer") }
         }
         lines += firingLines
         for judgement in expectations {
@@ -86,6 +91,7 @@ extension ReplayReport {
     }
 
     private static let firingsShown = 5
+    fileprivate static let givenUpShown = 5
 }
 
 extension ReplayReport.Firing {

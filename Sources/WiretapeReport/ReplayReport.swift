@@ -88,8 +88,11 @@ package struct ReplayReport: Hashable, Sendable {
     package struct Exchanges: Hashable, Sendable {
         /// On the tape.
         package var recorded = 0
-        /// Answers that were given from it, repeats counted.
+        /// Answers from it that were delivered, repeats counted.
         package var played = 0
+        /// Those whose client left before the answer: method, path, place on the tape, after which time.
+        package var givenUp: [String] = []
+        package var givenUpBeyond = 0
         /// Recorded ones that nobody asked for: method, path, place on the tape.
         package var unplayed: [String] = []
         /// Requests with a counterpart of other content, or beyond those recorded: method and target.

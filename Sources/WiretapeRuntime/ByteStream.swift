@@ -6,7 +6,8 @@ package protocol ByteStream: AnyObject {
     var isReading: Bool { get set }
     /// Bytes written that the kernel has not taken yet.
     var queued: Int { get }
-    /// Bytes that the kernel took and the peer's kernel has not acknowledged.
+    /// Bytes that the kernel took and the peer's kernel has not acknowledged. `Int.max` once the stream has failed: nobody knows what
+    /// arrived.
     var unacknowledged: Int { get }
     /// Whether the peer's FIN has come to our kernel, also while nothing is read. It is told by ``StreamHandler/receivedEnd()``
     /// only once everything before it was read.

@@ -47,7 +47,7 @@ package final class SimulatedStream: ByteStream, CustomStringConvertible {
 
     package var queued: Int { isOver ? 0 : out.queue.count }
     package var peerHasEnded: Bool { into.endArrived || isResetByPeer }
-    package var unacknowledged: Int { isOver ? 0 : out.sent.count }
+    package var unacknowledged: Int { broken != nil || isResetByPeer ? .max : isOver ? 0 : out.sent.count }
 
     package func write(_ bytes: Span<UInt8>) {
         guard !isOver else { return }

@@ -102,14 +102,17 @@ struct ServerEndpointTests {
         #expect(events.count == 1 && endpoint.pendingCount == two.count / 2 && endpoint.writer.outputCount == 0)
         endpoint.receivedEnd()
         while let event = endpoint.next() { events.append(event) }
-        #expect(events.count == 2 && events[1] == .ended(.fin))
-        // The answer that is owed is given, and the request behind it is not read: the client is gone.
-        endpoint.writer.answer(HTTPAnswer(status: 204), thenClose: false, date: "now")
+        // The client may have shut down its sending side only: what it sent ahead comes before its end.
+        #expect(events.count == 1)
+        endpoint.writer.answer(HTTPAnswer(status: 204), thenClose: false, date: nil)
         while let event = endpoint.next() { events.append(event) }
-        #expect(events.count == 3 && events[2] == .finish)
+        #expect(events.count == 3 && endpoint.writer.owesAnswer && events[2] == .ended(.fin))
+        endpoint.writer.answer(HTTPAnswer(status: 204), thenClose: false, date: nil)
+        while let event = endpoint.next() { events.append(event) }
+        #expect(events.count == 4 && events[3] == .finish)
         #expect(
             String(decoding: endpoint.writer.takeOutput(), as: UTF8.self)
-                == "HTTP/1.1 204 No Content\r\nDate: now\r\nConnection: close\r\n\r\n")
+                == "HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
     }
 
     @Test(arguments: [

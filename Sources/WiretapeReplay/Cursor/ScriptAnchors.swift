@@ -20,14 +20,28 @@ struct ScriptAnchors: Sendable {
     private(set) var gate: Anchor
     /// The last client message that was matched.
     private(set) var client: Anchor
+    /// Where the script's time began.
+    private var start: Anchor
     /// All steps before are in `server`, and all before in `gate`.
     private var serverSteps = 0
     private var gates = 0
 
-    init(_ start: Anchor) { (server, gate, client) = (start, start, start) }
+    init(_ start: Anchor) {
+        (server, gate, client) = (start, start, start)
+        self.start = start
+    }
 
     /// The connection begins the script's time anew.
-    mutating func restart(_ start: Anchor) { (server, gate, client) = (start, start, start) }
+    mutating func restart(_ start: Anchor) {
+        (server, gate, client) = (start, start, start)
+        self.start = start
+    }
+
+    /// Steps that were taken in have not happened: all others are taken in again.
+    mutating func recount() {
+        (server, gate) = (start, start)
+        lookAgain()
+    }
 
     /// All steps are looked at again.
     mutating func lookAgain() { (serverSteps, gates) = (0, 0) }

@@ -407,14 +407,16 @@ struct ScriptCursor {
 
     /// Takes in what stands before the step: server messages that are out, and gates once all of them are matched.
     private mutating func advanceAnchors(to index: Int) {
+        takeAnchors(before: min(head, index), gates: script.steps[index].role == .reply ? 0 : min(firstGate, index))
+    }
+
+    private mutating func takeAnchors(before end: Int, gates: Int) {
         var mine = anchors
-        mine.takeServer(before: min(head, index)) { step in
+        mine.takeServer(before: end) { step in
             let isOut = script.steps[step].direction == .toClient && (state[step] == .done || state[step] == .lost)
             return isOut ? anchor(step) : nil
         }
-        if script.steps[index].role != .reply {
-            mine.takeGates(before: min(firstGate, index)) { script.steps[$0].isGate ? anchor($0) : nil }
-        }
+        mine.takeGates(before: gates) { script.steps[$0].isGate ? anchor($0) : nil }
         anchors = mine
     }
 
@@ -589,6 +591,12 @@ struct ScriptCursor {
             chains.openOnce(group)
         }
         rewindPositions(to: first)
+    }
+
+    /// The client was not there when the steps were sent that have been restored: gaps count as if they had never been.
+    mutating func recountTime() {
+        anchors.recount()
+        takeAnchors(before: head, gates: firstGate)
     }
 
     /// Steps that were lost are on their way again, by the protocol's own means.

@@ -28,6 +28,10 @@ struct LinkFaults: Sendable {
     private var notes: [FaultNote] = []
     /// A rule has stopped our reads or writes: the client may give the connection up without our hearing of it.
     private(set) var isSilent = false
+    /// The connection on which a rule has stopped our writes: nothing of the script leaves on it.
+    private(set) var stopped: ConnectionID?
+    /// Whether that lasts until the connection ends.
+    private(set) var isStoppedForGood = false
 
     struct Incoming: Sendable {
         var message: Message
@@ -95,7 +99,17 @@ struct LinkFaults: Sendable {
 
     // MARK: Silence
 
-    mutating func isSilenced() { isSilent = true }
+    /// - Parameters:
+    ///   - writes: the connection, where nothing leaves on it either.
+    ///   - forGood: until the connection ends.
+    mutating func isSilenced(stopping writes: ConnectionID?, forGood: Bool) {
+        isSilent = true
+        stopped = writes
+        isStoppedForGood = forGood
+    }
 
-    mutating func isHeardAgain() { isSilent = false }
+    mutating func isHeardAgain() {
+        isSilent = false
+        stopped = nil
+    }
 }

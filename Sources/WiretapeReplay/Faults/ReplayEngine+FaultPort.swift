@@ -137,7 +137,8 @@ extension ReplayEngine: FaultPort {
     package mutating func stall(_ stall: Stall, _ site: inout FaultSite) {
         guard let connection = site.connection else { return site.awaitsPoll = true }
         if let session = site.session, session.link?.connection == connection {
-            session.link?.faults.isSilenced()
+            session.link?.faults.isSilenced(
+                stopping: stall.writes ? connection : nil, forGood: stall.duration == nil)
             session.excused(for: stall.duration, at: now)
         }
         site.actions.append(.stall(connection, reads: stall.reads, writes: stall.writes))

@@ -25,7 +25,7 @@ extension ReplayEngine {
             unknownName(name, connection, head, into: &out)
             return true
         }
-        switch find(message, opening, codec, connection) {
+        switch find(message, opening, codec, connection, into: &out) {
         case .nothing: return false
         case .session(let session):
             if let obstacle = session.recorded.obstacle {
@@ -57,7 +57,8 @@ extension ReplayEngine {
     }
 
     private mutating func find(
-        _ message: Message, _ opening: StreamOpening, _ codec: CodecEntry, _ connection: ConnectionID
+        _ message: Message, _ opening: StreamOpening, _ codec: CodecEntry, _ connection: ConnectionID,
+        into out: inout [ReplayAction]
     ) -> Found {
         let head = opening.request
         let book = book()
@@ -98,6 +99,16 @@ extension ReplayEngine {
             let tapeRun = claims.open(for: identity, isClosed: true)
             return .session(begin(one.recorded, in: tapeRun, identity, name: name, on: connection))
         }
+        if let session = halfClosed(identity, equal.map(\.recorded)) {
+            giveUpHalfClosed(session, into: &out)
+            switch reconnection(of: session) {
+            case .goesOn:
+                session.assign(by: .identity)
+                return .session(session)
+            case .elsewhere: session.abandon()
+            case .refused: return .refused(session)
+            }
+        }
         if let session = returned(identity, equal.map(\.recorded)) {
             session.assign(by: .identity)
             return reconnection(of: session) == .refused ? .refused(session) : .session(session)
@@ -137,6 +148,15 @@ extension ReplayEngine {
         }
         return last.flatMap { last in mine.first { $0.script.step(ofID: last, $0.recorded) != nil } }
             ?? mine.first
+    }
+
+    /// The client's run of one of those sessions on whose connection the client's FIN has come. As long as an equal one is free the client
+    /// may as well read the answer of the first while it asks again.
+    private func halfClosed(_ identity: String, _ sessions: [SessionLibrary.ID]) -> SessionRun? {
+        (claims.clients[identity]?.sessions ?? []).first { session in
+            session.recorded.isOperation && session.link?.halfClosedAt != nil
+                && sessions.contains(claims[session].recorded)
+        }
     }
 
     /// The client's run of one of those sessions that lost its connection when nothing of it was left.

@@ -1,3 +1,4 @@
+internal import WiretapeBytes
 internal import WiretapeRuntime
 
 /// The connections of clients, and what of which session each of them carries.
@@ -22,6 +23,8 @@ struct Peers {
         /// Which of the sessions that it carried the tape of the run has told of last.
         fileprivate(set) var told: SessionRun?
         fileprivate(set) var isOver = false
+        /// When its FIN came while an answer was owed: it may have shut down its sending side only, or be gone.
+        fileprivate(set) var halfClosedAt: WireInstant?
         /// It went silent by a rule, and its client has gone on elsewhere: its end is answered, and is nobody's.
         fileprivate(set) var isAbandoned = false
 
@@ -45,6 +48,14 @@ struct Peers {
 
     /// It was ended: whatever still comes from it is dropped.
     mutating func end(_ connection: ConnectionID) { all[connection]?.isOver = true }
+
+    /// The client's FIN has come while an answer was owed.
+    mutating func halfClose(_ connection: ConnectionID, at moment: WireInstant) {
+        all[connection]?.halfClosedAt = moment
+    }
+
+    /// Connections whose client may be gone, in the order in which they came.
+    var halfClosed: [ConnectionID] { all.filter { $0.value.halfClosedAt != nil }.keys.sorted() }
 
     /// Its client has gone on elsewhere, while it was silent.
     mutating func abandon(_ connection: ConnectionID) {

@@ -192,6 +192,9 @@ struct RunFaults {
 
     mutating func add(_ cut: RequestCut) { cuts.append(cut) }
 
+    /// Whether a rule is still to end that connection.
+    func endsLater(_ connection: ConnectionID) -> Bool { cuts.contains { $0.connection == connection } }
+
     /// The client has the answer that goes before the ends of that ticket, or it never will.
     mutating func acknowledged(_ ticket: UInt64, complete: Bool, until: WireInstant) {
         for i in cuts.indices where cuts[i].ticket == ticket {

@@ -38,6 +38,8 @@ struct Link: Sendable {
     /// Used on long polling only.
     var polls = LongPolls()
     private(set) var cut = Cut.none
+    /// When the client's FIN came on ``connection``, which may still be read: what is due goes out.
+    private(set) var halfClosedAt: WireInstant?
     var faults = LinkFaults()
     private(set) var nextKeepalive: WireInstant?
     var hearing: Hearing
@@ -71,15 +73,25 @@ struct Link: Sendable {
     // MARK: What carries it
 
     /// What goes to the client goes out there from now on.
-    mutating func goesOut(on connection: ConnectionID) { self.connection = connection }
+    mutating func goesOut(on connection: ConnectionID) {
+        self.connection = connection
+        halfClosedAt = nil
+    }
+
+    /// The client has shut down its sending side, or is gone.
+    mutating func halfClose(at moment: WireInstant) { halfClosedAt = moment }
 
     /// The poll that waited is answered, and nothing goes out until the next one comes.
-    mutating func waitsForPoll() { connection = nil }
+    mutating func waitsForPoll() {
+        connection = nil
+        halfClosedAt = nil
+    }
 
     /// It has no connection any more: what was about that one is forgotten.
     /// - Parameter moments: those that rules wait for on the next one.
     mutating func disconnected(_ moments: [RuleFilters.Since]) {
         connection = nil
+        halfClosedAt = nil
         cut = .none
         faults = LinkFaults()
         faults.moments = LinkMoments(moments)
@@ -222,6 +234,9 @@ struct Link: Sendable {
 
     /// Whether what the client says still arrives: an end that follows a message to the client does not hold it back.
     var hears: Bool { ending.map { $0.ending.silences == .toClient } ?? true }
+
+    /// A rule keeps everything from leaving on its connection.
+    var isStopped: Bool { connection != nil && faults.stopped == connection }
 
     var isCut: Bool { if case .none = cut { false } else { true } }
 }

@@ -133,7 +133,10 @@ extension EngineStage {
     /// What is done on a connection that the client has ended is a legal drop; on one that the engine has ended it is not.
     private func isUsable(_ c: ConnectionID, _ condition: Bool, _ what: String) -> Bool {
         let wire = wires[Int(c)]
-        if wire.isTold { return false }
+        if wire.isTold {
+            queue.add(.wasGone(c), at: now.advanced(by: wire.latency))
+            return false
+        }
         if !condition || wire.isOver { problems.append("\(what) on connection \(c), which is not in that state") }
         return condition && !wire.isOver
     }

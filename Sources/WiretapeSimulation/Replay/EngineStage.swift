@@ -126,6 +126,9 @@ package final class EngineStage {
             engine.acknowledged(c, ticket: ticket, complete: complete, at: now, into: &actions)
             perform()
         case .delayed(let action): perform(action)
+        case .wasGone(let c):
+            engine.clientClosed(c, .rst("reset"), at: now, into: &actions)
+            perform()
         }
     }
 

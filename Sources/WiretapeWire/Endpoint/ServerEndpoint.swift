@@ -73,14 +73,14 @@ package struct ServerEndpoint: ~Copyable {
         input.append(copying: bytes)
     }
 
-    /// The client's FIN. An answer that is owed may still be given; our FIN follows it.
+    /// The client's FIN. An answer that is owed may still be given, and a body that has begun goes on to its end; our FIN follows.
     package mutating func receivedEnd() {
         clientEnd = clientEnd ?? .fin
     }
 
     /// The connection is gone.
     package mutating func lost(_ how: ClientEnd) {
-        clientEnd = clientEnd ?? how
+        if !writer.clientHasEnded { clientEnd = how }
         writer.stop()
         forgetInput()
     }
@@ -98,9 +98,11 @@ package struct ServerEndpoint: ~Copyable {
             }
             guard due.isEmpty, !writer.wantsFinish, !hadInput || writer.isOwing else { continue }
             guard let clientEnd, !writer.clientHasEnded else { return nil }
+            // What the client sent ahead comes before its FIN: each request when the answer before it is given.
+            if clientEnd == .fin, hadInput, writer.owesAnswer || writer.isStreaming { return nil }
             end(clientEnd)
-            // An answer may still come; nobody is left for a body without an end.
-            if writer.state != .answering { writer.finish() }
+            // A client that has only shut down its sending side still gets the answer that is owed, and all of a body that has begun.
+            if !writer.owesAnswer, !writer.isStreaming { writer.finish() }
         }
         return due.removeFirst()
     }

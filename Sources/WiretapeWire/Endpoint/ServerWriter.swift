@@ -87,7 +87,6 @@ package struct ServerWriter: ~Copyable {
         owed = nil
         state = .streaming
         piece(answer.body.span)
-        if clientHasEnded { finish() }
     }
 
     /// The next bytes of the body, as one chunk.
@@ -102,7 +101,7 @@ package struct ServerWriter: ~Copyable {
     package mutating func endStream() {
         guard state == .streaming else { return }
         if streamForm == .chunked { output.append(utf8: "0\r\n\r\n") }
-        if keepAlive { state = .http } else { finish() }
+        if keepAlive, !clientHasEnded { state = .http } else { finish() }
     }
 
     /// Answers 101 and is a WebSocket from now on. To a request that is no opening of a WebSocket it answers 426.

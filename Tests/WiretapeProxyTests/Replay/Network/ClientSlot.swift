@@ -85,7 +85,10 @@ final class ClientSlot: StreamHandler {
             case .webSocket:
                 guard let next = readFrame(bytes, at) else { return }
                 at = next
-            case .over: return
+            case .over:
+                // The kernel of a client that has closed its socket resets the connection when something comes.
+                if hasShut { stream?.reset() }
+                return
             }
         }
     }
