@@ -251,6 +251,14 @@ package final class ControlServer {
     func end(_ number: Int, _ kinds: [ControlledRunKind], on connection: ControlConnection) throws(ControlError) {
         guard let run = runs[number], kinds.contains(run.kind) else { throw .unknown("there is no such run \(number)") }
         guard number != 1 else { throw .conflict("run 1 is the command's own: it ends with the command") }
+        guard ending[number] == nil else { throw .conflict("run \(number) is ending already") }
+        ending[number] = run
+        let id = connection.id
+        run.settle { [weak self] in self?.end(run, number, for: id) }
+    }
+
+    /// What its clients have said is read.
+    private func end(_ run: any ControlledRun, _ number: Int, for id: Int) {
         let report = run.report()
         let json = report.json.mappingTexts(run.masked)
         run.journal.end(
@@ -260,11 +268,9 @@ package final class ControlServer {
             ], at: run.elapsed)
         feed.tellAll()
         runs[number] = nil
-        ending[number] = run
         observed.forget(run: number)
         for (id, wait) in waiting where wait.run == number { giveUp(id, .conflict("run \(number) was ended")) }
         for one in connections.values where one.subscription?.run == number { one.endEvents() }
-        let id = connection.id
         run.stop { [weak self] problem in
             // It is let go of when nothing of it is on the stack any more.
             self?.ended.insert(number)

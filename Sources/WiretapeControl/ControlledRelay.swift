@@ -67,6 +67,8 @@ package final class ControlledRelay: ControlledRun {
         faults.faults.begunSessions.map { ControlledSession(session: $0.session, run: 1, isFinished: $0.wasConnected) }
     }
 
+    package func settle(_ done: @escaping () -> Void) { RelaySettling.settle(loop, done) }
+
     package func report() -> ReplayReport { faults.faults.report(expectations, at: loop.now) }
 
     package func masked(_ text: String) -> String { maskText(text) }

@@ -162,6 +162,8 @@ package final class ControlledReplay: ControlledRun {
     private static let quietTime: UInt64 = 50_000_000
     private static let look: UInt64 = 20_000_000
 
+    package func settle(_ done: @escaping () -> Void) { server.settle(done) }
+
     package func stop(_ done: @escaping (String?) -> Void) { server.stop(grace: 200_000_000) { done(nil) } }
 }
 

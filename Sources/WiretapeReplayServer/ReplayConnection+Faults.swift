@@ -44,6 +44,17 @@ extension ReplayConnection {
 
     func mute(_ isMuted: Bool) { endpoint.writer.isMuted = isMuted }
 
+    /// The run is about to be judged: the end of a client that is not read is looked for now.
+    func lookForEnd() {
+        guard ruled.isDeaf, !ends.sawFIN, !ends.isGone, stream.peerHasEnded else { return }
+        ruled.nextPeek = nil
+        noticeEnd()
+        server.pump()
+    }
+
+    /// The client has sent its FIN, and it is not known yet whether it was there for what was sent since.
+    var isHalfDelivered: Bool { ends.sawFIN && !ends.isGone && output.isDelivering }
+
     /// A client that is not read may have ended: its FIN is noticed here, its RST by the loop.
     func peek() {
         guard let due = ruled.nextPeek, due <= server.loop.now else { return }

@@ -39,6 +39,8 @@ package final class ReplayService {
     private var actions: [ReplayAction] = []
     private var wakeup = WakeUp()
     private var stopping = Stopping()
+    /// Nil: nobody waits for what clients have sent by now.
+    private var settling: Settling?
 
     /// The tape of what really passed.
     private struct ActualTape {
@@ -57,6 +59,18 @@ package final class ReplayService {
         var hits: [FaultHit] = []
 
         init(areAwaited: Bool) { self.areAwaited = areAwaited }
+    }
+
+    /// The run is about to be judged, and what clients have sent by now is read first.
+    private struct Settling {
+        /// What has come since the last look; streams are looked at every millisecond until nothing comes any more.
+        var hasHeard = true
+        var looks = 0
+        let timer: any LoopTimer
+        let done: () -> Void
+
+        static let interval: UInt64 = 1_000_000
+        static let mostLooks = 50
     }
 
     /// How far the end of the run is.
@@ -345,6 +359,34 @@ package final class ReplayService {
         arm()
     }
 
+    /// Reads what has arrived from clients by now, and calls `done`: it belongs to the run. A client's FIN that came a moment before the run
+    /// is judged is its end. What falls due meanwhile is not sent. `done` is never called before this returns.
+    package func settle(_ done: @escaping () -> Void) {
+        guard settling == nil, stopping.whenEmpty == nil else { return done() }
+        // Lifetime: it is closed when it has looked often enough, and keeps the server until then.
+        let timer = loop.timer { [self] in lookOnce() }
+        settling = Settling(timer: timer, done: done)
+        lookAgain()
+    }
+
+    private func lookAgain() {
+        for client in clients.all { client.lookForEnd() }
+        timer?.cancel()
+        settling?.timer.arm(at: loop.now.advanced(by: Settling.interval))
+    }
+
+    private func lookOnce() {
+        guard var settling else { return }
+        settling.looks += 1
+        let goesOn = settling.looks < 2 || settling.hasHeard || clients.all.contains(where: \.isHalfDelivered)
+        settling.hasHeard = false
+        self.settling = settling
+        guard !goesOn || settling.looks >= Settling.mostLooks else { return lookAgain() }
+        self.settling = nil
+        settling.timer.close()
+        settling.done()
+    }
+
     /// What the run has come to so far. The driver is not asked anything afterwards but how to end connections.
     /// - Parameter clientsAreGone: nothing more would have come, however long the run had lasted.
     package func report(clientsAreGone: Bool = false) -> ReplayReport {
@@ -415,6 +457,7 @@ package final class ReplayService {
 
     /// `connection` has something to write or to tell.
     func touch(_ connection: ReplayConnection) {
+        settling?.hasHeard = true
         if !connection.isTouched {
             connection.isTouched = true
             wakeup.touched.append(connection)
@@ -515,7 +558,7 @@ package final class ReplayService {
     }
 
     private func arm() {
-        guard stopping.whenEmpty == nil else { return }
+        guard stopping.whenEmpty == nil, settling == nil else { return }
         if driver.shouldEnd, !stopping.isTold {
             timer?.arm(at: loop.now)
         } else if let next = driver.nextWake, let at = clock.loopTime(of: next, now: loop.now) {

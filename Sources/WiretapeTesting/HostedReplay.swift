@@ -238,6 +238,9 @@ final class HostedReplay {
         server.consult { engine, now, _ in engine.soFar(at: now) } ?? .empty(seed: 0)
     }
 
+    /// Reads what clients have said by now.
+    func settle(_ done: @escaping () -> Void) { server.settle(done) }
+
     /// What the run has come to. Nothing more is played afterwards.
     /// - Parameter place: where its report goes; nil: nobody wants one.
     func finish(_ place: ReportPlace?) -> RunOutcome {

@@ -228,8 +228,14 @@ public final class ReplayServer: Sendable {
         if let outcome = outcome.withLock({ $0 }) { return outcome }
         let (number, place) = (number, place)
         if let recording { return await finish(recording) }
-        // What clients have said before is in the kernel: it is heard in the rounds of the loop before the last.
-        for _ in 0..<2 { try? await thread.run { _ in } }
+        // What clients have said before is in the kernel: it is read first.
+        await withCheckedContinuation { continuation in
+            let isPosted = thread.post { loop in
+                guard let hosted = SharedLoop.Tenants.on(loop).replays[number] else { return continuation.resume() }
+                hosted.settle { continuation.resume() }
+            }
+            if !isPosted { continuation.resume() }
+        }
         let made = try? await thread.run { loop in SharedLoop.Tenants.on(loop).replays[number]?.finish(place) }
         let outcome = (made ?? nil) ?? RunOutcome(report: .empty(seed: seed), reasons: [], text: "")
         let isFirst = self.outcome.withLock { known in

@@ -178,9 +178,11 @@ package struct ReplayCommand: Command {
         let end: RunEnd
         do {
             end = try shell.run(ready) {
-                let told = server.report(clientsAreGone: shell.commandHasEnded)
-                report = told
-                stop(server, told, events, control, shell)
+                server.settle {
+                    let told = server.report(clientsAreGone: shell.commandHasEnded)
+                    report = told
+                    stop(server, told, events, control, shell)
+                }
             }
         } catch {
             // The command could not be started: nothing has passed.

@@ -167,6 +167,12 @@ package final class RelayRun {
 
     /// Ends all connections. The shell is told when those of its own loop are closed.
     package func stop() {
+        // Nobody is judged without a report.
+        guard faults != nil else { return judgeAndStop() }
+        RelaySettling.settle(shell.loop) { [self] in judgeAndStop() }
+    }
+
+    private func judgeAndStop() {
         report = faults?.report(
             follower?.expectations ?? plan.expectations, clientsAreGone: shell.commandHasEnded, at: shell.loop.now)
         watch?.close()

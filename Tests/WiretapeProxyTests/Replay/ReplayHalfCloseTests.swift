@@ -54,4 +54,27 @@ struct ReplayHalfCloseTests {
             stage.finish()
         }
     }
+
+    /// A client's end that has arrived is read before the run is judged, also where a rule keeps the client from being read.
+    @Test(arguments: [true, false])
+    func whatHasArrivedIsReadFirst(isDeaf: Bool) throws {
+        for seed in 1...20 as ClosedRange<UInt64> {
+            let stage = try ReplayStage(seed: seed)
+            stage.driver.onRequest = { c, _, out in
+                out.append(.beginStream(c, Self.head))
+                if isDeaf { out.append(.stall(c, reads: true, writes: true)) }
+            }
+            let client = stage.client { $0.send("GET /task HTTP/1.1\r\nHost: x\r\n\r\n") }
+            stage.run(1.003)
+            client.shut()
+            stage.run(0.0005)
+            var isSettled = false
+            stage.server.settle { isSettled = true }
+            #expect(!isSettled)
+            stage.run(0.1)
+            #expect(isSettled)
+            #expect(stage.driver.heard.contains("1 \(ClientEnd.fin)"), "seed \(seed): \(stage.driver.heard)")
+            stage.finish()
+        }
+    }
 }

@@ -17,7 +17,7 @@ internal import WiretapeWire
 /// and thrown away until the peers end.
 final class InterceptedConnection {
     /// How often a client that is not read is looked at.
-    private static let peekInterval: UInt64 = 20_000_000
+    static let peekInterval: UInt64 = 20_000_000
     /// Bytes that may wait for their time before the side they come from is not read any more.
     static let queueLimit = 4 << 20
     static let settleTime: UInt64 = 20_000_000
