@@ -99,7 +99,8 @@ def same(where: str, have: list[Said], want: list[Any], begin: float) -> float:
     # A cut body stands where it ends in the truth file, and last on the tape. The last event of a stream and the end of the response
     # may share a packet, and so their time: the truth file has the one first, the tape the other.
     have = sorted((one for one in have if one.whole), key=ended) + [one for one in have if not one.whole]
-    want = sorted((one for one in want if one.get("complete", True)), key=listed) + [one for one in want if not one.get("complete", True)]
+    cut = [one for one in want if not one.get("complete", True)]
+    want = sorted((one for one in want if one.get("complete", True)), key=listed) + cut
     for number, (one, other) in enumerate(zip(have, want, strict=False)):
         place = f"{where}, message {number + 1}"
         if (one.kind, one.digest) != (other["kind"], other["sha256"]):
