@@ -11,10 +11,7 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 /// A release build does not optimize the tests themselves: that took more time than all programs together.
-let testSettings =
-    settings + [
-        .unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"], .when(configuration: .release))
-    ]
+let testSettings = settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 /// On Linux a release's programs contain Swift's runtime: they start on machines without Swift and call the runtime directly. macOS has
 /// the runtime. The sanitizers need the shared one, so tools/sanitize sets WIRETAPE_SHARED_RUNTIME.
 let staticRuntime: [LinkerSetting] =

@@ -45,6 +45,8 @@ package struct ClientSpeech: Hashable, Sendable {
         fileprivate var isStanding = false
         /// It subscribes by its type, or its answer has turned out to be a stream.
         package fileprivate(set) var isSubscription: Bool
+        /// The request does not tell whether it subscribes, and no answer has shown it.
+        package fileprivate(set) var isUnclear = false
         /// A policy names it as one that subscribes.
         package fileprivate(set) var isWatched: Bool
         package fileprivate(set) var isAcknowledged = false
@@ -85,6 +87,7 @@ package struct ClientSpeech: Hashable, Sendable {
     private var lastSpoken = ""
     /// More was open at a time than is kept.
     package private(set) var isCutShort = false
+    private var opening = OpeningWords()
 
     package init() {}
 
@@ -93,13 +96,14 @@ package struct ClientSpeech: Hashable, Sendable {
     /// A message of the client that opens something or stands by itself.
     /// - Parameters:
     ///   - chain: what brings its answers; nil when nobody answers.
-    ///   - subscribes: the protocol knows it as a subscription.
+    ///   - subscribes: the protocol knows it as a subscription; nil: the request does not tell.
     ///   - isWatched: a policy names it as one.
     ///   - arrives: no rule takes it away.
     package mutating func said(
-        _ saying: Saying, chain: Chain?, subscribes: Bool, isWatched: Bool, arrives: Bool = true
+        _ saying: Saying, chain: Chain?, subscribes: Bool?, isWatched: Bool, arrives: Bool = true
     ) {
         count(saying)
+        opening.said(saying, isSubscription: subscribes == true, on: connection)
         if let i = owed.firstIndex(where: { $0.saying.identity == saying.identity }) {
             let ask = owed.remove(at: i)
             if paid.count < Self.most { paid.append(ask) }
@@ -111,8 +115,9 @@ package struct ClientSpeech: Hashable, Sendable {
             acknowledge(saying)
             guard isWatched else { return }
         }
-        var ask = Ask(saying: saying, chain: chain, isSubscription: subscribes, isWatched: isWatched)
-        ask.isStanding = subscribes && saying.channel != nil && chain != nil
+        var ask = Ask(saying: saying, chain: chain, isSubscription: subscribes == true, isWatched: isWatched)
+        ask.isUnclear = subscribes == nil
+        ask.isStanding = subscribes == true && saying.channel != nil && chain != nil
         guard chain == nil, arrives else { return keep(ask) }
         ask.isAcknowledged = true
         stand(ask)
@@ -126,10 +131,14 @@ package struct ClientSpeech: Hashable, Sendable {
 
     // MARK: The server
 
+    /// A message of the server has reached the client.
+    package mutating func heard(_ role: Role) { opening.heard(role) }
+
     /// An item of the chain: it is a stream.
     package mutating func pushed(in chain: Chain) {
         for i in open.indices where open[i].chain == chain {
             open[i].isSubscription = true
+            open[i].isUnclear = false
             open[i].isAcknowledged = true
         }
     }
@@ -164,6 +173,7 @@ package struct ClientSpeech: Hashable, Sendable {
     /// The client has a connection on which everything begins anew.
     package mutating func returned() {
         connection += 1
+        opening.returned()
         owed += gone
         gone = []
         if owed.count > Self.most {
@@ -187,7 +197,18 @@ package struct ClientSpeech: Hashable, Sendable {
         firstAcknowledged = [:]
     }
 
+    /// Each request of the session has a connection of its own: no request is what a connection begins with.
+    package mutating func hasNoOpening() { opening.isNone() }
+
     // MARK: Asking
+
+    /// What the first connection began with and the client has not sent on its current connection, which is a later one.
+    package var unrepeatedOpening: [OpeningWords.Word] {
+        opening.unrepeated.filter { word in
+            // A subscription that has ended, or that the client has cancelled, is not owed.
+            !word.isSubscription || owed.contains { $0.saying.identity == word.saying.identity }
+        }
+    }
 
     /// Whether the last connection took something away.
     package var hasLost: Bool { !gone.isEmpty }
@@ -244,9 +265,10 @@ package struct ClientSpeech: Hashable, Sendable {
 extension ClientSpeech {
     /// What passes on live traffic, whose messages are the same when their meaning is.
     /// - Parameters:
-    ///   - subscribes: ``FrameCodec/subscribes(_:)``.
+    ///   - subscribes: ``FrameCodec/isSubscription(_:)``.
     ///   - arrives: no rule takes it away.
-    package mutating func passed(_ message: Message, subscribes: Bool, isWatched: Bool = false, arrives: Bool = true) {
+    package mutating func passed(_ message: Message, subscribes: Bool?, isWatched: Bool = false, arrives: Bool = true) {
+        if message.direction == .toClient, arrives { heard(message.role) }
         switch (message.direction, message.role) {
         case (.toServer, .request), (.toServer, .send):
             said(

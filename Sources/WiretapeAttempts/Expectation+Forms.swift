@@ -89,7 +89,15 @@ extension Expectation {
             summary: "What was not acknowledged of these labels is said again after a reconnect."
         ) { (arguments) throws(OptionError) in .keeps(try labels(&arguments, "keeps(Send)")) },
         Form(
-            name: "single", example: "single", summary: "No client has two connections at a time."
+            name: "drops", example: "drops(Send)",
+            summary: "What was not acknowledged of these labels is not said again after a reconnect."
+        ) { (arguments) throws(OptionError) in .drops(try labels(&arguments, "drops(Send)")) },
+        Form(
+            name: "asks", example: "asks(\"POST /login\")",
+            summary: "Clients send this HTTP request, at least once; times=2 for exactly two, min=2 for two or more.",
+            names: ["times", "min"], parse: asks),
+        Form(
+            name: "single", example: "single", summary: "No client has two connections or event streams at a time."
         ) { (_) throws(OptionError) in .single },
         Form(
             name: "stays-away", example: "stays-away(after=close(4001))",

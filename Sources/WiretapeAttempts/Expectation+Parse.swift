@@ -77,6 +77,35 @@ extension Expectation {
         return .resubscribes(subscribers)
     }
 
+    static func asks(_ arguments: inout PolicyArguments) throws(OptionError) -> Policy {
+        var all: [Asked] = []
+        while let text = arguments.takePlain() { all.append(try asked(text)) }
+        guard !all.isEmpty else { throw OptionError("asks needs a request: asks(\"POST /login\")") }
+        let exactly = arguments.take("times")
+        guard let least = arguments.take("min") else {
+            let count = try exactly.map { (text) throws(OptionError) in try PolicyArguments.count(text, "times") }
+            return .asks(all, Times(least: count ?? 1, most: count))
+        }
+        guard exactly == nil else { throw OptionError("asks takes 'times' or 'min', and not both") }
+        let count = try PolicyArguments.count(least, "min")
+        guard count > 0 else { throw OptionError("'min' is a number from 1; times=0 wants that no request comes") }
+        return .asks(all, Times(least: count))
+    }
+
+    /// `POST /login`, in quotes or without.
+    private static func asked(_ text: String) throws(OptionError) -> Asked {
+        let isQuoted = text.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"")
+        let words = (isQuoted ? String(text.dropFirst().dropLast()) : text).split(separator: " ")
+        guard let path = words.last, words.count <= 2, path.hasPrefix("/"), !path.contains("\"") else {
+            throw OptionError("'\(text)' is not a request: write \"POST /login\", or \"/login\" for any method")
+        }
+        guard !path.contains("?") else {
+            throw OptionError("'\(text)' has a query, and asks names a request by method and path only")
+        }
+        let method = words.count == 2 ? words.first.map { $0.uppercased() } : nil
+        return Asked(method: method, path: String(path))
+    }
+
     static func labels(_ arguments: inout PolicyArguments, _ example: String) throws(OptionError) -> [String] {
         var labels: [String] = []
         while let text = arguments.takePlain() { labels.append(try label(text)) }

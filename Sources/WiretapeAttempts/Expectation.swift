@@ -33,6 +33,10 @@ package struct Expectation: Hashable, Sendable {
         case once([String])
         /// What was not acknowledged of these labels is said again after a reconnect.
         case keeps([String])
+        /// What was not acknowledged of these labels is not said again after a reconnect.
+        case drops([String])
+        /// Clients send each of these requests so often.
+        case asks([Asked], Times)
         /// A client never has two connections at a time.
         case single
         /// No attempt comes after an end of these kinds.

@@ -52,8 +52,8 @@ extension Judge {
             case .givesUp(let count): last.outcome != .connected && last.retry >= count
             case .delays, .exponential, .polynomial, .constant, .client:
                 if case .none = following(state, expectation.policy) { true } else { false }
-            case .rate, .honoursRetryAfter, .transports, .detects, .resubscribes, .once, .keeps, .single, .pings,
-                .finished:
+            case .rate, .honoursRetryAfter, .transports, .detects, .resubscribes, .once, .keeps, .drops, .asks,
+                .single, .pings, .finished:
                 false
             }
         }
@@ -70,10 +70,10 @@ extension Judge {
     }
 
     static func single(_ session: JudgedSession) -> Finding {
-        guard session.attempts.contains(where: { $0.outcome == .connected }) else {
-            return .unjudged("no client had a connection")
-        }
         guard let second = session.overlaps.first else {
+            guard session.attempts.contains(where: { $0.outcome == .connected }) else {
+                return .unjudged("no client had a connection")
+            }
             return Finding(problem: nil, expected: "one connection at a time", actual: "one connection at a time")
         }
         return Finding(

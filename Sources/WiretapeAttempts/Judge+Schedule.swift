@@ -64,8 +64,8 @@ extension Judge {
             .within(policy.bounds(state.retry).shortest, policy.bounds(state.retry).longest)
         case .constant(let delay): .after(delay)
         case .client(let preset): preset.next(state)
-        case .givesUp, .rate, .honoursRetryAfter, .transports, .detects, .resubscribes, .once, .keeps, .single,
-            .staysAway, .pings, .finished:
+        case .givesUp, .rate, .honoursRetryAfter, .transports, .detects, .resubscribes, .once, .keeps, .drops, .asks,
+            .single, .staysAway, .pings, .finished:
             .free
         }
     }

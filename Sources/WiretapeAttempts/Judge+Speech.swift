@@ -14,6 +14,9 @@ extension Judge {
                 problem: "session \(session.session) came back without asking again for \(listed(owed, first.saying))",
                 expected: "everything asked for again", actual: "\(listed(owed, first.saying)) not asked for")
         }
+        if name == nil, let unclear = session.speech.owed.first(where: { $0.isUnclear }) {
+            return .unjudged("\(unclear.saying.title) does not tell whether it is a subscription")
+        }
         guard !again.isEmpty, owed.isEmpty else {
             return .unjudged(whyNothing(session, name?.name, isOwed: !owed.isEmpty, "subscribed to"))
         }
@@ -56,6 +59,24 @@ extension Judge {
         if session.speech.isCutShort { return .unjudged(tooMany(session)) }
         return Finding(
             problem: nil, expected: "every \(label) until it is acknowledged", actual: "\(again.count) said again")
+    }
+
+    static func drops(_ session: JudgedSession, _ label: String, _ tolerance: Expectation.Tolerance) -> Finding {
+        let isMeant = { (ask: ClientSpeech.Ask) in !ask.isAcknowledged && ask.saying.isNamed(label) }
+        let again = session.speech.paid.filter(isMeant)
+        let owed = session.speech.owed.filter(isMeant)
+        let expected = "no unacknowledged \(label) again"
+        if let first = again.first {
+            return Finding(
+                problem: "session \(session.session) came back and said again \(listed(again, first.saying)), "
+                    + "which was not acknowledged",
+                expected: expected, actual: "\(again.count) said again")
+        }
+        guard !owed.isEmpty, session.hadTime(tolerance) else {
+            return .unjudged(whyNothing(session, label, isOwed: !owed.isEmpty, "waiting for its acknowledgement"))
+        }
+        if session.speech.isCutShort { return .unjudged(tooMany(session)) }
+        return Finding(problem: nil, expected: expected, actual: "none")
     }
 
     /// `1 subscription: subscribe ticks`, `2 messages, first Invocation Send("hi")`.

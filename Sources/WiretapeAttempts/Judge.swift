@@ -5,8 +5,18 @@ internal import WiretapeWire
 package enum Judge {
     /// One verdict for each policy and session that it could be held to. A policy, or a name in one, that nothing could be
     /// held to is not judged, which is not met: the reason says what was missing and what to write or to do.
-    package static func judge(_ sessions: [JudgedSession], by expectations: [Expectation]) -> [Judgement] {
+    /// - Parameter requests: all requests of the run's clients.
+    package static func judge(
+        _ sessions: [JudgedSession], requests: RequestCounts = RequestCounts(), by expectations: [Expectation]
+    ) -> [Judgement] {
         expectations.flatMap { expectation -> [Judgement] in
+            if case .asks(let asked, let times) = expectation.policy {
+                let finding = asks(asked, times, requests)
+                if case .unjudged(let why) = finding.verdict {
+                    return [unjudged(expectation, why, expectation.policy)]
+                }
+                return [judgement(finding, session: 0, run: 0, expectation)]
+            }
             var judged: [Judgement] = []
             var vacuous: [Judgement] = []
             let parts = parts(of: expectation.policy)
@@ -23,7 +33,9 @@ package enum Judge {
                         findings.append(finding)
                     }
                 }
-                if let one = Finding.joined(findings) { judged.append(judgement(one, session, expectation)) }
+                if let one = Finding.joined(findings) {
+                    judged.append(judgement(one, session: session.session, run: session.run, expectation))
+                }
             }
             for (i, part) in parts.enumerated() where !held[i] {
                 vacuous.append(unjudged(expectation, why[i] ?? "no client came", part))
@@ -58,6 +70,13 @@ package enum Judge {
 
         static func unjudged(_ why: String) -> Finding { Finding(.unjudged(why)) }
 
+        var isUnjudged: Bool {
+            switch verdict {
+            case .unjudged: true
+            case .met, .unmet: false
+            }
+        }
+
         /// Several as one: the first problem counts.
         package static func joined(_ findings: [Finding]) -> Finding? {
             guard let first = findings.first else { return nil }
@@ -77,21 +96,22 @@ package enum Judge {
         case .resubscribes(let names) where names.count > 1: names.map { .resubscribes([$0]) }
         case .once(let labels): labels.map { .once([$0]) }
         case .keeps(let labels): labels.map { .keeps([$0]) }
+        case .drops(let labels): labels.map { .drops([$0]) }
         case .delays, .exponential, .polynomial, .constant, .givesUp, .rate, .honoursRetryAfter, .transports, .detects,
-            .resubscribes, .single, .staysAway, .pings, .finished, .client:
+            .resubscribes, .asks, .single, .staysAway, .pings, .finished, .client:
             [policy]
         }
     }
 
     private static func judgement(
-        _ finding: Finding, _ session: JudgedSession, _ expectation: Expectation
+        _ finding: Finding, session: Int, run: Int, _ expectation: Expectation
     ) -> Judgement {
         var reason = ""
         if case .unmet(let problem) = finding.verdict {
             reason = "wiretape: \(expectation.text) is not met: \(problem)"
         }
         return Judgement(
-            policy: expectation.text, session: session.session, run: session.run, met: reason.isEmpty,
+            policy: expectation.text, session: session, run: run, met: reason.isEmpty,
             expected: finding.expected, actual: finding.actual, reason: reason)
     }
 
@@ -125,6 +145,8 @@ package enum Judge {
         case .resubscribes(let names): resubscribes(session, names.first, tolerance)
         case .once(let labels): once(session, labels.first ?? "")
         case .keeps(let labels): keeps(session, labels.first ?? "", tolerance)
+        case .drops(let labels): drops(session, labels.first ?? "", tolerance)
+        case .asks: .unjudged("the requests of the run are judged, and not those of a session")
         case .single: single(session)
         case .staysAway(let ends): staysAway(session, ends, tolerance)
         case .pings(let every): pings(session, every, tolerance)
@@ -152,6 +174,10 @@ package enum Judge {
             "a rule ends a connection behind its answer: --fault 'reset after message[6]' (not 'reset after \(labels.first ?? "")')"
         case .keeps(let labels):
             "a rule ends a connection in place of its answer: --fault 'reset on \(labels.first ?? "")'"
+        case .drops(let labels):
+            "a rule ends a connection in place of its answer, and the client has to come back: "
+                + "--fault 'reset on \(labels.first ?? "")'"
+        case .asks: "a client has to send a request that Wiretape sees"
         case .single, .finished: ""
         case .pings: "the client has to be connected for longer with nothing else to say (polls do not count)"
         case .staysAway(let ends):

@@ -1,7 +1,7 @@
 /// The verdict on one policy for one session.
 package struct Judgement: Hashable, Sendable {
     package var policy: String
-    /// 0 when no session could be judged.
+    /// 0 when the run as a whole is judged, or when no session could be judged.
     package var session: Int
     package var run: Int
     package var met: Bool

@@ -10,6 +10,11 @@ struct PolicyArguments {
     init(_ text: Substring, of policy: String) {
         self.policy = policy
         for argument in Self.split(text, at: ",") {
+            // What stands in quotes may have any sign.
+            guard !argument.trimmingBlanks().hasPrefix("\"") else {
+                plain.append(argument.trimmingBlanks())
+                continue
+            }
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 .map { $0.trimmingBlanks() }
             if parts.count == 2 {
@@ -20,13 +25,15 @@ struct PolicyArguments {
         }
     }
 
-    /// The parts between separators that stand in no bracket.
+    /// The parts between separators that stand in no bracket and in no quotes.
     package static func split(_ text: some StringProtocol, at separator: Character) -> [String] {
         var parts = [""]
         var depth = 0
+        var isQuoted = false
         for character in text {
-            depth += character == "(" ? 1 : character == ")" ? -1 : 0
-            if character == separator, depth <= 0 {
+            if character == "\"" { isQuoted.toggle() }
+            depth += isQuoted ? 0 : character == "(" ? 1 : character == ")" ? -1 : 0
+            if character == separator, depth <= 0, !isQuoted {
                 parts.append("")
             } else {
                 parts[parts.count - 1].append(character)

@@ -102,7 +102,7 @@ extension LiveFaults {
         if !reach.labels.isEmpty { names.add(message) }
         let subscribes = message.direction == .toServer && carrier.entry?.type.subscribes(message) ?? false
         guard reach.concerns(message) else {
-            hear(message, subscribes, arrives: message.direction == .toServer || !carrier.isCut, of: session)
+            hear(message, of: carrier, arrives: message.direction == .toServer || !carrier.isCut)
             becomeReady(carrier, with: message, at: now)
             return nil
         }
@@ -114,15 +114,17 @@ extension LiveFaults {
         let hits = engine.message(message, ordinal: ordinal, moment)
         let fate = hits.isEmpty ? nil : MessageFate(hits)
         let arrives = fate.map { !$0.isLost && $0.end?.place != .before } ?? true
-        hear(message, subscribes, arrives: arrives && (message.direction == .toServer || !carrier.isCut), of: session)
+        hear(message, of: carrier, arrives: arrives && (message.direction == .toServer || !carrier.isCut))
         if message.direction == .toClient, fate?.end != nil { carrier.isCut = true }
         // A handshake that the client never gets leaves the attempt without success.
         if arrives { becomeReady(carrier, with: message, at: now) }
         return fate
     }
 
-    private func hear(_ message: Message, _ subscribes: Bool, arrives: Bool = true, of session: LiveSession) {
-        session.speech.passed(
+    private func hear(_ message: Message, of carrier: LiveCarrier, arrives: Bool) {
+        let type = message.direction == .toServer ? carrier.entry?.type : nil
+        let subscribes: Bool? = if let type { type.isSubscription(message) } else { false }
+        carrier.session.speech.passed(
             message, subscribes: subscribes, isWatched: subscribers.contains(message), arrives: arrives)
     }
 

@@ -12,7 +12,14 @@ extension LiveFaults {
         var report = ReplayReport.empty(seed: seed)
         report.isLive = true
         var numbers = AttemptNumbers()
-        report.sessions = directory.sessions.map { session in
+        let judged = directory.sessions.map { session in
+            JudgedSession(
+                session: session.number, run: 1, attempts: session.attempts,
+                finished: LiveFaults.wasEnded(session.attempts), speech: session.speech,
+                overlaps: session.overlaps, silences: silences(of: session.number),
+                signs: session.signs(at: now), elapsed: elapsed(now), isGone: clientsAreGone)
+        }
+        report.sessions = zip(directory.sessions, judged).map { session, judged in
             numbers.add(session.attempts, of: session.number, run: 1)
             return ReplayReport.Session(
                 session: session.number, run: 1, client: session.identity, assigned: .identity,
@@ -22,21 +29,15 @@ extension LiveFaults {
                 late: [], reordered: 0,
                 abandoned: session.speech.owed.count { $0.isSubscription },
                 repeated: session.speech.repeated,
-                traffic: .init(toServer: session.toServer, toClient: session.toClient))
+                traffic: .init(toServer: session.toServer, toClient: session.toClient),
+                notes: judged.openingNote(judgedBy: expectations).map { [$0] } ?? [])
         }
         report.faults = firings.kept.map { $0.renumbered(by: numbers) }
         report.faultsLeftOut = firings.leftOut
         report.unfired = plan.rules.enumerated().filter { !firings.rules.contains($0.offset) }.map { _, rule in
             ReplayReport.Unfired(rule: rule.name, text: unfired(rule), optional: rule.optional)
         }
-        report.expectations = Judge.judge(
-            directory.sessions.map { session in
-                JudgedSession(
-                    session: session.number, run: 1, attempts: session.attempts,
-                    finished: LiveFaults.wasEnded(session.attempts), speech: session.speech,
-                    overlaps: session.overlaps, silences: silences(of: session.number),
-                    signs: session.signs(at: now), elapsed: elapsed(now), isGone: clientsAreGone)
-            }, by: expectations)
+        report.expectations = Judge.judge(judged, requests: requests, by: expectations)
         return report
     }
 

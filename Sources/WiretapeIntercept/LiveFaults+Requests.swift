@@ -9,6 +9,7 @@ package import WiretapeWire
 extension LiveFaults {
     /// The head of a request: finds its session and attempt and asks the rules.
     package func request(_ head: RequestHead, on c: UInt32, at now: WireInstant) -> LiveExchange {
+        requests.came(head)
         let (kind, entry) = classify(head)
         let exchange = LiveExchange(head, kind, entry, on: c, at: now)
         if let loop = redirects(head) {
@@ -103,6 +104,20 @@ extension LiveFaults {
             return exchange.kind != .poll || carrier !== exchange.carrier
         }
         rival?.overlapped(by: exchange.kind.rawValue, at: now, origin: origin)
+    }
+
+    /// An event stream of no known protocol begins while another one of the client on that route is open. Only its answer
+    /// shows that it is one.
+    private func noteStreamOverlap(_ exchange: LiveExchange, _ entry: CodecEntry, at now: WireInstant) {
+        guard exchange.kind == .operation, entry.type.isToldByAnswer, exchange.head.method == "GET" else { return }
+        let identity = directory.identity(exchange.head, exchange.connection)
+        let rival = directory.sessions(of: identity, on: entry.type.route(exchange.head)).first { session in
+            guard session !== exchange.session, let carrier = session.carrier,
+                carrier.silentUntil.map({ $0 <= now }) ?? true
+            else { return false }
+            return carrier.entry?.type.isToldByAnswer == true && carrier.opening.request.method == "GET"
+        }
+        rival?.overlapped(by: ExchangeKind.stream.rawValue, at: now, origin: origin)
     }
 
     /// What has been taken from the session by a rule.
@@ -212,6 +227,8 @@ extension LiveFaults {
             old.isCarried(by: exchange.opening)
             return
         }
+        noteStreamOverlap(exchange, entry, at: now)
+        if exchange.kind == .operation { session.speech.hasNoOpening() }
         carries(exchange.connection, session)
         let carrier = LiveCarrier(
             session, transport, exchange.opening, key: key, on: exchange.connection, at: now)

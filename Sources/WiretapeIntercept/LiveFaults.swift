@@ -44,6 +44,9 @@ package final class LiveFaults {
     /// What policies name as subscriptions.
     package var subscribers = Subscribers()
 
+    /// All requests of the clients.
+    var requests = RequestCounts()
+
     package init(_ plan: FaultPlan, seed: UInt64, codecs: [CodecEntry], observes: Bool = false, at now: WireInstant) {
         self.plan = plan
         self.codecs = codecs

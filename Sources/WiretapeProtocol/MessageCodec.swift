@@ -31,6 +31,9 @@ package protocol MessageCodec: Sendable {
     func anew() -> Self
     /// Whether a message subscribes to something, or does so again: the point `subscribe` of fault rules.
     static func subscribes(_ message: Message) -> Bool
+    /// Whether a client has to send the request again after a reconnect because it goes on: a subscription or a stream, in
+    /// contrast to a call, which one answer ends. Nil where the request does not tell.
+    static func isSubscription(_ message: Message) -> Bool?
     /// Whether the protocol has such messages.
     static var hasSubscriptions: Bool { get }
     /// Whether one server of the protocol goes on with a subscription that is asked for again, and another begins it again.
@@ -57,6 +60,7 @@ extension MessageCodec {
         guard message.direction == .toServer else { return false }
         return message.type.lowercased().hasSuffix("subscribe") || message.label?.hasSuffix(":subscribe") == true
     }
+    package static func isSubscription(_ message: Message) -> Bool? { subscribes(message) }
     package static var hasSubscriptions: Bool { true }
     package static var mayBeginSubscriptionsAgain: Bool { false }
     package func anew() -> Self { self }

@@ -29,7 +29,7 @@ extension ReplayEngine {
         }) {
             played[session.recorded.number, default: []].append(
                 session.cursor.digest(timed: isTimed(session), part: session.recorded.part))
-            reports.append(relieved(report(session), session))
+            reports.append(noted(relieved(report(session), session), session))
             reported.append(session)
             numbers.add(session.attempts, of: session.recorded.number, run: session.run)
         }

@@ -8,7 +8,18 @@ extension ReplayEngine {
     /// Holds every session to every policy.
     func judgements(_ reports: [ReplayReport.Session], _ sessions: [SessionRun]) -> [Judgement] {
         guard !options.expectations.isEmpty else { return [] }
-        return Judge.judge(zip(reports, sessions).map(judged), by: options.expectations)
+        return Judge.judge(
+            zip(reports, sessions).map(judged), requests: record.requests, by: options.expectations)
+    }
+
+    /// The report with a note on a client that came back and left out what its first connection began with.
+    func noted(_ report: ReplayReport.Session, _ session: SessionRun) -> ReplayReport.Session {
+        guard !session.recorded.isOperation,
+            let note = judged(report, session).openingNote(judgedBy: options.expectations)
+        else { return report }
+        var report = report
+        report.notes.append(note)
+        return report
     }
 
     private func judged(_ report: ReplayReport.Session, _ session: SessionRun) -> JudgedSession {
@@ -46,7 +57,7 @@ extension ReplayEngine {
         let chain = session.script.steps[step].group.map(SessionRun.speechChain)
         switch message.role {
         case .request, .send:
-            let subscribes = session.recorded.codec.type.subscribes(message)
+            let subscribes = session.recorded.codec.type.isSubscription(message)
             session.said(
                 ClientSpeech.Saying(message, identity: UInt64(step)), chain: message.role == .request ? chain : nil,
                 subscribes: subscribes, isWatched: subscribers.contains(message), arrives: arrives)
@@ -69,11 +80,15 @@ extension ReplayEngine {
         guard options.expectations.contains(where: { $0.policy == .single }) else { return nil }
         let identity = identity(head, connection)
         return claims.clients[identity]?.sessions.first { session in
-            guard let link = session.link, !isSilent(session), !session.recorded.isOperation else { return false }
+            guard let link = session.link, !isSilent(session) else { return false }
             let type = session.recorded.codec.type
-            let kind = type.kind(head)
-            guard [.negotiate, .upgrade, .stream].contains(kind) || kind == .poll && link.transport != .lp else {
-                return false
+            if session.recorded.isOperation {
+                guard session.carriesEvents, head.method == "GET", type.mayBeTold(head) else { return false }
+            } else {
+                let kind = type.kind(head)
+                guard [.negotiate, .upgrade, .stream].contains(kind) || kind == .poll && link.transport != .lp else {
+                    return false
+                }
             }
             return library.table.routes[claims[session].route].path == mapped(type.route(head))
         }
@@ -81,7 +96,14 @@ extension ReplayEngine {
 
     /// The request of ``rival(of:on:)`` was dealt with. It is no second connection where the recorded client had two.
     mutating func overlapped(_ rival: SessionRun, by head: RequestHead, on connection: ConnectionID) {
-        if let other = peers[connection]?.session, other !== rival, other.script.overlaps(rival.script) { return }
+        let other = peers[connection]?.session
+        // Two runs of one recorded session are not side by side on the tape.
+        if let other, claims[other].recorded != claims[rival].recorded, other.script.overlaps(rival.script) { return }
+        if rival.recorded.isOperation {
+            // Only its answer shows whether a request has begun a stream.
+            guard let other, other !== rival, other.carriesEvents else { return }
+            return rival.overlapped(by: ExchangeKind.stream.rawValue, at: now, origin: start)
+        }
         let kind = rival.recorded.codec.type.kind(head)
         // A negotiation that was answered is followed by what asks for the connection.
         let isAnswered = claims.clients[identity(head, connection)]?.sessions.contains {
@@ -89,6 +111,14 @@ extension ReplayEngine {
         }
         if kind == .negotiate, isAnswered == true { return }
         rival.overlapped(by: kind.rawValue, at: now, origin: start)
+    }
+}
+
+extension SessionRun {
+    /// Whether its connection is an event stream of no known protocol that a GET has asked for.
+    fileprivate var carriesEvents: Bool {
+        guard recorded.codec.type.isToldByAnswer, let link else { return false }
+        return link.transport != .http && link.opening.request.method == "GET"
     }
 }
 

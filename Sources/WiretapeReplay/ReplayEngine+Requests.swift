@@ -15,6 +15,7 @@ extension ReplayEngine {
         clock.happened(at: now)
         guard let peer = peers[connection], !peer.isOver, peer.session == nil else { return }
         if runs.isEmpty { record.visitors.asked(connection, head) }
+        record.requests.came(head)
         let first = out.count
         asking = Asking(connection: connection)
         let (head, body) = plain(head, body)

@@ -71,7 +71,18 @@ public struct Policy: Hashable, Sendable, ExpressibleByStringLiteral, CustomStri
     /// What was not acknowledged of these labels is said again after a reconnect.
     public static func keeps(_ labels: String...) -> Policy { Policy("keeps(\(labels.joined(separator: ", ")))") }
 
-    /// No client has two connections at a time. Given to the server when that is made (``Options/expect``).
+    /// What was not acknowledged of these labels is not said again after a reconnect.
+    public static func drops(_ labels: String...) -> Policy { Policy("drops(\(labels.joined(separator: ", ")))") }
+
+    /// Clients send this HTTP request at least once, or exactly so often.
+    /// - Parameters:
+    ///   - request: its method and path, `POST /login`.
+    ///   - times: how often it comes; nil: at least once.
+    public static func asks(_ request: String, times: Int? = nil) -> Policy {
+        Policy("asks(\"\(request)\"\(times.map { ", times=\($0)" } ?? ""))")
+    }
+
+    /// No client has two connections or event streams at a time. Given to the server when that is made (``Options/expect``).
     public static var single: Policy { Policy("single") }
 
     /// On a connection the client says something at least so often, keepalives included.

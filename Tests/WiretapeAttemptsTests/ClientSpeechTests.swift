@@ -169,6 +169,155 @@ import WiretapeWire
         #expect(try twice().judged(by: "keeps(Send)", speech: answered).map(\.word) == ["not judged"])
     }
 
+    @Test func whatWasNotAcknowledgedIsNotSaidAgain() throws {
+        let send = call("Send", id: "1")
+        let again = talk([send], answers: [], then: [call("Send", id: "2")])
+        let judged = try twice().judged(by: "drops(Send)", speech: again)
+        #expect(judged.map(\.word) == ["not met"])
+        #expect(
+            judged[0].reason.contains("said again 1 message: Invocation Send, which was not acknowledged"),
+            "\(judged[0].reason)")
+        let dropped = talk([send], answers: [], then: [])
+        #expect(try twice().judged(by: "drops(Send)", speech: dropped).map(\.word) == ["met"])
+        // An acknowledged one is `once`'s, and says nothing here.
+        for then in [[], [call("Send", id: "2")]] {
+            let answered = talk([send], answers: ["1"], then: then)
+            #expect(try twice().judged(by: "drops(Send)", speech: answered).map(\.word) == ["not judged"])
+        }
+    }
+
+    /// A client that has not come back owes nothing, and nothing is known of what it would do.
+    @Test func aClientThatStaysAwayDropsNothing() throws {
+        var speech = ClientSpeech()
+        speech.passed(call("Send", id: "1"), subscribes: false)
+        speech.lost()
+        var course = Course()
+        course.connects()
+        let judged = try course.judged(by: "drops(Send)", running: 5, speech: speech)
+        #expect(judged.map(\.word) == ["not judged"] && judged[0].reason.contains("no session came back"))
+    }
+
+    /// The time between a client's return and the run's end was too short for it to say anything again.
+    @Test func droppingTakesTime() throws {
+        var course = Course()
+        course.connects()
+        let speech = talk([call("Send", id: "1")], answers: [], then: [])
+        var back = Attempt(number: 2, retry: 1, start: 1_000 * Course.ms, delay: 0)
+        back.outcome = .connected
+        let words = try ([100, 600] as [UInt64]).map { later in
+            let session = JudgedSession(
+                session: 1, run: 1, attempts: course.attempts + [back], speech: speech,
+                elapsed: (1_000 + later) * Course.ms)
+            return Judge.judge([session], by: [try Expectation.parse("drops(Send)")])[0].word
+        }
+        #expect(words == ["not judged", "met"])
+    }
+
+    /// A mutation that had no answer is no subscription, and a request that does not tell what it is is not judged.
+    @Test func aCallIsNoSubscription() throws {
+        func speech(_ subscribes: Bool?, again: Bool) -> ClientSpeech {
+            var speech = ClientSpeech()
+            speech.passed(ask("ticks", id: "1"), subscribes: true)
+            speech.passed(ask("add", id: "2"), subscribes: subscribes)
+            speech.lost()
+            speech.returned()
+            speech.passed(ask("ticks", id: "3"), subscribes: true)
+            if again { speech.passed(ask("add", id: "4"), subscribes: subscribes) }
+            return speech
+        }
+        for again in [true, false] {
+            #expect(
+                try twice().judged(by: "resubscribes", speech: speech(false, again: again)).map(\.word) == ["met"])
+        }
+        #expect(try twice().judged(by: "resubscribes", speech: speech(true, again: false)).map(\.word) == ["not met"])
+        let unclear = try twice().judged(by: "resubscribes", speech: speech(nil, again: false))
+        #expect(unclear.map(\.word) == ["not judged"])
+        #expect(unclear[0].reason.contains("subscribe add does not tell whether it is a subscription"))
+        #expect(try twice().judged(by: "resubscribes", speech: speech(nil, again: true)).map(\.word) == ["met"])
+    }
+
+    private func note(_ speech: ClientSpeech, _ policies: String...) throws -> String? {
+        let session = JudgedSession(
+            session: 1, run: 1, attempts: twice().attempts, speech: speech, elapsed: 9_000 * Course.ms)
+        return session.openingNote(judgedBy: try policies.map { try Expectation.parse($0) })
+    }
+
+    private func push(_ label: String) -> Message {
+        Message(
+            direction: .toClient, role: .push, type: "Invocation", label: label, meaning: .string(label),
+            summary: label,
+            bytes: [])
+    }
+
+    /// JoinRoom and its answer, a push, a call; the connection is lost, and the client is back and says `then`.
+    private func joined(then: [Message]) -> ClientSpeech {
+        var speech = ClientSpeech()
+        speech.passed(call("JoinRoom", id: "1"), subscribes: false)
+        speech.passed(message(.toClient, .reply, "", id: "1"), subscribes: false)
+        speech.passed(push("Tick"), subscribes: false)
+        speech.passed(call("Send", id: "2"), subscribes: false)
+        speech.lost()
+        speech.returned()
+        for one in then { speech.passed(one, subscribes: false) }
+        return speech
+    }
+
+    @Test func whatAConnectionBeganWithIsNamed() throws {
+        #expect(
+            try note(joined(then: []))
+                == "the client came back and did not say again what its first connection began with: JoinRoom; "
+                + "--expect 'resubscribes(JoinRoom)' judges that")
+        #expect(try note(joined(then: [call("JoinRoom", id: "9")])) == nil)
+        // The policy has judged it.
+        #expect(try note(joined(then: []), "resubscribes(JoinRoom)") == nil)
+        #expect(try note(joined(then: []), "resubscribes", "once(Send)") != nil)
+        // It counts what the client says on its last connection.
+        var twice = joined(then: [call("JoinRoom", id: "9")])
+        twice.lost()
+        twice.returned()
+        #expect(try note(twice)?.contains("JoinRoom") == true)
+        // On its first connection a client owes nothing.
+        var first = ClientSpeech()
+        first.passed(call("JoinRoom", id: "1"), subscribes: false)
+        first.lost()
+        #expect(try note(first) == nil)
+    }
+
+    /// Without a push the opening ends with the first answer: what a user does later is no opening.
+    @Test func anOpeningWithoutAPush() throws {
+        let speech = talk([call("JoinRoom", id: "1")], answers: ["1"], then: [])
+        #expect(try note(speech)?.contains(": JoinRoom; ") == true)
+        var later = ClientSpeech()
+        later.passed(call("JoinRoom", id: "1"), subscribes: false)
+        later.passed(message(.toClient, .reply, "", id: "1"), subscribes: false)
+        later.passed(call("Send", id: "2"), subscribes: false)
+        later.lost()
+        later.returned()
+        #expect(try note(later)?.contains("Send") == false)
+        // Requests over HTTP have a connection each.
+        var operations = ClientSpeech()
+        operations.hasNoOpening()
+        operations.passed(call("Hello", id: "1"), subscribes: false)
+        operations.lost()
+        operations.returned()
+        #expect(try note(operations) == nil)
+    }
+
+    @Test func aSubscriptionIsNamedWithItsOwnPolicy() throws {
+        func speech(ends: Bool) -> ClientSpeech {
+            var speech = ClientSpeech()
+            speech.passed(ask("ticks", id: "1"), subscribes: true)
+            speech.passed(message(.toClient, .push, "", id: "1"), subscribes: false)
+            if ends { speech.passed(message(.toClient, .reply, "", id: "1"), subscribes: false) }
+            speech.lost()
+            speech.returned()
+            return speech
+        }
+        #expect(try note(speech(ends: false))?.hasSuffix("ticks; --expect 'resubscribes' judges that") == true)
+        #expect(try note(speech(ends: false), "resubscribes") == nil)
+        #expect(try note(speech(ends: true)) == nil)
+    }
+
     /// A message that nobody answers is acknowledged when it arrives, unless a rule takes it away.
     @Test func whatNobodyAnswers() throws {
         func typing(_ arrives: Bool) -> ClientSpeech {

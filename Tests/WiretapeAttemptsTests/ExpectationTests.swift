@@ -16,6 +16,18 @@ struct ExpectationTests {
         #expect(try Expectation.parse("delays(1s)").tolerance == .init(early: 50_000_000, late: nil))
     }
 
+    @Test(
+        arguments: [
+            ("asks(\"POST /login\")", "POST", "/login", 1, nil),
+            ("asks(post /login, times=2)", "POST", "/login", 2, 2),
+            ("asks( \"/a,b=(c\" , min=3)", nil, "/a,b=(c", 3, nil),
+            ("asks(\"GET /api/*\", times=0)", "GET", "/api/*", 0, 0),
+        ] as [(String, String?, String, Int, Int?)])
+    func aRequestIsRead(_ text: String, _ method: String?, _ path: String, _ least: Int, _ most: Int?) throws {
+        let asked = WiretapeAttempts.Expectation.Asked(method: method, path: path)
+        #expect(try Expectation.parse(text).policy == .asks([asked], .init(least: least, most: most)), "\(text)")
+    }
+
     @Test func everyPresetHasAForm() throws {
         for preset in ClientPreset.all {
             guard case .client(let read) = try Expectation.parse("client(\(preset.name))").policy else {
@@ -46,6 +58,18 @@ struct ExpectationTests {
         ("resubscribes(Ticks())", "'Ticks()' is not a label"),
         ("once", "once needs a label: once(Send)"),
         ("keeps()", "keeps needs a label: keeps(Send)"),
+        ("drops", "drops needs a label: drops(Send)"),
+        ("asks", "asks needs a request: asks(\"POST /login\")"),
+        ("asks(POST login)", "'POST login' is not a request: write \"POST /login\""),
+        ("asks(\"POST /login now\")", "'\"POST /login now\"' is not a request"),
+        (
+            "asks(\"GET /list?page=1\")",
+            "'\"GET /list?page=1\"' has a query, and asks names a request by method and path"
+        ),
+        ("asks(/login, times=-1)", "'times' is a whole number, not '-1'"),
+        ("asks(/login, min=0)", "'min' is a number from 1; times=0 wants that no request comes"),
+        ("asks(/login, times=1, min=1)", "asks takes 'times' or 'min', and not both"),
+        ("asks(/login, time=1)", "asks has no 'time'; did you mean 'times'?"),
         ("single(2)", "single does not take '2'"),
         ("stays-away", "stays-away needs an end: stays-away(after=close(4001))"),
         ("stays-away(after=4001)", "'after' takes close(4001) or status(401)"),

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 internal import WiretapeCommandLine
-import WiretapeWire
 import WiretapeCommands
+import WiretapeWire
 
 /// Every exit code of every command that has it, held to `ExitCode`: the code, the word and a piece of the reason in the
 /// last line, and for `replay` the report.

@@ -94,6 +94,19 @@ import WiretapeWire
             if isAnswered { say(#"{"type":3,"invocationId":"\#(id)"}"#, .toClient, upgrade) }
         }
 
+        /// A GET that is answered by an event stream, or another request that is answered otherwise.
+        @discardableResult
+        func get(_ target: String, _ method: String = "GET", type: String = "text/event-stream") -> LiveExchange {
+            let exchange = ask(method, target)
+            let head = ResponseHead(status: 200, headers: [HeaderField("Content-Type", type)])
+            faults.answered(exchange, head, at: now)
+            if type == "text/event-stream" {
+                let event = Array("data: 1\n\n".utf8)
+                _ = faults.payload(event, .text, .toClient, of: exchange, on: .sse, at: now)
+            }
+            return exchange
+        }
+
         func lose(_ upgrade: LiveExchange, by: Attempt.End.Party = .fault("cut"), how: Attempt.End.Manner = .reset) {
             faults.ended(upgrade, by: by, how: how, at: now)
         }
@@ -208,6 +221,67 @@ import WiretapeWire
         let second = talk.connect()
         talk.call(2, "Send", on: second)
         #expect(talk.report.expectations.map(\.word) == ["met"])
+    }
+
+    @Test func whatWasNotAcknowledgedIsDropped() throws {
+        for (again, word) in [(true, "not met"), (false, "met")] {
+            let talk = try Talk(["drops(Send)"])
+            let first = talk.connect()
+            talk.call(1, "Send", on: first, isAnswered: false)
+            talk.lose(first)
+            let second = talk.connect()
+            if again { talk.call(7, "Send", on: second) }
+            #expect(talk.report.expectations.map(\.word) == [word])
+        }
+    }
+
+    /// The report names what the client left out, and the policy that judges it.
+    @Test func whatAConnectionBeganWithIsNamed() throws {
+        for (rejoins, notes) in [(false, 1), (true, 0)] {
+            let talk = try Talk([])
+            let first = talk.connect()
+            talk.call(1, "JoinRoom", on: first)
+            talk.say(#"{"type":1,"target":"Tick","arguments":[1]}"#, .toClient, first)
+            talk.call(2, "Send", on: first)
+            talk.lose(first)
+            let second = talk.connect()
+            if rejoins { talk.call(1, "JoinRoom", on: second) }
+            let report = talk.report
+            #expect(report.sessions.map(\.notes.count) == [notes] && report.exitCode == 0)
+            #expect(report.text.contains("began with: JoinRoom; --expect 'resubscribes(JoinRoom)'") != rejoins)
+        }
+    }
+
+    @Test func aPlainRequestIsMade() throws {
+        let talk = try Talk([#"asks("POST /login")"#, #"asks("GET /login")"#])
+        #expect(talk.report.expectations.map(\.word) == ["not judged", "not judged"])
+        talk.get("/login?from=here", "POST", type: "application/json")
+        #expect(talk.report.expectations.map(\.word) == ["met", "not met"])
+    }
+
+    @Test func twoEventStreamsAtATime() throws {
+        let two = try Talk(["single"])
+        two.get("/events")
+        two.pass(300)
+        two.get("/events")
+        let report = two.report
+        #expect(report.expectations.contains { $0.word == "not met" }, "\(report.text)")
+        #expect(report.reasons.contains { $0.contains("asked for a second connection (stream)") })
+        // One behind the other, on two routes, or answers to two POST requests, as models give them.
+        let good = try Talk(["single"])
+        good.lose(good.get("/events"), by: .server, how: .fin)
+        good.get("/events")
+        good.get("/other")
+        good.get("/chat", "POST")
+        good.get("/chat", "POST")
+        let judged = good.report.expectations
+        #expect(!judged.isEmpty && judged.allSatisfy { $0.word == "met" }, "\(good.report.text)")
+        // Heard in the other order.
+        let crossed = try Talk(["single"])
+        let first = crossed.get("/events")
+        crossed.get("/events")
+        crossed.lose(first, by: .client, how: .fin)
+        #expect(crossed.report.expectations.allSatisfy { $0.word == "met" })
     }
 
     @Test func twoConnectionsAtATime() throws {

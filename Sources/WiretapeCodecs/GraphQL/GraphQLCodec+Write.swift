@@ -39,6 +39,12 @@ extension GraphQLCodec {
         message.direction == .toServer && message.role == .request
     }
 
+    /// Queries and mutations are calls. A persisted document without its text does not tell what it is.
+    package static func isSubscription(_ message: Message) -> Bool? {
+        guard subscribes(message) else { return false }
+        return GraphQLOperation(of: message).kind.map { $0 == .subscription }
+    }
+
     package static var preamble: [(direction: Direction, opcode: Opcode, payload: [UInt8])] {
         [
             (.toServer, .text, Array(#"{"type":"connection_init"}"#.utf8)),

@@ -1,3 +1,4 @@
+internal import WiretapeAttempts
 internal import WiretapeProtocol
 internal import WiretapeReport
 
@@ -10,6 +11,8 @@ struct RunRecord {
     private var refusedSessions: Set<Int> = []
     /// Who came before anybody had claimed a session.
     var visitors = Visitors()
+    /// All requests of the clients.
+    var requests = RequestCounts()
     /// Somebody asked for what the tape lacks, and is heard by a recorder.
     private(set) var hasPassedOn = false
     /// Known at the run's end: its clients have ended before.

@@ -196,7 +196,7 @@ final class SessionRun: CountsAttempts {
     // MARK: What its client says
 
     func said(
-        _ saying: ClientSpeech.Saying, chain: Chain?, subscribes: Bool, isWatched: Bool, arrives: Bool
+        _ saying: ClientSpeech.Saying, chain: Chain?, subscribes: Bool?, isWatched: Bool, arrives: Bool
     ) {
         speech.said(saying, chain: chain, subscribes: subscribes, isWatched: isWatched, arrives: arrives)
     }
@@ -384,6 +384,7 @@ final class SessionRun: CountsAttempts {
 
     /// The server's message of that step goes out.
     func answered(_ step: Int) {
+        if let role = script.steps[step].role { speech.heard(role) }
         guard let group = script.steps[step].group, script.groups[group].origin == .toServer else { return }
         switch script.steps[step].role {
         case .push: speech.pushed(in: Self.speechChain(group))

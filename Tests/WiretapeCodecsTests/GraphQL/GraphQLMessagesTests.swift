@@ -60,6 +60,24 @@ import WiretapeWire
         #expect(persisted.title == "subscribe persisted ecf4edb4…" && persisted.role == .request)
     }
 
+    /// A policy about subscriptions is not about calls.
+    @Test func onlySubscriptionsSubscribe() {
+        var talk = GraphQLTalk()
+        #expect(GraphQLCodec.isSubscription(talk.subscribe("1", "subscription OnTick { tick }")) == true)
+        #expect(GraphQLCodec.isSubscription(talk.subscribe("2", "mutation Add { add }")) == false)
+        #expect(GraphQLCodec.isSubscription(talk.subscribe("3", "{ me }")) == false)
+        let two = "query A { a } subscription B { b }"
+        #expect(GraphQLCodec.isSubscription(talk.subscribe("4", two, #","operationName":"B""#)) == true)
+        #expect(GraphQLCodec.isSubscription(talk.subscribe("5", two, #","operationName":"A""#)) == false)
+        let persisted = talk.toServer(
+            #"{"id":"6","type":"subscribe","payload":{"extensions":{"persistedQuery":{"sha256Hash":"5f0c"}}}}"#)
+        #expect(GraphQLCodec.isSubscription(persisted) == nil)
+        #expect(GraphQLCodec.isSubscription(talk.toClient(#"{"id":"1","type":"complete"}"#)) == false)
+        var legacy = GraphQLTalk("graphql-ws")
+        let start = legacy.toServer(#"{"id":"1","type":"start","payload":{"query":"mutation Add { add }"}}"#)
+        #expect(GraphQLCodec.isSubscription(start) == false && GraphQLCodec.subscribes(start))
+    }
+
     @Test func legacy() {
         var talk = GraphQLTalk("graphql-ws")
         let chain = Chain.client("1")

@@ -1,7 +1,7 @@
 import Testing
 internal import WiretapeCommandLine
-import WiretapeFaults
 import WiretapeCommands
+import WiretapeFaults
 
 /// `wiretape help faults` and the man page's sections that no command declares.
 @Suite(.waitsForPrograms) struct FaultsPageTests {

@@ -1,8 +1,8 @@
 import Testing
+import WiretapeCommands
 import WiretapeFaults
 import WiretapeReport
 internal import WiretapeTapeCommands
-import WiretapeCommands
 
 @Suite struct InspectFilterTests {
     private func shown(_ text: String) throws -> [String] {

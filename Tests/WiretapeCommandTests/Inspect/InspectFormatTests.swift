@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WiretapeCommands
 import WiretapeProtocol
 import WiretapeRecorder
 import WiretapeReport
@@ -7,7 +8,6 @@ import WiretapeTape
 internal import WiretapeTapeCommands
 import WiretapeTapeTools
 import WiretapeWire
-import WiretapeCommands
 
 /// Formats against golden files. After a wanted change, write the new text over the file and look at the difference.
 @Suite struct InspectFormatTests {

@@ -1,7 +1,7 @@
+import WiretapeCommands
 import WiretapeProtocol
 internal import WiretapeTapeCommands
 import WiretapeWire
-import WiretapeCommands
 
 /// A conversation of one of each, and what a format makes of it.
 enum InspectRun {

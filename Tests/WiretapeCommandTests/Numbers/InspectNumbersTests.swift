@@ -1,8 +1,8 @@
 import Testing
+import WiretapeCommands
 import WiretapeProtocol
 internal import WiretapeTapeCommands
 import WiretapeWire
-import WiretapeCommands
 
 /// Events with numbers at their limits, in every form in which they are shown.
 @Suite struct InspectNumbersTests {

@@ -1,8 +1,8 @@
 import Testing
 import WiretapeBytes
 internal import WiretapeCommandLine
-internal import WiretapeServing
 import WiretapeCommands
+internal import WiretapeServing
 
 @Suite struct OriginTests {
     func words<Value>(_ parse: () throws -> Value) -> String {

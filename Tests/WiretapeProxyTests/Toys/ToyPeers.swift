@@ -18,7 +18,8 @@ enum ToySocket {
                     Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n
                     """)
             }
-            while case .message(_, let bytes, _, _, let next) = assembler.feed(peer.received.span, from: at) {
+            let received = peer.received
+            while case .message(_, let bytes, _, _, let next) = assembler.feed(received.span, from: at) {
                 at = next
                 questions += 1
                 let words = String(decoding: bytes, as: UTF8.self).split(separator: " ")

@@ -1,4 +1,5 @@
 import Testing
+import WiretapeAttempts
 import WiretapeReplay
 import WiretapeReport
 import WiretapeWire
@@ -34,6 +35,35 @@ import WiretapeWire
         play.expect(d, [next(ids.0, 3), next(ids.1, 4), complete(ids.0), complete(ids.1)])
         let report = play.play.finish()
         #expect(report.verdict == .pass && report.sessions[0].finished, "\(report.reasons)")
+    }
+
+    /// A mutation without its answer is no subscription: the client may say it again or not.
+    @Test(arguments: [(true, true, "met"), (false, true, "met"), (true, false, "not met"), (false, false, "not met")])
+    func aMutationIsNoSubscription(_ repeatsMutation: Bool, _ subscribesAgain: Bool, _ word: String) throws {
+        let tape =
+            GraphQLPlay.handshake + """
+                10 > \(subscribe("u1", "subscription A { n }"))
+                20 < \(next("u1", 1))
+                30 > \(subscribe("u2", "mutation Add { n }"))
+                40 < \(next("u2", 2))
+                41 < \(complete("u2"))
+                50 < \(next("u1", 3))
+                60 < \(complete("u1"))
+                """
+        let play = try GraphQLPlay(tape, speed: .factor(1), faults: ["reset before next[operation=Add]"]) { options in
+            options.expectations = [try! .parse("resubscribes")]
+        }
+        let c = try play.start()
+        play.say(c, subscribe("1", "subscription A { n }"))
+        play.play.pass(ms: 20)
+        play.say(c, subscribe("2", "mutation Add { n }"))
+        play.play.pass(ms: 50)
+        let d = try play.start()
+        if subscribesAgain { play.say(d, subscribe("1", "subscription A { n }")) }
+        if repeatsMutation { play.say(d, subscribe("2", "mutation Add { n }")) }
+        play.play.pass(ms: 900)
+        let report = play.play.finish()
+        #expect(report.expectations.map(\.word) == [word], "\(report.text)")
     }
 
     /// The ids of the two operations change places: frames go by this connection's ids.

@@ -1,5 +1,6 @@
 import Testing
 import WiretapeAttempts
+import WiretapeBytes
 import WiretapeProtocol
 import WiretapeReplay
 import WiretapeReport
@@ -116,6 +117,79 @@ import WiretapeWire
                 #expect(report.sessions[0].repeated == 0)
             }
         }
+    }
+
+    @Test func aMessageWithoutItsAnswerIsDropped() throws {
+        for (again, word) in [([call("7", "Send", #""hi""#)], "not met"), ([], "met")] {
+            let run = try run(["drops(Send)"], "reset on Send", again: again)
+            #expect(run.report.expectations.map(\.word) == [word], "\(run.report.text)")
+        }
+        let answered = try run(["drops(Send)"], "reset after Tick[2]", again: [])
+        #expect(answered.report.expectations.map(\.word) == ["not judged"])
+    }
+
+    /// No server's group stands on the tape: the report names what the client left out, and the policy that judges it.
+    @Test func whatAConnectionBeganWithIsNamed() throws {
+        let forgotten = try run([], "reset after Tick[2]", again: [])
+        #expect(forgotten.report.exitCode == 0)
+        #expect(
+            forgotten.report.text.contains(
+                "note: the client came back and did not say again what its first connection began with: JoinGroup; "
+                    + "--expect 'resubscribes(JoinGroup)' judges that"), "\(forgotten.report.text)")
+        #expect(forgotten.report.json.text.contains("resubscribes(JoinGroup)"))
+        let joined = try run([], "reset after Tick[2]", again: [call("7", "JoinGroup", #""a""#)])
+        #expect(!joined.report.text.contains("note:"))
+        let judged = try run(["resubscribes(JoinGroup)"], "reset after Tick[2]", again: [])
+        #expect(!judged.report.text.contains("note:") && judged.report.exitCode == 5)
+    }
+
+    @Test func aPlainRequestIsMade() throws {
+        for (path, word) in [("/login", "met"), ("/logout", "not met")] {
+            let play = try play([#"asks("POST /login")"#], [])
+            _ = play.request("POST", path)
+            #expect(play.finish().expectations.map(\.word) == [word])
+        }
+        #expect(try play([#"asks("POST /login")"#], []).finish().expectations.map(\.word) == ["not judged"])
+        // Also where it is known at the end of the run only.
+        let late = try play([], [])
+        _ = late.negotiate()
+        let judged = late.engine.expect(try .parse(#"asks("POST /chat/negotiate", times=1)"#), at: late.now)
+        #expect(judged.map(\.word) == ["met"])
+    }
+
+    private func streams(_ tape: String, _ agents: [String], gap: UInt64, leaves: Bool = false) throws -> ReplayReport {
+        let play = try Playbook(EventsTape.sessions(tape)) { options in
+            options.expectations = [try! Expectation.parse("single")]
+        }
+        var last: ConnectionID?
+        for agent in agents {
+            play.agent = agent
+            if leaves, let last { play.close(last) }
+            last = play.events("/prices")
+            play.pass(ms: gap)
+        }
+        play.pass(ms: 500)
+        return play.finish()
+    }
+
+    @Test func twoEventStreamsAtATime() throws {
+        let two = try streams(EventsTape.prices, ["a", "a"], gap: 20)
+        #expect(two.expectations.contains { $0.word == "not met" }, "\(two.text)")
+        #expect(two.reasons.contains { $0.contains("asked for a second connection (stream)") }, "\(two.text)")
+        // One behind the other, one in place of the other, and one of each of two clients.
+        for good in [
+            try streams(EventsTape.prices, ["a", "a"], gap: 100),
+            try streams(EventsTape.prices, ["a", "a"], gap: 20, leaves: true),
+            try streams(EventsTape.prices, ["a", "b"], gap: 20),
+        ] {
+            #expect(good.expectations.allSatisfy { $0.word == "met" } && !good.expectations.isEmpty, "\(good.text)")
+        }
+        // As on the tape.
+        let beside = EventsTape.prices + "\n" + EventsTape.prices.replacing(" 1 ", with: " 2 ")
+        let sorted = beside.split(separator: "\n").map { $0.trimmingBlanks() }.sorted {
+            UInt64($0.prefix { $0 != " " })! < UInt64($1.prefix { $0 != " " })!
+        }.joined(separator: "\n")
+        #expect(try streams(sorted, ["a", "a"], gap: 20).expectations.allSatisfy { $0.word == "met" })
     }
 
     /// Twelve negotiations in a row, none of which is followed by a connection.

@@ -83,12 +83,24 @@ def compare(folder):
     return f"{count} messages on {len(theirs)} connections, times within {worst * 1e6:.0f} µs"
 
 
+def ended(said: Said) -> tuple[int, bool]:
+    """When the message on the tape was whole; a response after the events in it."""
+    return (said.first if said.last is None else said.last, said.kind == "response")
+
+
+def listed(message: Any) -> tuple[float, bool]:
+    """The same of a message of the truth file."""
+    return (message["t"], message["kind"] == "response")
+
+
 def same(where: str, have: list[Said], want: list[Any], begin: float) -> float:
     """The largest difference of a time, in seconds."""
     worst = 0.0
-    # A cut body stands where it ends in the truth file, and last on the tape.
-    have = [one for one in have if one.whole] + [one for one in have if not one.whole]
-    want = [one for one in want if one.get("complete", True)] + [one for one in want if not one.get("complete", True)]
+    # A cut body stands where it ends in the truth file, and last on the tape. The last event of a stream and the end of the response
+    # may share a packet, and so their time: the truth file has the one first, the tape the other.
+    have = sorted((one for one in have if one.whole), key=ended) + [one for one in have if not one.whole]
+    cut = [one for one in want if not one.get("complete", True)]
+    want = sorted((one for one in want if one.get("complete", True)), key=listed) + cut
     for number, (one, other) in enumerate(zip(have, want, strict=False)):
         place = f"{where}, message {number + 1}"
         if (one.kind, one.digest) != (other["kind"], other["sha256"]):

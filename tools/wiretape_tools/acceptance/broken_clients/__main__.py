@@ -58,17 +58,17 @@ class Bench:
         self.turn, self.tapes = asyncio.Semaphore(jobs), {}
 
     async def tape(self, row):
-        """Recorded once for each kind and transport."""
+        """Recorded once for each kind and transport, with a login and without."""
         if row.tape not in self.tapes:
             self.tapes[row.tape] = asyncio.ensure_future(self.record(*row.tape))
         return await self.tapes[row.tape]
 
-    async def record(self, kind, order):
-        path = WORK / f"{kind.__name__}-{order[0]}.tape"
+    async def record(self, kind, order, logins):
+        path = WORK / f"{kind.__name__}-{order[0]}{'-login' if logins else ''}.tape"
         path.unlink(missing_ok=True)
         async with Server() as server:
             command = ["record", "--upstream", f"http://127.0.0.1:{server.port}", "--output", path]
-            run = await Run(path.stem, command, kind, Habits(order=order)).run()
+            run = await Run(path.stem, command, kind, Habits(order=order, logins=logins)).run()
         if run.code != 0 or not run.is_content:
             raise Failed(f"the tape of {path.stem}: exit {run.code}, {run.said}")
         return path

@@ -43,6 +43,7 @@ class Habits:
     negotiations: int = 1
     says: tuple = ((2, "hi"), (5, "bye"))
     pings: float = 0
+    logins: int = 0  # how often it asks for POST /login before it connects
     leaves: int = LAST
 
 
@@ -84,6 +85,8 @@ class Client:
     async def run(self):
         failed = 0
         try:
+            for _ in range(self.habits.logins):
+                await self.log_in()
             while not self.is_content:
                 retry_after = 0
                 try:
@@ -102,6 +105,11 @@ class Client:
                 await asyncio.sleep(max(wait, retry_after))
         finally:
             self.abandon()
+
+    async def log_in(self):
+        with contextlib.suppress(Lost):
+            *_, writer = await self.ask("POST", "/login")
+            writer.close()
 
     def abandon(self):
         for task in self.tasks:

@@ -121,6 +121,9 @@ class Server:
         """Whether the connection goes on with another request."""
         if request.path.startswith("/chat"):
             return await self.hub(request, head, reader, writer, mine)
+        if request.path == "/login":
+            writer.write(answer("200 OK", b"{}", "application/json"))
+            return True
         if request.path == "/stream":
             await self.events(request, writer)
             return False

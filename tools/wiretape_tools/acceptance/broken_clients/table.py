@@ -62,8 +62,8 @@ class Row:
 
     @property
     def tape(self):
-        """What the tape is recorded with: the same kind over the same transport."""
-        return self.kind, self.good.get("order", ("ws",))[:1]
+        """What the tape is recorded with: the same kind over the same transport, and as many logins."""
+        return self.kind, self.good.get("order", ("ws",))[:1], self.good.get("logins", 0)
 
 
 def over(transport):
@@ -103,9 +103,15 @@ ROWS = [
             {**WS, "wait": constant(0, 0.2, 0.2)}, stays=True, linger=1.3),
     signalr("ws, loses a call at a reconnect", {"keeps": False}, ["keeps(Send)"], ["without saying again", "never came"],
             cut="reset on Completion[2]"),
+    signalr("ws, says an unanswered call again", {"keeps": True}, ["drops(Send)"], ["said again 1 message"],
+            good={**WS, "keeps": False}, cut="reset on Completion[2]"),
     signalr("ws, says an acknowledged call again", {"repeats": True}, ["once(Send)"], ["though it was acknowledged"],
             cut="reset after Tick[4]"),
     signalr("ws, opens two connections", {"second": True}, ["single"], ["asked for a second connection", "no session left"]),
+    signalr("ws, does not log in", {"logins": 0}, ['asks("POST /login")'], ["no client sent POST /login"],
+            good={**WS, "logins": 1}, cut=False),
+    signalr("ws, logs in twice", {"logins": 2}, ['asks("POST /login", times=1)'], ["came 2 times instead of exactly once"],
+            good={**WS, "logins": 1}, cut=False),
     signalr("ws, ignores a final code", {"final": ()}, ["stays-away(after=close(4001))"], ["after close 4001"],
             cut="close(4001) after Tick[3]", stays=True),
     signalr("ws, ignores a final range of codes", {"final": ()}, ["stays-away(after=close(4400..4499))"], ["after close 4400"],
@@ -150,6 +156,8 @@ ROWS = [
         ["after close 4400"], cut="close(4400) after next[3]", stays=True),
     Row("graphql ws, loses a mutation at a reconnect", GraphQL, {"keeps": False}, ["keeps(Say)"],
         ["without saying again", "never came"], cut="reset on next[operation=Say] max=1"),
+    Row("graphql ws, says an unanswered mutation again", GraphQL, {"keeps": True}, ["resubscribes", "drops(Say)"],
+        ["said again 1 message"], good={"keeps": False}, cut="reset on next[operation=Say] max=1"),
     Row("graphql ws, says a mutation again", GraphQL, {"repeats": True}, ["once(Say)"], ["though it was acknowledged"],
         cut="reset after next[6]"),
     Row("graphql ws, is no Apollo iOS 1", GraphQL, {"wait": always(0.1)}, [f"client(apollo-ios-1, {BY_FAR})"], ["retry 1"],
@@ -182,6 +190,8 @@ ROWS = [
         good=SSE, linger=1.8),
     Row("events, comes back before retry:", Events, {"wait": always(0.1), "obeys": False}, [f"delays(500ms, {BY_FAR})"], ["retry 1"],
         good=SSE),
+    Row("events, opens two streams", Events, {"second": True}, ["single"], ["asked for a second connection (stream)"],
+        good=SSE, cut=False),
     # Live the server would go on elsewhere, and the client miss what was lost with its connection.
     Row("events, does not say which event it had", Events, {"tells": False}, [], ["header.Last-Event-ID=3"],
         ["delay(10ms) on connect[header.Last-Event-ID=3]"], SSE),
