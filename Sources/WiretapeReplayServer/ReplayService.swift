@@ -67,7 +67,8 @@ package final class ReplayService {
         var hasHeard = true
         var looks = 0
         let timer: any LoopTimer
-        let done: () -> Void
+        /// Several may wait for the same moment.
+        var done: [() -> Void]
 
         static let interval: UInt64 = 1_000_000
         static let mostLooks = 50
@@ -360,12 +361,16 @@ package final class ReplayService {
     }
 
     /// Reads what has arrived from clients by now, and calls `done`: it belongs to the run. A client's FIN that came a moment before the run
-    /// is judged is its end. What falls due meanwhile is not sent. `done` is never called before this returns.
+    /// is judged is its end. What falls due meanwhile is not sent. A server that is stopping reads nothing more: `done` is called at once.
     package func settle(_ done: @escaping () -> Void) {
-        guard settling == nil, stopping.whenEmpty == nil else { return done() }
+        guard stopping.whenEmpty == nil else { return done() }
+        guard settling == nil else {
+            settling?.done.append(done)
+            return
+        }
         // Lifetime: it is closed when it has looked often enough, and keeps the server until then.
         let timer = loop.timer { [self] in lookOnce() }
-        settling = Settling(timer: timer, done: done)
+        settling = Settling(timer: timer, done: [done])
         lookAgain()
     }
 
@@ -384,7 +389,7 @@ package final class ReplayService {
         guard !goesOn || settling.looks >= Settling.mostLooks else { return lookAgain() }
         self.settling = nil
         settling.timer.close()
-        settling.done()
+        for done in settling.done { done() }
     }
 
     /// What the run has come to so far. The driver is not asked anything afterwards but how to end connections.
