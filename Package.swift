@@ -10,8 +10,10 @@ let settings: [SwiftSetting] = [
     .strictMemorySafety(),
     .treatAllWarnings(as: .error),
 ]
-/// A release build does not optimize the tests themselves: that took more time than all programs together.
-let testSettings = settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+/// A release build does not optimize the tests themselves: that took more time than all programs together. A second compiler run for
+/// the module, which nobody imports, is left out.
+let testSettings =
+    settings + [.unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"], .when(configuration: .release))]
 /// On Linux a release's programs contain Swift's runtime: they start on machines without Swift and call the runtime directly. macOS has
 /// the runtime. The sanitizers need the shared one, so tools/sanitize sets WIRETAPE_SHARED_RUNTIME.
 let staticRuntime: [LinkerSetting] =
