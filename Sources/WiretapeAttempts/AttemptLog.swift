@@ -21,6 +21,9 @@ package struct AttemptLog: Sendable {
     package init() {}
 
     /// The attempt that goes on, if one does.
+    /// The log of a client that comes back and is served as another session: its first attempt follows the end of `earlier`.
+    package init(following earlier: AttemptLog) { lastEnd = earlier.lastEnd }
+
     fileprivate var open: Int? {
         guard let last = attempts.indices.last, attempts[last].outcome == nil else { return nil }
         return last
@@ -75,7 +78,7 @@ extension CountsAttempts {
         log.attempts.append(
             Attempt(
                 number: log.attempts.count + 1, retry: log.retries, start: now.since(origin),
-                delay: log.lastEnd.map { now.since($0) }))
+                delay: log.attempts.last?.ended?.how == .givenUp ? nil : log.lastEnd.map { now.since($0) }))
         return true
     }
 

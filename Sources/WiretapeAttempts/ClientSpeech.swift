@@ -50,6 +50,8 @@ package struct ClientSpeech: Hashable, Sendable {
         /// A policy names it as one that subscribes.
         package fileprivate(set) var isWatched: Bool
         package fileprivate(set) var isAcknowledged = false
+        /// A rule took it away: it never reached the server.
+        fileprivate var isTaken = false
     }
 
     /// Something acknowledged that came again on a later connection.
@@ -60,7 +62,8 @@ package struct ClientSpeech: Hashable, Sendable {
         package var again: Int
     }
 
-    /// The ordinal of the session's current connection, those that the protocol took up again not counted anew.
+    /// The ordinal of the session's current connection. Where the protocol itself sends again what a lost connection took away,
+    /// as SignalR's stateful reconnect does, the next connection has the same number.
     package private(set) var connection = 1
     private var open: [Ask] = []
     /// Watched ones that were answered: they hold as long as their connection.
@@ -69,7 +72,9 @@ package struct ClientSpeech: Hashable, Sendable {
     private var gone: [Ask] = []
     /// What the client has not said again since it came back.
     package private(set) var owed: [Ask] = []
-    /// What it was to say again and did.
+    /// What the server still has of the connection before: the client need not say it again, and may.
+    private var kept: [Ask] = []
+    /// What it was to say again, or what a policy names, and it did.
     package private(set) var paid: [Ask] = []
     /// Acknowledged messages by identity, and the connection of their last acknowledgement; the oldest first.
     private var acknowledged: [UInt64: Int] = [:]
@@ -107,6 +112,9 @@ package struct ClientSpeech: Hashable, Sendable {
         if let i = owed.firstIndex(where: { $0.saying.identity == saying.identity }) {
             let ask = owed.remove(at: i)
             if paid.count < Self.most { paid.append(ask) }
+        } else if let i = kept.firstIndex(where: { $0.saying.identity == saying.identity }) {
+            let ask = kept.remove(at: i)
+            if paid.count < Self.most { paid.append(ask) }
         } else if connection > 1, !isWatched, let first = acknowledged[saying.identity], first < connection {
             repeated += 1
             if repeats.count < Self.most { repeats.append(Repeat(saying: saying, first: first, again: connection)) }
@@ -117,6 +125,7 @@ package struct ClientSpeech: Hashable, Sendable {
         }
         var ask = Ask(saying: saying, chain: chain, isSubscription: subscribes == true, isWatched: isWatched)
         ask.isUnclear = subscribes == nil
+        ask.isTaken = !arrives
         ask.isStanding = subscribes == true && saying.channel != nil && chain != nil
         guard chain == nil, arrives else { return keep(ask) }
         ask.isAcknowledged = true
@@ -174,6 +183,7 @@ package struct ClientSpeech: Hashable, Sendable {
     package mutating func returned() {
         connection += 1
         opening.returned()
+        kept = []
         owed += gone
         gone = []
         if owed.count > Self.most {
@@ -188,6 +198,26 @@ package struct ClientSpeech: Hashable, Sendable {
             if ask.isAcknowledged, !ask.isSubscription { standing.append(ask) } else { open.append(ask) }
         }
         gone = []
+    }
+
+    /// The client goes on with its session over a new connection, and the server has kept all that reached it. What did not reach it
+    /// is owed.
+    package mutating func wentOn() {
+        connection += 1
+        owed += gone.filter(\.isTaken)
+        gone.removeAll(where: \.isTaken)
+        kept = gone.filter { $0.isWatched || $0.isSubscription }
+        resumed()
+    }
+
+    /// What the client takes along when it comes back and is served as another session: all it has said so far, and what it lost
+    /// with its connection. The chains of the session before mean nothing there.
+    package func continued() -> ClientSpeech {
+        var next = self
+        next.lost()
+        for i in next.gone.indices { next.gone[i].chain = nil }
+        next.returned()
+        return next
     }
 
     /// The server has forgotten everything: what was acknowledged counts for nothing.

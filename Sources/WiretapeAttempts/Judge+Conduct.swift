@@ -127,6 +127,12 @@ extension Judge {
             let next = session.attempts.first { $0.start > silence.time && $0.start < told }?.start
             let left = ended.flatMap { $0.by == .client ? $0.time : nil }
             let noticed = [next, left].compactMap { $0 }.min().map { $0 - min($0, silence.time) }
+            if let noticed, noticed > tolerance.latest(within), ended?.how == .givenUp {
+                why =
+                    "the client came back \(milliseconds(noticed)) after the connection of session \(session.session) went silent, "
+                    + "and when it gave that up is not known"
+                continue
+            }
             if let noticed {
                 actual.append(milliseconds(noticed))
                 if noticed > tolerance.latest(within) {

@@ -12,6 +12,10 @@ extension Judge {
         for (state, next) in session.ends {
             let due = following(state, policy)
             if let next {
+                if state.last.ended?.how == .givenUp, due != .free {
+                    short =
+                        "when the client gave up attempt \(state.last.number) of session \(session.session) is not known"
+                }
                 guard let delay = next.delay, due != .free else { continue }
                 expected.append(due.text)
                 actual.append(milliseconds(delay))

@@ -9,20 +9,21 @@ package enum Judge {
     package static func judge(
         _ sessions: [JudgedSession], requests: RequestCounts = RequestCounts(), by expectations: [Expectation]
     ) -> [Judgement] {
-        expectations.flatMap { expectation -> [Judgement] in
+        let clients = JudgedSession.byClient(sessions)
+        return expectations.flatMap { expectation -> [Judgement] in
             if case .asks(let asked, let times) = expectation.policy {
                 let finding = asks(asked, times, requests)
                 if case .unjudged(let why) = finding.verdict {
                     return [unjudged(expectation, why, expectation.policy)]
                 }
-                return [judgement(finding, session: 0, run: 0, expectation)]
+                return [judgement(finding, of: nil, expectation)]
             }
             var judged: [Judgement] = []
             var vacuous: [Judgement] = []
             let parts = parts(of: expectation.policy)
             var held = Array(repeating: false, count: parts.count)
             var why = Array(repeating: String?.none, count: parts.count)
-            for session in sessions {
+            for session in isAboutReturning(expectation.policy) ? clients : sessions {
                 var findings: [Finding] = []
                 for (i, part) in parts.enumerated() {
                     let finding = finding(session, part, expectation.tolerance)
@@ -34,7 +35,7 @@ package enum Judge {
                     }
                 }
                 if let one = Finding.joined(findings) {
-                    judged.append(judgement(one, session: session.session, run: session.run, expectation))
+                    judged.append(judgement(one, of: session, expectation))
                 }
             }
             for (i, part) in parts.enumerated() where !held[i] {
@@ -103,15 +104,27 @@ package enum Judge {
         }
     }
 
-    private static func judgement(
-        _ finding: Finding, session: Int, run: Int, _ expectation: Expectation
-    ) -> Judgement {
+    /// Whether the policy is about what a client does when it has lost its connection: where the tape has its return as a session of
+    /// its own, both are judged as one.
+    private static func isAboutReturning(_ policy: Expectation.Policy) -> Bool {
+        switch policy {
+        case .delays, .exponential, .polynomial, .constant, .givesUp, .rate, .honoursRetryAfter, .transports, .detects,
+            .resubscribes, .once, .keeps, .drops, .staysAway, .client:
+            true
+        case .asks, .single, .pings, .finished: false
+        }
+    }
+
+    /// - Parameter session: nil: the run as a whole is judged.
+    private static func judgement(_ finding: Finding, of session: JudgedSession?, _ expectation: Expectation)
+        -> Judgement
+    {
         var reason = ""
         if case .unmet(let problem) = finding.verdict {
-            reason = "wiretape: \(expectation.text) is not met: \(problem)"
+            reason = "wiretape: \(expectation.text) is not met: \(problem)\(session?.whereItWentOn ?? "")"
         }
         return Judgement(
-            policy: expectation.text, session: session, run: run, met: reason.isEmpty,
+            policy: expectation.text, session: session?.session ?? 0, run: session?.run ?? 0, met: reason.isEmpty,
             expected: finding.expected, actual: finding.actual, reason: reason)
     }
 

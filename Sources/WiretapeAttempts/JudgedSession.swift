@@ -3,6 +3,10 @@
 package struct JudgedSession: Hashable, Sendable {
     package var session: Int
     package var run: Int
+    /// The recorded session of the same run that the client had lost when it came back to this one.
+    package var follows: Int?
+    /// Sessions that the client came back to and that are judged together with this one.
+    package private(set) var later: [Later] = []
     package var attempts: [Attempt]
     /// Nothing more is owed: the script has come to its end. Nil of live traffic, which has none.
     package var finished: Bool?
@@ -20,6 +24,13 @@ package struct JudgedSession: Hashable, Sendable {
     package var isGone: Bool
     /// What the replay itself refused, and no server would have: `attempt 3`. What comes behind it is left out.
     package private(set) var ownRefusal: String?
+
+    /// A recorded session that the client came back to.
+    package struct Later: Hashable, Sendable {
+        package var session: Int
+        /// Which of all the client's attempts was its first one there.
+        package var attempt: Int
+    }
 
     /// A request for a further connection.
     package struct Overlap: Hashable, Sendable {
@@ -48,12 +59,13 @@ package struct JudgedSession: Hashable, Sendable {
     }
 
     package init(
-        session: Int, run: Int, attempts: [Attempt], finished: Bool? = nil,
+        session: Int, run: Int, follows: Int? = nil, attempts: [Attempt], finished: Bool? = nil,
         speech: ClientSpeech = ClientSpeech(), overlaps: [Overlap] = [], silences: [Silence] = [],
         signs: LifeSigns = LifeSigns(), elapsed: UInt64, isGone: Bool = false
     ) {
         self.session = session
         self.run = run
+        self.follows = follows
         let joined = Attempt.joined(attempts)
         let own = joined.firstIndex { $0.isOwnRefusal }
         ownRefusal = own.map { "attempt \(joined[$0].number)" }
@@ -102,5 +114,58 @@ package struct JudgedSession: Hashable, Sendable {
             ends.append((state, next))
         }
         return ends
+    }
+}
+
+/// Clients whose return stands on the tape. Such a client loses one recorded session and comes back to the next, and policies about
+/// coming back judge both as one.
+extension JudgedSession {
+    private struct Key: Hashable {
+        var session: Int
+        var run: Int
+    }
+
+    /// One entry for each client: sessions that follow each other are put together, and their attempts are counted on.
+    package static func byClient(_ sessions: [JudgedSession]) -> [JudgedSession] {
+        guard sessions.contains(where: { $0.follows != nil }) else { return sessions }
+        var next: [Key: Int] = [:]
+        let known = Set(sessions.map { Key(session: $0.session, run: $0.run) })
+        for (i, session) in sessions.enumerated() {
+            if let earlier = session.follows { next[Key(session: earlier, run: session.run)] = i }
+        }
+        return sessions.filter { session in
+            session.follows.map { !known.contains(Key(session: $0, run: session.run)) } ?? true
+        }.map { first in
+            var line = [first]
+            while let last = line.last, line.count < sessions.count,
+                let i = next[Key(session: last.session, run: last.run)]
+            {
+                line.append(sessions[i])
+            }
+            return first.followed(by: line.dropFirst())
+        }
+    }
+
+    private func followed(by line: ArraySlice<JudgedSession>) -> JudgedSession {
+        guard let last = line.last else { return self }
+        var all = JudgedSession(
+            session: session, run: run, attempts: attempts + line.flatMap(\.attempts), finished: last.finished,
+            speech: last.speech, overlaps: overlaps + line.flatMap(\.overlaps),
+            silences: silences + line.flatMap(\.silences), signs: last.signs, elapsed: elapsed, isGone: isGone)
+        all.ownRefusal = all.ownRefusal ?? line.lazy.compactMap(\.ownRefusal).first
+        all.later = line.compactMap { session in
+            guard let start = session.attempts.first?.start,
+                let opened = all.attempts.last(where: { $0.start <= start })
+            else { return nil }
+            return Later(session: session.session, attempt: opened.number)
+        }
+        return all
+    }
+
+    /// Which of the attempts belong to another session of the report; empty when all are of this one.
+    package var whereItWentOn: String {
+        guard !later.isEmpty else { return "" }
+        let all = later.prefix(4).map { "in session \($0.session) with attempt \($0.attempt)" }
+        return " (the client went on \(all.joined(separator: ", "))\(later.count > 4 ? ", …" : ""))"
     }
 }

@@ -242,6 +242,8 @@ extension LiveFaults {
         // What the protocol keeps goes on; the first connection follows none.
         if exchange.carrier?.codec?.memory != nil {
             session.speech.resumed()
+        } else if exchange.carrier != nil, entry.type.hasTrackingIDs {
+            session.speech.wentOn()
         } else if session.connections > 0, exchange.kind != .operation || session.speech.hasLost {
             // Operations over HTTP have a connection each: the next one is no return.
             session.speech.returned()

@@ -224,7 +224,8 @@ extension ReplayEngine {
         at moment: WireInstant? = nil, _ stay: Stay = .gone
     ) {
         guard var link = session.link else { return }
-        let moment = moment ?? now
+        let left = by == .client ? link.faults.departure : nil
+        let (how, moment) = (left?.how ?? how, left?.at ?? moment ?? now)
         if let connection = link.connection { peers.free(connection) }
         let isUnsettled = stay == .unsettled
         if !isUnsettled { session.ended(by: by, how: how, reason: reason, at: moment, origin: start) }

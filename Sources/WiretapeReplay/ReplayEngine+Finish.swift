@@ -95,7 +95,7 @@ extension ReplayEngine {
             unexpected: session.tally.unexpected.texts, unexpectedBeyond: session.tally.unexpected.beyond,
             late: session.tally.late.map { DivergenceText.describe(session, $0, tape: tapeName) },
             reordered: session.tally.reordered,
-            abandoned: session.cursor.abandonedCount, unreached: unreached, repeated: session.speech.repeated,
+            abandoned: session.cursor.abandonedCount, unreached: unreached, repeated: session.repeated,
             operation: session.recorded.part,
             others: library.sources(of: claims[session].recorded).dropFirst().map { library[$0].number },
             upstream: library.table.upstream(of: claims[session].recorded), greeting: greeting(of: session),

@@ -36,10 +36,11 @@ extension ReplayEngine {
     /// The attempts of a session as far as it is known: the FIN of a client that may be gone is its end so far.
     func attemptsSoFar(of session: SessionRun) -> [Attempt] {
         var attempts = session.attempts
-        guard let since = session.link?.halfClosedAt, let last = attempts.indices.last, attempts[last].ended == nil
+        guard let link = session.link, let last = attempts.indices.last, attempts[last].ended == nil,
+            let left = link.faults.departure ?? link.halfClosedAt.map({ (how: Attempt.End.Manner.fin, at: $0) })
         else { return attempts }
         if attempts[last].outcome == nil { attempts[last].outcome = .abandoned }
-        attempts[last].ended = Attempt.End(time: since.since(start), by: .client, how: .fin)
+        attempts[last].ended = Attempt.End(time: left.at.since(start), by: .client, how: left.how)
         return attempts
     }
 }

@@ -55,6 +55,9 @@ extension ReplayEngine {
         return !session.isOver || session.isComplete && !link.underWay.steps.isEmpty
     }
 
+    /// Whether a rule holds back the answer that opens the session's connection. Its client may not wait for that, and comes again.
+    func isUnanswered(_ session: SessionRun) -> Bool { session.link?.faults.isUnanswered(at: now) ?? false }
+
     // MARK: Behind the last message
 
     /// The client's session that has been played to its end, when that is the one that it lost last.
@@ -86,7 +89,7 @@ extension ReplayEngine {
     /// The connection stays as silent as it is until the client ends it. One that the client has half-closed ends now.
     mutating func forsake(_ session: SessionRun, into out: inout [ReplayAction]) {
         if session.link?.halfClosedAt != nil { return giveUpHalfClosed(session, into: &out) }
-        guard session.isConnected, isSilent(session) || mayReturn(to: session) else { return }
+        guard session.isConnected, isSilent(session) || isUnanswered(session) || mayReturn(to: session) else { return }
         recordCut(of: session)
         if let connection = session.link?.connection {
             peers.abandon(connection)
@@ -99,7 +102,9 @@ extension ReplayEngine {
         guard name == nil, head.credential != nil else { return nil }
         let place = addressAndAgent(head, connection)
         return runs.first { session in
-            let isLost = isSilent(session) || !session.isConnected && isInterrupted(session) || mayReturn(to: session)
+            let isLost =
+                isSilent(session) || isUnanswered(session) || !session.isConnected && isInterrupted(session)
+                || mayReturn(to: session)
             return routes.contains(claims[session].route) && isLost && session.standing.failure == nil
                 && session.client.identities.contains { names.place(of: $0) == place }
         }

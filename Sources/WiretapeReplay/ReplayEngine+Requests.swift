@@ -197,6 +197,17 @@ extension ReplayEngine {
     }
 
     /// The client has a connection.
+    /// Until when rules hold back the answer to the request that is being dealt with; nil: they do not.
+    private func answerWaits(on connection: ConnectionID) -> WireInstant? {
+        guard let asking, asking.connection == connection else { return nil }
+        var until: WireInstant?
+        for action in asking.prepared {
+            if case .hold(_, let time) = action { until = max(until ?? now, now.advanced(by: time)) }
+            if case .stall(_, _, writes: true) = action { return WireInstant(nanoseconds: .max) }
+        }
+        return until
+    }
+
     mutating func attach(
         _ link: Link, _ connection: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, to session: SessionRun,
         into out: inout [ReplayAction]
@@ -223,6 +234,7 @@ extension ReplayEngine {
         session.uses(link.transport)
         findGreeting(of: session, into: &out)
         session.attach(link, at: now, options)
+        if let until = answerWaits(on: connection) { session.link?.faults.waitsForAnswer(until: until) }
         session.link?.codec.configure(options.codecSettings)
         if let other = session.link?.writer.translation {
             let name = "session \(session.recorded.number)"

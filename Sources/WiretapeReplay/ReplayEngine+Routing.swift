@@ -34,7 +34,8 @@ extension ReplayEngine {
         if let (recorded, tapeRun) = nextFree(routes, identity, name: name) {
             return begin(recorded, in: tapeRun, identity, name: name, on: connection)
         }
-        if let session = known.first(where: isSilent) ?? renewed(head, connection, name: name, routes) {
+        let waiting = known.first(where: isSilent) ?? known.first(where: isUnanswered)
+        if let session = waiting ?? renewed(head, connection, name: name, routes) {
             switch comesBack(to: session, connection, head, codec, into: &out) {
             case .goesOn:
                 remember(identity, of: session)
@@ -134,6 +135,7 @@ extension ReplayEngine {
                 recorded: recorded, route: route, tapeRun: tapeRun, name: name,
                 isTentative: !isOnly, connection: connection), for: session, of: identity)
         hold(recorded, by: session, in: tapeRun)
+        if let earlier = predecessor(of: session, identity) { session.follow(earlier) }
         session.isKnown(as: identity)
         countEarlyFailures(of: session, on: connection)
         if let name, library.table.sessions(named: name, among: [route]) != nil { session.assign(by: .identity) }

@@ -86,7 +86,7 @@ extension ReplayEngine {
         session.uses(transport)
         if transport != .lp { carries(connection, session, into: &out) }
         remember(identity(head, connection), of: session)
-        session.goOn(link, at: now, options)
+        session.goOn(link, mayRepeat: true, at: now, options)
         session.connected(at: now)
         carry(connection, head, key, of: session, then: hit, into: &out)
     }

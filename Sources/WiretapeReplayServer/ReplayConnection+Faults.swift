@@ -33,13 +33,31 @@ extension ReplayConnection {
         write()
         output.stop(writes)
         ruled.isDeaf = reads
+        if !reads { endSilence() }
         if reads, !ends.sawFIN {
-            stream.isReading = false
+            if ruled.silent == nil, endpoint.isBetweenFrames { ruled.silent = SilentInput() }
+            stream.isReading = !isUnread
             ruled.nextPeek = server.loop.now.advanced(by: Self.peekInterval)
         } else {
             ruled.nextPeek = nil
         }
         server.touch(self)
+    }
+
+    /// Nothing is taken from the socket.
+    var isUnread: Bool { ruled.isDeaf && (ruled.silent?.isFull ?? true) }
+
+    /// The client says something while it is not heard.
+    func receivedInSilence(_ bytes: Span<UInt8>) {
+        if let end = ruled.silent?.take(bytes) { server.tell(self, .leftSilently(end)) }
+        server.touch(self)
+        server.pump()
+    }
+
+    /// What it said meanwhile is heard now.
+    private func endSilence() {
+        guard let silent = ruled.silent.take() else { return }
+        endpoint.received(silent.all().span)
     }
 
     func mute(_ isMuted: Bool) { endpoint.writer.isMuted = isMuted }

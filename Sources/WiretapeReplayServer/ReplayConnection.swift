@@ -39,9 +39,11 @@ final class ReplayConnection: StreamHandler {
     private var hold: MemoryHold?
 
     /// What rules want of a connection beyond what its bytes leave through.
-    struct RuledTraffic {
+    struct RuledTraffic: ~Copyable {
         /// The client is not read.
         var isDeaf = false
+        /// What a client says over a WebSocket meanwhile; nil: it is not even taken from the socket.
+        var silent: SilentInput?
         /// When to look for the end of a client that is not read.
         var nextPeek: WireInstant?
     }
@@ -85,6 +87,7 @@ final class ReplayConnection: StreamHandler {
             passage.fromClient(bytes)
             return passageMoved()
         }
+        if ruled.silent != nil { return receivedInSilence(bytes) }
         endpoint.writer.isCongested = stream.queued > Self.mostQueued
         endpoint.room = hold?.room ?? .max
         endpoint.received(bytes)
@@ -295,7 +298,8 @@ final class ReplayConnection: StreamHandler {
         guard !ends.isGone else { return }
         // What was asked is wanted until it is answered.
         if !endpoint.writer.owesAnswer { asked?.body = [] }
-        hold?.set(endpoint.heldCount + output.count + stream.queued + (asked?.body.count ?? 0))
+        hold?.set(
+            endpoint.heldCount + (ruled.silent?.count ?? 0) + output.count + stream.queued + (asked?.body.count ?? 0))
     }
 
     /// It holds more than any other, and all of them too much.
@@ -322,7 +326,7 @@ final class ReplayConnection: StreamHandler {
         // Else `drained` goes on.
         let isFull = stream.queued + output.count > queueLimit
         if isHeldBack, !isFull { server.touch(self) }
-        let reads = endpoint.pendingCount <= Self.mostQueued && !isFull && !ruled.isDeaf
+        let reads = endpoint.pendingCount <= Self.mostQueued && !isFull && !isUnread
         if !ends.sawFIN, stream.isReading != reads {
             stream.isReading = reads
             if reads { seat?.restart(phase, at: server.loop.now) }

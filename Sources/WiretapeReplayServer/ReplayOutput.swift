@@ -127,6 +127,8 @@ struct ReplayOutput {
 enum ReplayInput {
     /// The connection is closed. It follows the client's FIN where an answer was owed then.
     case closed(ClientEnd)
+    /// The client has sent a close frame on a connection that a rule keeps silent. It is heard when the rule ends.
+    case leftSilently(ClientEnd)
     case handedOver(UInt64)
     case acknowledged(UInt64, complete: Bool)
 }

@@ -516,6 +516,7 @@ package final class ReplayService {
         switch input {
         case .handedOver(let ticket): driver.handedOver(c, ticket: ticket, at: now, into: &actions)
         case .closed(let how): driver.clientClosed(c, how, at: now, into: &actions)
+        case .leftSilently(let how): driver.clientLeftSilently(c, how, at: now)
         case .acknowledged(let ticket, let complete):
             driver.acknowledged(c, ticket: ticket, complete: complete, at: now, into: &actions)
         }

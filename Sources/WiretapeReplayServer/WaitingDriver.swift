@@ -67,6 +67,7 @@ package struct WaitingDriver: ReplayDriver {
         into out: inout [ReplayAction]
     ) {}
     package mutating func controlFrame(_ c: ConnectionID, isPing: Bool, at now: WireInstant) {}
+    package mutating func clientLeftSilently(_ c: ConnectionID, _ how: ClientEnd, at now: WireInstant) {}
     package mutating func handedOver(
         _ c: ConnectionID, ticket: UInt64, at now: WireInstant, into out: inout [ReplayAction]
     ) {}

@@ -217,7 +217,8 @@ extension Attempt {
     /// Number, start, delay, outcome, steps, end.
     fileprivate var columns: [String] {
         [
-            "\(number)", short(start), delay.map { "+\(short($0))" } ?? "first", outcome?.rawValue ?? "", stepsText,
+            "\(number)", short(start), delay.map { "+\(short($0))" } ?? (number == 1 ? "first" : "wait unknown"),
+            outcome?.rawValue ?? "", stepsText,
             ended.map { "ended at \(short($0.time)) by \($0.text)" } ?? "",
         ]
     }

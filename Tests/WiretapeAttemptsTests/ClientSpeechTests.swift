@@ -347,6 +347,37 @@ import WiretapeWire
         #expect(subscriptions(speech) == 1)
     }
 
+    /// The server has kept what reached it: only what a rule took away is owed, and what is said again counts.
+    @Test func aSessionThatTheServerKeepsOwesWhatWasTaken() {
+        var speech = ClientSpeech()
+        speech.passed(call("Join", id: "1"), subscribes: false, isWatched: true)
+        speech.passed(message(.toClient, .reply, "", id: "1"), subscribes: false)
+        speech.passed(call("Say", id: "2"), subscribes: false)
+        speech.passed(message(.toClient, .reply, "", id: "2"), subscribes: false)
+        speech.passed(call("Taken", id: "3"), subscribes: false, arrives: false)
+        speech.lost()
+        speech.wentOn()
+        #expect(speech.owed.map(\.saying.label) == ["Taken"] && speech.connection == 2)
+        #expect(speech.wasAcknowledged(before: "Say"))
+        speech.passed(call("Join", id: "4"), subscribes: false, isWatched: true)
+        speech.passed(call("Taken", id: "5"), subscribes: false)
+        #expect(speech.paid.map(\.saying.label) == ["Join", "Taken"] && speech.owed.isEmpty && speech.repeated == 0)
+        speech.passed(call("Say", id: "6"), subscribes: false)
+        #expect(speech.repeated == 1)
+    }
+
+    /// The next session has chains of its own: what they are called there ends nothing of this one.
+    @Test func whatWasLostIsTakenAlong() {
+        var first = ClientSpeech()
+        first.passed(ask("ticks", id: "1"), subscribes: true)
+        var second = first.continued()
+        #expect(subscriptions(second) == 1 && second.connection == 2)
+        second.passed(message(.toServer, .cancel, "", id: "1"), subscribes: false)
+        #expect(subscriptions(second) == 1)
+        second.passed(ask("ticks", id: "1"), subscribes: true)
+        #expect(second.owed.isEmpty && second.paid.count == 1)
+    }
+
     @Test func theClientGetsTheTimeToSayIt() throws {
         var course = Course()
         course.connects()

@@ -44,6 +44,8 @@ struct ScriptCursor {
 
     /// Connections so far.
     private(set) var generation = 0
+    /// When the client last went on over another connection on which it may say again what it said before.
+    private var wentOnAt: WireInstant?
     /// Messages that are `abandoned` while the client may still bring them back: what stands behind them waits for it.
     private(set) var mayComeBack = 0
     /// The last connection ended as the script has it.
@@ -150,9 +152,11 @@ struct ScriptCursor {
         if let taken = same.first(where: isStoodFor) { return taken }
         // Late ones, oldest first; then what an earlier connection had.
         if let late = same.first(where: { state[$0] == .forgiven || state[$0] == .unreached }) { return late }
-        guard generation > 1 else { return nil }
-        return same.first { state[$0] == .done && matchedIn[$0] < thisConnection }
+        guard generation > 1 || wentOnAt != nil else { return nil }
+        return same.first { state[$0] == .done && (matchedIn[$0] < thisConnection || cameBeforeItWentOn($0)) }
     }
+
+    private func cameBeforeItWentOn(_ step: Int) -> Bool { wentOnAt.map { doneAt[step] < $0 } ?? false }
 
     /// A client message has come that is taken for that step.
     mutating func settle(_ step: Int, at now: WireInstant, _ tally: inout SessionTally) {
@@ -511,8 +515,10 @@ struct ScriptCursor {
     }
 
     /// The client goes on over a new connection as if there had been no end of the old one.
+    /// - Parameter mayRepeat: what the client said before may come again.
     /// - Returns: whether the one before ended as the script has it.
-    mutating func wentOn() -> Bool {
+    mutating func wentOn(mayRepeat: Bool, at now: WireInstant) -> Bool {
+        if mayRepeat { wentOnAt = now }
         defer { endedByScript = false }
         return endedByScript
     }
@@ -779,6 +785,7 @@ struct ScriptCursor {
         (aside, standIns, lastSaid, lastStop) = ([], [:], -1, nil)
         tally.restart()
         mayComeBack = 0
+        wentOnAt = nil
         heldBack = []
         begin(at: now)
         for step in said {

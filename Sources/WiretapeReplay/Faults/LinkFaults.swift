@@ -1,3 +1,4 @@
+internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeMessages
@@ -32,6 +33,11 @@ struct LinkFaults: Sendable {
     private(set) var stopped: ConnectionID?
     /// Whether that lasts until the connection ends.
     private(set) var isStoppedForGood = false
+
+    /// Until then a rule holds back the answer that opens the connection.
+    private var unansweredUntil: WireInstant?
+    /// The client's close frame that waits on the silent connection: how and when the client left.
+    private(set) var departure: (how: Attempt.End.Manner, at: WireInstant)?
 
     struct Incoming: Sendable {
         var message: Message
@@ -106,6 +112,19 @@ struct LinkFaults: Sendable {
         isSilent = true
         stopped = writes
         isStoppedForGood = forGood
+    }
+
+    /// The answer that opens the connection is held back.
+    mutating func waitsForAnswer(until moment: WireInstant) { unansweredUntil = moment }
+
+    /// Nothing holds it back any more.
+    mutating func isAnswered() { unansweredUntil = nil }
+
+    func isUnanswered(at now: WireInstant) -> Bool { unansweredUntil.map { $0 > now } ?? false }
+
+    /// The client has left, unheard.
+    mutating func clientLeft(with how: Attempt.End.Manner, at moment: WireInstant) {
+        if isSilent, departure == nil { departure = (how, moment) }
     }
 
     mutating func isHeardAgain() {

@@ -28,6 +28,7 @@ extension ReplayEngine {
             switch one.change {
             case .stall:
                 out.append(.stall(connection, reads: false, writes: false))
+                peers[connection]?.session?.link?.faults.isAnswered()
                 if let session = peers[connection]?.session, session.link?.faults.isSilent == true {
                     isHeardAgain(session)
                 }

@@ -10,6 +10,27 @@ extension SessionRun {
     /// Stands for the chains of a group of the script.
     static func speechChain(_ group: Int) -> Chain { Chain("\(group)", origin: .toServer) }
 
+    /// How many sessions of one client are compared with each other.
+    private static let longestLine = 16
+
+    /// Equal for what counts as the same message said again, in all sessions of a client that came back: the first session whose
+    /// tape has the message, and its step there.
+    /// - Parameter key: what the message is compared by.
+    func identity(of step: Int, key: @autoclosure () -> UInt64) -> UInt64 {
+        var identity = (session: id.place, step: step)
+        var earlier = follows
+        let key = earlier == nil ? 0 : key()
+        for _ in 0..<Self.longestLine {
+            guard let session = earlier else { break }
+            if let same = session.script.equals(key).first { identity = (session.id.place, same) }
+            earlier = session.follows
+        }
+        return UInt64(identity.session) << 32 | UInt64(identity.step)
+    }
+
+    /// How many acknowledged messages its client said again in this session.
+    var repeated: Int { speech.repeated - (follows?.speech.repeated ?? 0) }
+
     /// The step that the message would be taken for.
     func counterpart(of message: Message, _ options: ReplayOptions) -> Int? {
         cursor.counterpart(ofKey: key(of: message, options))

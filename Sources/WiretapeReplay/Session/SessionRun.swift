@@ -36,6 +36,10 @@ final class SessionRun: CountsAttempts {
     var log = AttemptLog() { didSet { noteChange() } }
     /// What the client said, and what of it again.
     private(set) var speech = ClientSpeech()
+    /// The session that its client had before: the client lost it and came back. The tape has both.
+    private(set) var follows: SessionRun?
+    /// Its client came back and has another session now.
+    private(set) var isFollowed = false
     /// What the recorded server took that its protocol's servers do not.
     private(set) lazy var leniency = RecordedLeniency(script, recorded.writer.rules)
     /// What each new connection hears first; nil: not asked yet.
@@ -203,6 +207,14 @@ final class SessionRun: CountsAttempts {
 
     func cancelled(_ chain: Chain) { speech.cancelled(chain) }
 
+    /// Its client is the one that lost `earlier`: what it does now follows that.
+    func follow(_ earlier: SessionRun) {
+        follows = earlier
+        earlier.isFollowed = true
+        log = AttemptLog(following: earlier.log)
+        speech = earlier.speech.continued()
+    }
+
     // MARK: Connections that are kept
 
     /// The connection is kept for a client that may come back to it.
@@ -349,13 +361,16 @@ final class SessionRun: CountsAttempts {
     /// The client goes on over a new connection as if there had been no end of the old one. The time without a connection
     /// stood still.
     /// - Parameter hasLost: a connection; not so a client of long polling that gave one poll up and makes another.
-    func goOn(_ link: Link, hasLost: Bool = true, at now: WireInstant, _ options: ReplayOptions) {
+    /// - Parameter mayRepeat: the client may say again what it said before: neither side of the protocol remembers messages.
+    func goOn(
+        _ link: Link, hasLost: Bool = true, mayRepeat: Bool = false, at now: WireInstant, _ options: ReplayOptions
+    ) {
         // The protocol resends what it remembers by itself.
         if link.memory == nil { loseTrailing() } else { trailing = nil }
-        let isScripted = cursor.wentOn()
+        let isScripted = cursor.wentOn(mayRepeat: mayRepeat, at: now)
         standing.departure = .lost
         connect(link)
-        speech.resumed()
+        if mayRepeat { speech.wentOn() } else { speech.resumed() }
         if link.readyAt != nil { self.link?.becomesReady(at: now) }
         negotiation.awaitsUpgrade = false
         tally.extendTime(to: now)
@@ -408,6 +423,7 @@ final class SessionRun: CountsAttempts {
         let other = SessionRun(recorded, script: script, id: id, run: run, at: claimedAt)
         other.client = client
         other.log = log
+        other.speech = speech
         other.negotiation = negotiation
         other.negotiation.redirects = 0
         if var link {

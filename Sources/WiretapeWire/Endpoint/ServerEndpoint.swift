@@ -52,6 +52,9 @@ package struct ServerEndpoint: ~Copyable {
     package var pendingCount: Int { writer.state == .over ? 0 : input.count - at }
 
     /// What a client may send next.
+    /// It is an open WebSocket, all that came was read, and the next byte begins a frame.
+    package var isBetweenFrames: Bool { writer.isOpenWebSocket && pendingCount == 0 && !assembler.isInFrame }
+
     package enum Awaited { case request, head, body, nothing }
 
     /// What the client has begun and not ended, or what it may begin.

@@ -48,6 +48,9 @@ package struct FrameReassembler: ~Copyable {
         self.mostFrames = mostFrames
     }
 
+    /// Whether a frame has begun and not ended.
+    package var isInFrame: Bool { scanner.isInFrame }
+
     /// Bytes of a control frame that is not whole.
     package var heldCount: Int { control.count }
 

@@ -38,6 +38,9 @@ package struct MessageAssembler: ~Copyable {
         inflater = deflate.map { MessageInflater(direction, $0) }
     }
 
+    /// Whether a frame has begun and not ended.
+    package var isInFrame: Bool { reassembler.isInFrame }
+
     /// Bytes of what is not whole yet.
     package var heldCount: Int { message.count + reassembler.heldCount }
 

@@ -50,6 +50,10 @@ final class ScriptedDriver: ReplayDriver {
         heard.append("\(c) \(isPing ? "ping" : "pong")")
     }
 
+    func clientLeftSilently(_ c: ConnectionID, _ how: ClientEnd, at now: WireInstant) {
+        heard.append("\(c) left silently: \(how)")
+    }
+
     func clientClosed(_ c: ConnectionID, _ how: ClientEnd, at now: WireInstant, into out: inout [ReplayAction]) {
         heard.append("\(c) \(how)")
         if answersCloses, case .closeFrame(let code, let reason) = how {

@@ -37,7 +37,74 @@ import WiretapeWire
         let attempts = try #require(report.sessions.first?.attempts)
         #expect(attempts.map(\.outcome) == [.connected, .connected])
         #expect(attempts[0].ended?.how == .givenUp && attempts[0].ended?.by == .client)
-        #expect(attempts[1].delay == 0)
+        // Nobody knows when it gave up.
+        #expect(attempts[1].delay == nil)
+    }
+
+    /// Policies about the wait are not judged when nothing tells when the client left.
+    @Test(arguments: [true, false])
+    func theWaitIsThatBehindTheClientsCloseFrame(isSaid: Bool) throws {
+        let policies = [try Expectation.parse("delays(500ms)"), try Expectation.parse("detects(within=5s)")]
+        let play = try Playbook([ticks], faults: ["stall after Tick[2]"]) { $0.expectations = policies }
+        let c = try play.start()
+        play.pass(ms: 260)
+        play.kernelTakes = false
+        play.pass(ms: 9_000)
+        if isSaid {
+            play.act { engine, now, _ in
+                engine.clientLeftSilently(c, .closeFrame(code: 4499, reason: "no pong"), at: now)
+            }
+        }
+        play.pass(ms: 500)
+        let d = try play.start()
+        play.pass(ms: 5_000)
+        play.close(d, .closeFrame(code: 1000, reason: ""))
+        let report = play.finish()
+        let attempts = try #require(report.sessions.first?.attempts)
+        #expect(attempts[0].ended?.how == (isSaid ? .close(4499) : .givenUp))
+        #expect(report.expectations.map(\.word) == (isSaid ? ["met", "not met"] : ["not judged", "not judged"]))
+        #expect(isSaid || report.expectations[0].reason.contains("is not known"), "\(report.expectations[0].reason)")
+    }
+
+    /// A client whose upgrade nobody answers negotiates again, whether its first socket is still open or not.
+    @Test(arguments: ["stall(both, 60s) on upgrade[1]", "delay(60s) on upgrade[1]"], [true, false])
+    func whoIsNotAnsweredComesAgain(_ rule: String, isClosed: Bool) throws {
+        let play = try Playbook([ticks], faults: [rule])
+        let first: String = try #require(play.negotiate())
+        let held = play.upgrade(first)
+        play.pass(ms: 500)
+        if isClosed { play.close(held) }
+        play.pass(ms: 100)
+        let second: String = try #require(play.negotiate())
+        let d = play.upgrade(second)
+        play.send(d, #"{"protocol":"json","version":1}"#)
+        play.pass(ms: 3_000)
+        #expect(play.take(d).prefix(3) == ["101", "{}", tick(1)])
+        play.close(d, .closeFrame(code: 1000, reason: ""))
+        #expect(play.finish().exitCode == 0)
+    }
+
+    /// Another client that looks the same takes the next session, and not the one whose answer a rule delays.
+    @Test func aDelayedAnswerIsStillItsClients() throws {
+        let other = TestTape.session(TestTape.handshake + "10 < " + push("Other"), number: 2)
+        let play = try Playbook([ticks, other], faults: ["delay(2s) on upgrade[1] in session=1"])
+        let held = play.upgrade(play.negotiate())
+        play.pass(ms: 100)
+        let second = try play.start()
+        play.pass(ms: 100)
+        #expect(play.take(second).first == push("Other"))
+        play.pass(ms: 2_000)
+        #expect(play.take(held).contains("101"))
+    }
+
+    /// Who closes a connection on which no keepalives come any more has not left in order, whatever its code.
+    @Test func whoClosesAMutedConnectionMayReturn() throws {
+        let play = try Playbook([ticks], faults: ["mute after Tick[9]"])
+        let c = try play.start()
+        play.pass(ms: 2_000)
+        play.close(c, .closeFrame(code: 1000, reason: ""))
+        play.pass(ms: 100)
+        #expect(play.negotiate() != nil)
     }
 
     @Test func aRuleFiresWhenTheSilenceBegins() throws {

@@ -1,0 +1,30 @@
+internal import WiretapeBytes
+
+/// Finds the close frame in what a peer sends while its messages are not read. It starts between two frames and judges nothing. It keeps
+/// at most the 125 bytes of a close frame.
+package struct CloseFrameFinder: ~Copyable {
+    private var scanner = FrameScanner()
+    private var payload: [UInt8] = []
+    private var header = FrameHeader(first: 0, second: 0, length: 0, key: 0)
+
+    package init() {}
+
+    /// The close frame that has its end in `bytes`; nil: there is none yet.
+    package mutating func find(_ bytes: Span<UInt8>) -> CloseFrame? {
+        var at = 0
+        while true {
+            switch scanner.scan(bytes, from: at) {
+            case .more: return nil
+            case .header(let header, let next):
+                self.header = header
+                payload = []
+                at = next
+            case .payload(let range, let offset, let isLast, let next):
+                at = next
+                guard header.opcode == 8, header.length <= 125 else { continue }
+                FrameMask.append(bytes.extracting(range), header.key, offset: offset, into: &payload)
+                if isLast { return CloseFrame(payload.span) }
+            }
+        }
+    }
+}
