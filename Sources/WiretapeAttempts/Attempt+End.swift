@@ -16,6 +16,10 @@ extension Attempt {
             self.reason = reason
         }
 
+        /// Whether `time` is when the connection ended. False if the client gave up a silent connection without a close frame or FIN:
+        /// then `time` is when the client reconnected.
+        package var isDated: Bool { how != .givenUp }
+
         /// For people: `server: close 1000 (client timeout 30s)`.
         package var text: String { "\(by.text): \(how.text)" + (reason.map { " (\($0))" } ?? "") }
     }

@@ -21,7 +21,7 @@ package struct AttemptLog: Sendable {
     package init() {}
 
     /// The attempt that goes on, if one does.
-    /// The log of a client that comes back and is served as another session: its first attempt follows the end of `earlier`.
+    /// A log for the next recorded session of the same client. The delay of its first attempt counts from the last end in `earlier`.
     package init(following earlier: AttemptLog) { lastEnd = earlier.lastEnd }
 
     fileprivate var open: Int? {
@@ -78,7 +78,7 @@ extension CountsAttempts {
         log.attempts.append(
             Attempt(
                 number: log.attempts.count + 1, retry: log.retries, start: now.since(origin),
-                delay: log.attempts.last?.ended?.how == .givenUp ? nil : log.lastEnd.map { now.since($0) }))
+                delay: log.attempts.last?.ended?.isDated ?? true ? log.lastEnd.map { now.since($0) } : nil))
         return true
     }
 
@@ -147,7 +147,7 @@ extension CountsAttempts {
         log.signs.ends(at: now.since(origin))
     }
 
-    /// It turns out that the last connection had ended before the end that is known, which nobody was there to hear.
+    /// Moves the end of the last connection to an earlier moment that has become known.
     package func endedEarlier(
         by: Attempt.End.Party, how: Attempt.End.Manner, at moment: WireInstant, origin: WireInstant
     ) {

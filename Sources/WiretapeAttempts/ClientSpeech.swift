@@ -50,7 +50,7 @@ package struct ClientSpeech: Hashable, Sendable {
         /// A policy names it as one that subscribes.
         package fileprivate(set) var isWatched: Bool
         package fileprivate(set) var isAcknowledged = false
-        /// A rule took it away: it never reached the server.
+        /// A rule dropped the message, so the server never received it.
         fileprivate var isTaken = false
     }
 
@@ -62,8 +62,8 @@ package struct ClientSpeech: Hashable, Sendable {
         package var again: Int
     }
 
-    /// The ordinal of the session's current connection. Where the protocol itself sends again what a lost connection took away,
-    /// as SignalR's stateful reconnect does, the next connection has the same number.
+    /// The session's current connection, counted from 1. A SignalR stateful reconnect keeps the number, because the protocol itself
+    /// resends lost messages.
     package private(set) var connection = 1
     private var open: [Ask] = []
     /// Watched ones that were answered: they hold as long as their connection.
@@ -72,9 +72,9 @@ package struct ClientSpeech: Hashable, Sendable {
     private var gone: [Ask] = []
     /// What the client has not said again since it came back.
     package private(set) var owed: [Ask] = []
-    /// What the server still has of the connection before: the client need not say it again, and may.
+    /// Subscriptions that the server kept across the reconnect. The client may send them again, but it does not have to.
     private var kept: [Ask] = []
-    /// What it was to say again, or what a policy names, and it did.
+    /// Messages that the client sent again after a reconnect: those that were owed, and kept subscriptions.
     package private(set) var paid: [Ask] = []
     /// Acknowledged messages by identity, and the connection of their last acknowledgement; the oldest first.
     private var acknowledged: [UInt64: Int] = [:]
@@ -109,12 +109,13 @@ package struct ClientSpeech: Hashable, Sendable {
     ) {
         count(saying)
         opening.said(saying, isSubscription: subscribes == true, on: connection)
-        if let i = owed.firstIndex(where: { $0.saying.identity == saying.identity }) {
-            let ask = owed.remove(at: i)
-            if paid.count < Self.most { paid.append(ask) }
-        } else if let i = kept.firstIndex(where: { $0.saying.identity == saying.identity }) {
-            let ask = kept.remove(at: i)
-            if paid.count < Self.most { paid.append(ask) }
+        let isSame = { (ask: Ask) in ask.saying.identity == saying.identity }
+        if let i = owed.firstIndex(where: isSame) {
+            pay(owed.remove(at: i))
+        } else if let i = kept.firstIndex(where: isSame) {
+            pay(kept.remove(at: i))
+            // The new message takes the place of the one that the server kept.
+            open.removeAll(where: isSame)
         } else if connection > 1, !isWatched, let first = acknowledged[saying.identity], first < connection {
             repeated += 1
             if repeats.count < Self.most { repeats.append(Repeat(saying: saying, first: first, again: connection)) }
@@ -200,8 +201,8 @@ package struct ClientSpeech: Hashable, Sendable {
         gone = []
     }
 
-    /// The client goes on with its session over a new connection, and the server has kept all that reached it. What did not reach it
-    /// is owed.
+    /// The client resumes its session on a new connection, and the server kept every message that it received. The client owes only
+    /// the messages that rules dropped.
     package mutating func wentOn() {
         connection += 1
         owed += gone.filter(\.isTaken)
@@ -210,8 +211,8 @@ package struct ClientSpeech: Hashable, Sendable {
         resumed()
     }
 
-    /// What the client takes along when it comes back and is served as another session: all it has said so far, and what it lost
-    /// with its connection. The chains of the session before mean nothing there.
+    /// The same client's record at the start of its next recorded session. Everything that was open when the connection was lost is
+    /// owed. Chains are removed, because the next session numbers its own.
     package func continued() -> ClientSpeech {
         var next = self
         next.lost()
@@ -251,6 +252,10 @@ package struct ClientSpeech: Hashable, Sendable {
     package func wasSaid(_ name: String) -> Bool { spoken.contains(name) }
 
     // MARK: Keeping
+
+    private mutating func pay(_ ask: Ask) {
+        if paid.count < Self.most { paid.append(ask) }
+    }
 
     private mutating func keep(_ ask: Ask) {
         guard open.count < Self.most else { return isCutShort = true }

@@ -127,10 +127,10 @@ extension Judge {
             let next = session.attempts.first { $0.start > silence.time && $0.start < told }?.start
             let left = ended.flatMap { $0.by == .client ? $0.time : nil }
             let noticed = [next, left].compactMap { $0 }.min().map { $0 - min($0, silence.time) }
-            if let noticed, noticed > tolerance.latest(within), ended?.how == .givenUp {
+            if let noticed, noticed > tolerance.latest(within), ended?.isDated == false {
                 why =
-                    "the client came back \(milliseconds(noticed)) after the connection of session \(session.session) went silent, "
-                    + "and when it gave that up is not known"
+                    "the client reconnected \(milliseconds(noticed)) after the connection of session \(session.session) went silent, "
+                    + "and it is not known when the client gave the connection up"
                 continue
             }
             if let noticed {

@@ -12,9 +12,9 @@ extension Judge {
         for (state, next) in session.ends {
             let due = following(state, policy)
             if let next {
-                if state.last.ended?.how == .givenUp, due != .free {
+                if state.last.ended?.isDated == false, due != .free {
                     short =
-                        "when the client gave up attempt \(state.last.number) of session \(session.session) is not known"
+                        "it is not known when the client gave up attempt \(state.last.number) of session \(session.session)"
                 }
                 guard let delay = next.delay, due != .free else { continue }
                 expected.append(due.text)

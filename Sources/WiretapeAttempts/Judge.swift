@@ -104,8 +104,7 @@ package enum Judge {
         }
     }
 
-    /// Whether the policy is about what a client does when it has lost its connection: where the tape has its return as a session of
-    /// its own, both are judged as one.
+    /// Whether the policy is about reconnects. Such a policy judges a recorded reconnect and the session before it as one.
     private static func isAboutReturning(_ policy: Expectation.Policy) -> Bool {
         switch policy {
         case .delays, .exponential, .polynomial, .constant, .givesUp, .rate, .honoursRetryAfter, .transports, .detects,
@@ -115,7 +114,7 @@ package enum Judge {
         }
     }
 
-    /// - Parameter session: nil: the run as a whole is judged.
+    /// - Parameter session: nil judges the run as a whole.
     private static func judgement(_ finding: Finding, of session: JudgedSession?, _ expectation: Expectation)
         -> Judgement
     {

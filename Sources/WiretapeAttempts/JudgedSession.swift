@@ -3,9 +3,9 @@
 package struct JudgedSession: Hashable, Sendable {
     package var session: Int
     package var run: Int
-    /// The recorded session of the same run that the client had lost when it came back to this one.
+    /// The number of the recorded session that the same client lost before it reconnected to this one. Nil if there is none.
     package var follows: Int?
-    /// Sessions that the client came back to and that are judged together with this one.
+    /// Recorded sessions that the client reconnected to. They are judged together with this one.
     package private(set) var later: [Later] = []
     package var attempts: [Attempt]
     /// Nothing more is owed: the script has come to its end. Nil of live traffic, which has none.
@@ -25,10 +25,10 @@ package struct JudgedSession: Hashable, Sendable {
     /// What the replay itself refused, and no server would have: `attempt 3`. What comes behind it is left out.
     package private(set) var ownRefusal: String?
 
-    /// A recorded session that the client came back to.
+    /// A recorded session that the client reconnected to.
     package struct Later: Hashable, Sendable {
         package var session: Int
-        /// Which of all the client's attempts was its first one there.
+        /// The number of the attempt that opened the session, counted over all sessions of the client.
         package var attempt: Int
     }
 
@@ -117,15 +117,15 @@ package struct JudgedSession: Hashable, Sendable {
     }
 }
 
-/// Clients whose return stands on the tape. Such a client loses one recorded session and comes back to the next, and policies about
-/// coming back judge both as one.
+/// Recorded reconnects. The client loses one recorded session and reconnects to the next. Policies about reconnects judge both sessions
+/// as one.
 extension JudgedSession {
     private struct Key: Hashable {
         var session: Int
         var run: Int
     }
 
-    /// One entry for each client: sessions that follow each other are put together, and their attempts are counted on.
+    /// Joins sessions that follow each other into one entry for each client. Attempts are numbered over all joined sessions.
     package static func byClient(_ sessions: [JudgedSession]) -> [JudgedSession] {
         guard sessions.contains(where: { $0.follows != nil }) else { return sessions }
         var next: [Key: Int] = [:]
@@ -162,7 +162,7 @@ extension JudgedSession {
         return all
     }
 
-    /// Which of the attempts belong to another session of the report; empty when all are of this one.
+    /// For reports: which attempts belong to a later session. Empty if there is no later session.
     package var whereItWentOn: String {
         guard !later.isEmpty else { return "" }
         let all = later.prefix(4).map { "in session \($0.session) with attempt \($0.attempt)" }

@@ -257,7 +257,7 @@ package final class ControlServer {
         run.settle { [weak self] in self?.end(run, number, for: id) }
     }
 
-    /// What its clients have said is read.
+    /// Judges and ends a run after everything that its clients sent was read.
     private func end(_ run: any ControlledRun, _ number: Int, for id: Int) {
         let report = run.report()
         let json = report.json.mappingTexts(run.masked)

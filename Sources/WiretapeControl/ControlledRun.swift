@@ -16,7 +16,7 @@ package protocol ControlledRun: AnyObject {
     var place: [JSONValue.Member] { get }
     /// The sessions that clients have begun. Costs little.
     var sessions: [ControlledSession] { get }
-    /// Reads what clients have said by now, and calls `done`: what comes before the run is judged belongs to it.
+    /// Reads everything that clients have sent by now, then calls `done`. Call it before you judge the run.
     func settle(_ done: @escaping () -> Void)
     /// What the run has come to so far. Costs as much as the run has messages.
     func report() -> ReplayReport

@@ -56,7 +56,7 @@ extension LiveFaults {
         }
     }
 
-    /// A poll of a connection that is open was answered, by whomever: 204 and what is no success end the connection.
+    /// A poll of an open connection got a response from the server or a rule. A status of 204, or from 300 on, ends the connection.
     func answeredPoll(_ exchange: LiveExchange, _ status: Int, by: Attempt.End.Party, at now: WireInstant) {
         guard exchange.kind == .poll, let carrier = exchange.carrier, carrier.transport == .lp else { return }
         switch status {
@@ -66,7 +66,7 @@ extension LiveFaults {
         }
     }
 
-    /// A poll got something that is no answer: its connection is over. Any other request has failed.
+    /// A request got a response that is not HTTP. A poll ends its connection; any other request fails.
     package func malformed(_ exchange: LiveExchange, by: Attempt.End.Party, at now: WireInstant) {
         guard exchange.kind == .poll, let carrier = exchange.carrier else {
             return failed(exchange, by: by, how: .malformed, at: now)

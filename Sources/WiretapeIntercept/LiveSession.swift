@@ -20,10 +20,10 @@ final class LiveSession: CountsAttempts {
     var connections = 0
     /// What carries it now.
     var carrier: LiveCarrier?
-    /// What carried it last, until the next connection: what the client had sent before it knew still comes.
+    /// The last carrier, kept until the next connection. Messages that the client sent before it noticed the end still arrive.
     var lost: LiveCarrier?
     var speech = ClientSpeech()
-    /// What its last negotiation gave it; nil: it has not negotiated.
+    /// The token from the client's last negotiation. Nil if the client has not negotiated.
     var token: String?
     /// The answer to its last negotiation sent the client to another one.
     var isRedirected = false

@@ -156,7 +156,7 @@ struct Claims {
         tapeRuns[tapeRun].exchanges[list, default: 0] += 1
     }
 
-    /// The answer was not delivered: the next equal request gets it, unless a later one has been given already.
+    /// The response was not delivered. The next equal request gets it, unless a later response was already sent.
     mutating func takeBack(_ list: Int, in tapeRun: Int, place: Int) {
         guard played(list, in: tapeRun) == place + 1 else { return }
         tapeRuns[tapeRun].exchanges[list] = place == 0 ? nil : place

@@ -14,13 +14,13 @@ struct ExchangeBook: Sendable {
     private var index: Index?
     /// Answers whose recorded delay has not passed.
     private var underWay: [UnderWay] = []
-    /// Answers that have left and are not the kernel's yet; after the client's FIN: not acknowledged yet.
+    /// Responses that the kernel has not taken yet or, after the client's FIN, that the client has not acknowledged yet.
     private var leaving: [ConnectionID: [(ticket: UInt64, answer: UnderWay)]] = [:]
     /// Answers from the tape that were delivered.
     private(set) var played = 0
-    /// Requests whose clients left before the answer, for the report.
+    /// Requests whose clients left before the response arrived, for the report.
     private(set) var givenUp = KeptTexts()
-    /// Into ``recorded``: those of them.
+    /// Indices of these requests in ``recorded``.
     private(set) var left: Set<Int> = []
     /// What came and is not on the tape, for the report.
     private(set) var unexpected = KeptTexts()
@@ -43,7 +43,7 @@ struct ExchangeBook: Sendable {
         leaving[answer.connection, default: []].append((ticket, answer))
     }
 
-    /// The kernel has that, and all before it.
+    /// The kernel has taken this response and all earlier ones.
     mutating func handedOver(_ connection: ConnectionID, _ ticket: UInt64) {
         guard let waiting = leaving[connection] else { return }
         let rest = waiting.filter { $0.ticket > ticket }
@@ -51,12 +51,12 @@ struct ExchangeBook: Sendable {
         leaving[connection] = rest.isEmpty ? nil : rest
     }
 
-    /// Whether a client waits for an answer on that connection.
+    /// Whether a client waits for a response on the connection.
     func isAnswering(_ connection: ConnectionID) -> Bool {
         leaving[connection] != nil || underWay.contains { $0.connection == connection }
     }
 
-    /// Takes the answers that the client of a connection did not get.
+    /// Removes and returns the responses that the client of a connection did not receive.
     mutating func takeUndelivered(on connection: ConnectionID) -> [UnderWay] {
         guard !underWay.isEmpty || !leaving.isEmpty else { return [] }
         let lost = (leaving.removeValue(forKey: connection) ?? []).map(\.answer)
@@ -65,7 +65,7 @@ struct ExchangeBook: Sendable {
         return lost + waiting
     }
 
-    /// A client left before its answer.
+    /// The client left before its response arrived.
     mutating func giveUp(_ exchange: Int, _ asked: String) {
         left.insert(exchange)
         givenUp.append(asked)
@@ -101,7 +101,7 @@ struct ExchangeBook: Sendable {
         var moment: FaultMoment
     }
 
-    /// Which of the recorded answers to equal requests it is, in which run of the tape.
+    /// The position among the recorded responses to equal requests, and the run of the tape.
     struct Turn: Sendable {
         let list: Int
         let place: Int

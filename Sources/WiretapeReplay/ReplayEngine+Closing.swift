@@ -6,8 +6,7 @@ package import WiretapeWire
 
 /// Ends that the client makes, and how its close frames are answered.
 extension ReplayEngine {
-    /// The client ended its side, or the connection is gone. May be told more than once.
-    /// The client's close frame waits on a connection that a rule keeps silent: nobody hears it, and that is when the client left.
+    /// The client sent a close frame on a connection that a rule stalls. The frame is read when the rule ends, but the client left now.
     package mutating func clientLeftSilently(_ connection: ConnectionID, _ how: ClientEnd, at now: WireInstant) {
         clock.happened(at: now)
         guard let session = peers[connection]?.session, session.link?.connection == connection,
@@ -16,6 +15,7 @@ extension ReplayEngine {
         session.link?.faults.clientLeft(with: .close(code), at: self.now)
     }
 
+    /// The client ended its side, or the connection is gone. May be told more than once.
     package mutating func clientClosed(
         _ connection: ConnectionID, _ how: ClientEnd, at now: WireInstant, into out: inout [ReplayAction]
     ) {
@@ -53,7 +53,7 @@ extension ReplayEngine {
                 ClosingHandshake.Frame(code: code, reason: reason), fate, of: session, on: connection, into: &out)
             peers.end(connection)
             session.cursor.giveUpRepeats()
-            // Who closes a connection on which a rule has stopped the keepalives has given it up, whatever its code.
+            // A client that closes a muted connection has given it up, whatever the close code.
             let isInOrder = (code == 1000 || code == 1001) && !session.faults.isMuted(at: self.now)
             session.departs(isInOrder ? .inOrder : session.faults.isMuted(at: self.now) ? .lost : .closed)
             // Ended in order: nothing is kept for the client.

@@ -288,9 +288,9 @@ extension ReplayEngine {
     }
 }
 
-/// Clients that were gone, or may be, since their FIN came.
+/// Clients that sent a FIN and may have left.
 extension ReplayEngine {
-    /// Whether the server sends more on the session's connection although the client says nothing more.
+    /// Whether the script sends more on the connection without another message of the client.
     func goesOn(_ session: SessionRun) -> Bool {
         guard let link = session.link, !link.isStopped || !link.faults.isStoppedForGood else { return false }
         if link.isCut || !link.underWay.isEmpty || link.faults.nextWake != nil { return true }
@@ -309,15 +309,15 @@ extension ReplayEngine {
         return true
     }
 
-    /// The client of a half-closed connection has gone on elsewhere, or nothing more is due on it.
+    /// Ends a half-closed connection: its client uses another one, or nothing more is due.
     mutating func giveUpHalfClosed(_ session: SessionRun, into out: inout [ReplayAction]) {
         guard let since = session.link?.halfClosedAt, let connection = session.link?.connection else { return }
         wasGone(connection, since: since, into: &out)
         out.append(.disconnect(connection))
     }
 
-    /// The client was gone when its FIN came: what it has not acknowledged was not delivered.
-    /// - Parameter inOrder: its connection was closed in order, and it got all that was sent.
+    /// The client had left when its FIN arrived. Bytes that it has not acknowledged were not delivered.
+    /// - Parameter inOrder: the connection closed in order, and the client received everything.
     mutating func wasGone(
         _ connection: ConnectionID, since: WireInstant, inOrder: Bool = false, into out: inout [ReplayAction]
     ) {

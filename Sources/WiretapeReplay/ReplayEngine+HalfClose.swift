@@ -9,7 +9,7 @@ internal import WiretapeWire
 /// left when its FIN came.
 extension ReplayEngine {
     /// The client's FIN.
-    /// - Returns: whether the connection goes on, since something is still due on it.
+    /// - Returns: whether the connection stays open because something is still due.
     mutating func halfCloses(_ connection: ConnectionID, _ peer: Peers.Peer) -> Bool {
         // A WebSocket's client says goodbye with a close frame: a FIN alone is its end.
         let isTrailing = peer.trails?.trailing.map { $0.connection == connection && $0.transport != .ws } ?? false
@@ -25,7 +25,7 @@ extension ReplayEngine {
         return true
     }
 
-    /// The run ends: whoever has not acknowledged what was sent since its FIN was gone.
+    /// At the end of a run: treats half-closed clients that acknowledged nothing since their FIN as gone.
     mutating func settleHalfClosed() {
         var out: [ReplayAction] = []
         for connection in peers.halfClosed {
@@ -33,7 +33,7 @@ extension ReplayEngine {
         }
     }
 
-    /// The attempts of a session as far as it is known: the FIN of a client that may be gone is its end so far.
+    /// The attempts of a session so far. A close frame on a stalled connection, or the FIN of a half-closed one, counts as the end.
     func attemptsSoFar(of session: SessionRun) -> [Attempt] {
         var attempts = session.attempts
         guard let link = session.link, let last = attempts.indices.last, attempts[last].ended == nil,

@@ -12,33 +12,6 @@ extension ReplayEngine {
             zip(reports, sessions).map(judged), requests: record.requests, by: options.expectations)
     }
 
-    // MARK: A client that came back to another recorded session
-
-    /// The session that the client of a new one has lost, which it comes back from: one of the same route and the same run of the
-    /// tape, which was over on the tape before the new one began, and which the client did not end itself. Of several, the one that
-    /// was lost first.
-    func predecessor(of session: SessionRun, _ identity: String) -> SessionRun? {
-        guard !session.recorded.isOperation else { return nil }
-        var before = (claims.clients[identity]?.sessions ?? []).filter { mayFollow(session, $0) }
-        if before.isEmpty, let place = names.place(of: identity) {
-            // Its credential is new: it may have renewed it.
-            before = runs.filter { earlier in
-                mayFollow(session, earlier) && earlier.client.identities.contains { names.place(of: $0) == place }
-            }
-        }
-        return before.min { ($0.lastEnd ?? now) < ($1.lastEnd ?? now) }
-    }
-
-    private func mayFollow(_ session: SessionRun, _ earlier: SessionRun) -> Bool {
-        guard !earlier.isConnected, !earlier.isFollowed, earlier !== session, let end = earlier.attempts.last?.ended,
-            end.by != .client, !earlier.recorded.isOperation
-        else { return false }
-        let (mine, before) = (claims[session], claims[earlier])
-        return mine.tapeRun == before.tapeRun && mine.recorded != before.recorded
-            && library.table.routes[mine.route].path == library.table.routes[before.route].path
-            && earlier.script.precedes(session.script)
-    }
-
     /// The report with a note on a client that came back and left out what its first connection began with.
     func noted(_ report: ReplayReport.Session, _ session: SessionRun) -> ReplayReport.Session {
         guard !session.recorded.isOperation,
@@ -153,14 +126,6 @@ extension SessionRun {
 }
 
 extension Script {
-    /// Whether it was over on the tape before the first message of the other one. A tape written by hand does not tell when a
-    /// connection was opened.
-    fileprivate func precedes(_ other: Script) -> Bool {
-        guard let last = steps.last else { return false }
-        guard let first = other.steps.first else { return last.time <= other.opened }
-        return last.time < first.time || last.time == first.time && last.line < first.line
-    }
-
     /// Whether both were under way at the same time on the tape.
     fileprivate func overlaps(_ other: Script) -> Bool {
         opened <= other.steps.last?.time ?? other.opened && other.opened <= steps.last?.time ?? opened

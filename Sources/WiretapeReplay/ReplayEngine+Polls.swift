@@ -35,7 +35,7 @@ extension ReplayEngine {
         wait(connection, head, of: session, then: hit, into: &out)
     }
 
-    /// Whether a client whose poll gets that takes it for the end of its connection: after a success it polls again.
+    /// Whether a poll that gets this response ends the client's connection. After a success, the client polls again.
     private static func endsPolling(_ verdict: FaultEffect) -> Bool {
         guard case .respond(let answer) = verdict else { return true }
         return answer.status == 204 || answer.status >= 300

@@ -55,7 +55,7 @@ extension ReplayEngine {
         return !session.isOver || session.isComplete && !link.underWay.steps.isEmpty
     }
 
-    /// Whether a rule holds back the answer that opens the session's connection. Its client may not wait for that, and comes again.
+    /// Whether a rule holds back the response that opens the session's connection. The client may give up and reconnect.
     func isUnanswered(_ session: SessionRun) -> Bool { session.link?.faults.isUnanswered(at: now) ?? false }
 
     // MARK: Behind the last message
@@ -86,7 +86,7 @@ extension ReplayEngine {
         }
     }
 
-    /// The connection stays as silent as it is until the client ends it. One that the client has half-closed ends now.
+    /// Detaches the session from its stalled connection, which stays open until the client ends it. A half-closed connection ends now.
     mutating func forsake(_ session: SessionRun, into out: inout [ReplayAction]) {
         if session.link?.halfClosedAt != nil { return giveUpHalfClosed(session, into: &out) }
         guard session.isConnected, isSilent(session) || isUnanswered(session) || mayReturn(to: session) else { return }
@@ -133,5 +133,42 @@ extension ReplayEngine {
         let policy = options.onReconnect == .refuse ? "refuse" : "next"
         let text = "session \(session.recorded.number) of \(tapeName) is not resumed (--on-reconnect \(policy))"
         refuse(connection, head, 404, text, into: &out)
+    }
+
+    // MARK: Recorded reconnects
+
+    /// The session that the same client lost before it asked for `session`, where the tape has the reconnect. Both sessions have one
+    /// route and belong to one run of the tape, the second starts after the first on the tape, and the client did not end the first.
+    /// Of several, the one that was lost first.
+    func predecessor(of session: SessionRun, _ identity: String) -> SessionRun? {
+        guard !session.recorded.isOperation else { return nil }
+        var before = (claims.clients[identity]?.sessions ?? []).filter { mayFollow(session, $0) }
+        if before.isEmpty, options.clients == 1, let place = names.place(of: identity) {
+            // The client may have renewed its credential.
+            before = runs.filter { earlier in
+                mayFollow(session, earlier) && earlier.client.identities.contains { names.place(of: $0) == place }
+            }
+        }
+        return before.min { ($0.lastEnd ?? now) < ($1.lastEnd ?? now) }
+    }
+
+    private func mayFollow(_ session: SessionRun, _ earlier: SessionRun) -> Bool {
+        guard !earlier.isConnected, !earlier.isFollowed, earlier !== session, let end = earlier.attempts.last?.ended,
+            end.by != .client, !earlier.recorded.isOperation
+        else { return false }
+        let (mine, before) = (claims[session], claims[earlier])
+        return mine.tapeRun == before.tapeRun && mine.recorded != before.recorded
+            && library.table.routes[mine.route].path == library.table.routes[before.route].path
+            && earlier.script.precedes(session.script)
+    }
+}
+
+extension Script {
+    /// Whether its last message precedes the other script's first message on the tape. The times of openings do not count: tapes written
+    /// by hand lack them.
+    fileprivate func precedes(_ other: Script) -> Bool {
+        guard let last = steps.last else { return false }
+        guard let first = other.steps.first else { return last.time <= other.opened }
+        return last.time < first.time || last.time == first.time && last.line < first.line
     }
 }

@@ -196,8 +196,7 @@ extension ReplayEngine {
         case goesOn(after: RequestFate?)
     }
 
-    /// The client has a connection.
-    /// Until when rules hold back the answer to the request that is being dealt with; nil: they do not.
+    /// The time until which rules hold back the response to the current request. Nil if no rule does.
     private func answerWaits(on connection: ConnectionID) -> WireInstant? {
         guard let asking, asking.connection == connection else { return nil }
         var until: WireInstant?
@@ -208,6 +207,7 @@ extension ReplayEngine {
         return until
     }
 
+    /// The client has a connection.
     mutating func attach(
         _ link: Link, _ connection: ConnectionID, _ head: RequestHead, _ kind: ExchangeKind, to session: SessionRun,
         into out: inout [ReplayAction]

@@ -44,17 +44,17 @@ extension ReplayConnection {
         server.touch(self)
     }
 
-    /// Nothing is taken from the socket.
+    /// Whether Wiretape reads nothing from the socket.
     var isUnread: Bool { ruled.isDeaf && (ruled.silent?.isFull ?? true) }
 
-    /// The client says something while it is not heard.
+    /// Keeps what the client sends during a stall.
     func receivedInSilence(_ bytes: Span<UInt8>) {
         if let end = ruled.silent?.take(bytes) { server.tell(self, .leftSilently(end)) }
         server.touch(self)
         server.pump()
     }
 
-    /// What it said meanwhile is heard now.
+    /// Reads what the client sent during the stall.
     private func endSilence() {
         guard let silent = ruled.silent.take() else { return }
         endpoint.received(silent.all().span)
@@ -62,7 +62,7 @@ extension ReplayConnection {
 
     func mute(_ isMuted: Bool) { endpoint.writer.isMuted = isMuted }
 
-    /// The run is about to be judged: the end of a client that is not read is looked for now.
+    /// Checks a stalled client for its end, just before the run is judged.
     func lookForEnd() {
         guard ruled.isDeaf, !ends.sawFIN, !ends.isGone, stream.peerHasEnded else { return }
         ruled.nextPeek = nil
@@ -70,7 +70,7 @@ extension ReplayConnection {
         server.pump()
     }
 
-    /// The client has sent its FIN, and it is not known yet whether it was there for what was sent since.
+    /// Whether the client sent its FIN and has not yet acknowledged everything sent since.
     var isHalfDelivered: Bool { ends.sawFIN && !ends.isGone && output.isDelivering }
 
     /// A client that is not read may have ended: its FIN is noticed here, its RST by the loop.

@@ -42,7 +42,7 @@ final class ReplayConnection: StreamHandler {
     struct RuledTraffic: ~Copyable {
         /// The client is not read.
         var isDeaf = false
-        /// What a client says over a WebSocket meanwhile; nil: it is not even taken from the socket.
+        /// Bytes received during the stall. Nil if Wiretape reads nothing from the socket.
         var silent: SilentInput?
         /// When to look for the end of a client that is not read.
         var nextPeek: WireInstant?
@@ -115,7 +115,7 @@ final class ReplayConnection: StreamHandler {
         server.touch(self)
     }
 
-    /// After the client's FIN our own comes soon, unless an answer is owed: that takes the time that it takes.
+    /// Limits the time until Wiretape's own FIN, unless a response is still due.
     private func expectOwnEnd() {
         guard !ends.isGone, ends.by == nil, !endpoint.writer.owesAnswer, !endpoint.writer.isStreaming else { return }
         setEnd()

@@ -19,7 +19,7 @@ package protocol ReplayDriver {
     mutating func controlFrame(_ c: ConnectionID, isPing: Bool, at now: WireInstant)
     mutating func clientClosed(
         _ c: ConnectionID, _ how: ClientEnd, at now: WireInstant, into out: inout [ReplayAction])
-    /// The client's close frame waits on a connection that a rule keeps silent.
+    /// The client sent a close frame on a connection that a rule stalls.
     mutating func clientLeftSilently(_ c: ConnectionID, _ how: ClientEnd, at now: WireInstant)
     mutating func handedOver(
         _ c: ConnectionID, ticket: UInt64, at now: WireInstant, into out: inout [ReplayAction])

@@ -123,11 +123,11 @@ struct ReplayOutput {
     }
 }
 
-/// What becomes of bytes that a connection wrote, and of the connection.
+/// What the loop reports about written bytes and about the end of a connection.
 enum ReplayInput {
     /// The connection is closed. It follows the client's FIN where an answer was owed then.
     case closed(ClientEnd)
-    /// The client has sent a close frame on a connection that a rule keeps silent. It is heard when the rule ends.
+    /// The client sent a close frame on a connection that a rule stalls. The frame is read when the rule ends.
     case leftSilently(ClientEnd)
     case handedOver(UInt64)
     case acknowledged(UInt64, complete: Bool)

@@ -39,7 +39,7 @@ package final class ReplayService {
     private var actions: [ReplayAction] = []
     private var wakeup = WakeUp()
     private var stopping = Stopping()
-    /// Nil: nobody waits for what clients have sent by now.
+    /// Nil while nobody waits for a run to be settled.
     private var settling: Settling?
 
     /// The tape of what really passed.
@@ -61,13 +61,13 @@ package final class ReplayService {
         init(areAwaited: Bool) { self.areAwaited = areAwaited }
     }
 
-    /// The run is about to be judged, and what clients have sent by now is read first.
+    /// Reads everything that clients have sent, just before a run is judged.
     private struct Settling {
-        /// What has come since the last look; streams are looked at every millisecond until nothing comes any more.
+        /// Whether anything arrived since the last look. Wiretape looks every millisecond until nothing more arrives.
         var hasHeard = true
         var looks = 0
         let timer: any LoopTimer
-        /// Several may wait for the same moment.
+        /// All callers that wait for the same moment.
         var done: [() -> Void]
 
         static let interval: UInt64 = 1_000_000

@@ -1,10 +1,10 @@
 internal import WiretapeBytes
 internal import WiretapeWire
 
-/// What a client sends over a WebSocket while a rule keeps the connection silent. It is kept until the rule lets it through. Its close
-/// frame is looked for, so that the time is known at which the client left.
+/// Bytes that a client sends over a WebSocket while a rule stalls the connection. They are kept until the rule ends. The close frame
+/// among them dates the client's end.
 struct SilentInput: ~Copyable {
-    /// When so much is kept, the connection is not read any more: the client's own system holds the rest, as in a broken network.
+    /// In bytes. Once this much is kept, Wiretape stops reading, and the rest stays in the client's kernel.
     private static let limit = 64 << 10
 
     private var bytes: [UInt8] = []
@@ -14,7 +14,8 @@ struct SilentInput: ~Copyable {
     var count: Int { bytes.count }
     var isFull: Bool { bytes.count >= Self.limit }
 
-    /// - Returns: the client's close frame, when these bytes complete its first one.
+    /// Keeps received bytes.
+    /// - Returns: the client's first close frame, if these bytes complete it.
     mutating func take(_ more: Span<UInt8>) -> ClientEnd? {
         bytes.append(copying: more)
         guard !hasLeft, let close = finder.find(more) else { return nil }
@@ -25,6 +26,6 @@ struct SilentInput: ~Copyable {
         }
     }
 
-    /// What the client said meanwhile.
+    /// All kept bytes, in order.
     consuming func all() -> [UInt8] { bytes }
 }

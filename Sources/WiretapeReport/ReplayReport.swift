@@ -90,7 +90,7 @@ package struct ReplayReport: Hashable, Sendable {
         package var recorded = 0
         /// Answers from it that were delivered, repeats counted.
         package var played = 0
-        /// Those whose client left before the answer: method, path, place on the tape, after which time.
+        /// Requests whose client left before the response: method, path, place on the tape and time.
         package var givenUp: [String] = []
         package var givenUpBeyond = 0
         /// Recorded ones that nobody asked for: method, path, place on the tape.

@@ -238,7 +238,7 @@ final class HostedReplay {
         server.consult { engine, now, _ in engine.soFar(at: now) } ?? .empty(seed: 0)
     }
 
-    /// Reads what clients have said by now.
+    /// Reads everything that clients have sent by now.
     func settle(_ done: @escaping () -> Void) { server.settle(done) }
 
     /// What the run has come to. Nothing more is played afterwards.

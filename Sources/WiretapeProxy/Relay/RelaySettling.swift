@@ -3,10 +3,10 @@ package import WiretapeRuntime
 
 /// The moment before a run of live traffic is judged.
 package enum RelaySettling {
-    /// Somewhat longer than the time after which an intercepted client that is not read is looked at again.
+    /// Longer than the interval at which Wiretape checks a stalled client for its end.
     private static let time = InterceptedConnection.peekInterval + 5_000_000
 
-    /// Lets the loop read what has arrived by now, and calls `done`: a client's end that came before the run is judged belongs to it.
+    /// Lets the loop read everything that has arrived, then calls `done`, so that the run includes ends that have arrived.
     package static func settle(_ loop: any Loop, _ done: @escaping () -> Void) {
         var timer: (any LoopTimer)?
         // Lifetime: the timer is kept by its own closure until it has fired.

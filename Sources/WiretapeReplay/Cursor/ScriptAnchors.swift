@@ -37,7 +37,7 @@ struct ScriptAnchors: Sendable {
         self.start = start
     }
 
-    /// Steps that were taken in have not happened: all others are taken in again.
+    /// Recalculates the anchors from the steps that did happen.
     mutating func recount() {
         (server, gate) = (start, start)
         lookAgain()

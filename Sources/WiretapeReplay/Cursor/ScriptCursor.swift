@@ -44,7 +44,7 @@ struct ScriptCursor {
 
     /// Connections so far.
     private(set) var generation = 0
-    /// When the client last went on over another connection on which it may say again what it said before.
+    /// When the client last resumed on a connection on which it may send earlier messages again.
     private var wentOnAt: WireInstant?
     /// Messages that are `abandoned` while the client may still bring them back: what stands behind them waits for it.
     private(set) var mayComeBack = 0
@@ -515,7 +515,7 @@ struct ScriptCursor {
     }
 
     /// The client goes on over a new connection as if there had been no end of the old one.
-    /// - Parameter mayRepeat: what the client said before may come again.
+    /// - Parameter mayRepeat: whether the client may send earlier messages again.
     /// - Returns: whether the one before ended as the script has it.
     mutating func wentOn(mayRepeat: Bool, at now: WireInstant) -> Bool {
         if mayRepeat { wentOnAt = now }
@@ -599,7 +599,7 @@ struct ScriptCursor {
         rewindPositions(to: first)
     }
 
-    /// The client was not there when the steps were sent that have been restored: gaps count as if they had never been.
+    /// Recalculates the recorded gaps after steps were restored, as if those steps had never been sent.
     mutating func recountTime() {
         anchors.recount()
         takeAnchors(before: head, gates: firstGate)

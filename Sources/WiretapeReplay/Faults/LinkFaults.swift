@@ -29,14 +29,14 @@ struct LinkFaults: Sendable {
     private var notes: [FaultNote] = []
     /// A rule has stopped our reads or writes: the client may give the connection up without our hearing of it.
     private(set) var isSilent = false
-    /// The connection on which a rule has stopped our writes: nothing of the script leaves on it.
+    /// The connection on which a rule stops Wiretape's writes. No message of the script is sent on it.
     private(set) var stopped: ConnectionID?
     /// Whether that lasts until the connection ends.
     private(set) var isStoppedForGood = false
 
-    /// Until then a rule holds back the answer that opens the connection.
+    /// The time until which a rule holds back the response that opens the connection.
     private var unansweredUntil: WireInstant?
-    /// The client's close frame that waits on the silent connection: how and when the client left.
+    /// The client's close frame on the stalled connection, and the time when it arrived.
     private(set) var departure: (how: Attempt.End.Manner, at: WireInstant)?
 
     struct Incoming: Sendable {
@@ -106,7 +106,7 @@ struct LinkFaults: Sendable {
     // MARK: Silence
 
     /// - Parameters:
-    ///   - writes: the connection, where nothing leaves on it either.
+    ///   - writes: the connection, if the rule also stops Wiretape's writes.
     ///   - forGood: until the connection ends.
     mutating func isSilenced(stopping writes: ConnectionID?, forGood: Bool) {
         isSilent = true
@@ -114,15 +114,15 @@ struct LinkFaults: Sendable {
         isStoppedForGood = forGood
     }
 
-    /// The answer that opens the connection is held back.
+    /// A rule holds back the response that opens the connection.
     mutating func waitsForAnswer(until moment: WireInstant) { unansweredUntil = moment }
 
-    /// Nothing holds it back any more.
+    /// No rule holds back the response any more.
     mutating func isAnswered() { unansweredUntil = nil }
 
     func isUnanswered(at now: WireInstant) -> Bool { unansweredUntil.map { $0 > now } ?? false }
 
-    /// The client has left, unheard.
+    /// Notes the client's close frame on the stalled connection.
     mutating func clientLeft(with how: Attempt.End.Manner, at moment: WireInstant) {
         if isSilent, departure == nil { departure = (how, moment) }
     }

@@ -81,7 +81,7 @@ extension ReplayEngine {
         return refuse(connection, head, in: outage, into: &out)
     }
 
-    /// The connected session whose next poll it is.
+    /// The connected session that the poll belongs to.
     private func polled(_ head: RequestHead, on connection: ConnectionID) -> SessionRun? {
         for codec in library.codecs where kind(of: head, codec) == .poll {
             guard let key = codec.type.sessionKey(StreamOpening(request: head)),
@@ -93,8 +93,8 @@ extension ReplayEngine {
         return nil
     }
 
-    /// What a request gets while the server is away.
-    /// - Returns: that it was answered.
+    /// Refuses a request during an outage.
+    /// - Returns: whether the request was answered.
     private mutating func refuse(
         _ connection: ConnectionID, _ head: RequestHead, in outage: RunFaults.OutageState,
         into out: inout [ReplayAction]

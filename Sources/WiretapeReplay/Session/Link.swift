@@ -78,7 +78,7 @@ struct Link: Sendable {
         halfClosedAt = nil
     }
 
-    /// The client has shut down its sending side, or is gone.
+    /// The client shut down its sending side, or it left.
     mutating func halfClose(at moment: WireInstant) { halfClosedAt = moment }
 
     /// The poll that waited is answered, and nothing goes out until the next one comes.
@@ -235,7 +235,7 @@ struct Link: Sendable {
     /// Whether what the client says still arrives: an end that follows a message to the client does not hold it back.
     var hears: Bool { ending.map { $0.ending.silences == .toClient } ?? true }
 
-    /// A rule keeps everything from leaving on its connection.
+    /// Whether a rule stops all writes on the connection.
     var isStopped: Bool { connection != nil && faults.stopped == connection }
 
     var isCut: Bool { if case .none = cut { false } else { true } }

@@ -10,12 +10,12 @@ extension SessionRun {
     /// Stands for the chains of a group of the script.
     static func speechChain(_ group: Int) -> Chain { Chain("\(group)", origin: .toServer) }
 
-    /// How many sessions of one client are compared with each other.
+    /// The number of earlier sessions in which a message is looked up.
     private static let longestLine = 16
 
-    /// Equal for what counts as the same message said again, in all sessions of a client that came back: the first session whose
-    /// tape has the message, and its step there.
-    /// - Parameter key: what the message is compared by.
+    /// An id for repetitions: equal messages have equal ids, also across recorded reconnects. It combines the client's earliest
+    /// session that has the message with the message's step there.
+    /// - Parameter key: the matching key of the message.
     func identity(of step: Int, key: @autoclosure () -> UInt64) -> UInt64 {
         var identity = (session: id.place, step: step)
         var earlier = follows
@@ -28,7 +28,7 @@ extension SessionRun {
         return UInt64(identity.session) << 32 | UInt64(identity.step)
     }
 
-    /// How many acknowledged messages its client said again in this session.
+    /// The number of acknowledged messages that the client repeated in this session, without those of earlier sessions.
     var repeated: Int { speech.repeated - (follows?.speech.repeated ?? 0) }
 
     /// The step that the message would be taken for.

@@ -36,9 +36,9 @@ final class SessionRun: CountsAttempts {
     var log = AttemptLog() { didSet { noteChange() } }
     /// What the client said, and what of it again.
     private(set) var speech = ClientSpeech()
-    /// The session that its client had before: the client lost it and came back. The tape has both.
+    /// The recorded session that the same client lost before it reconnected to this one.
     private(set) var follows: SessionRun?
-    /// Its client came back and has another session now.
+    /// Whether the client has reconnected to another recorded session.
     private(set) var isFollowed = false
     /// What the recorded server took that its protocol's servers do not.
     private(set) lazy var leniency = RecordedLeniency(script, recorded.writer.rules)
@@ -207,7 +207,7 @@ final class SessionRun: CountsAttempts {
 
     func cancelled(_ chain: Chain) { speech.cancelled(chain) }
 
-    /// Its client is the one that lost `earlier`: what it does now follows that.
+    /// Marks the session as the recorded reconnect of the client that lost `earlier`.
     func follow(_ earlier: SessionRun) {
         follows = earlier
         earlier.isFollowed = true
@@ -220,8 +220,8 @@ final class SessionRun: CountsAttempts {
     /// The connection is kept for a client that may come back to it.
     func park(_ link: ParkedLink) { parked = link }
 
-    /// The connection that is kept hears something of the client, and nothing leaves on it.
-    /// - Returns: what is kept; nil: nothing.
+    /// Attaches the parked connection for one client message. Nothing is sent on it.
+    /// - Returns: the parked connection. Nil if there is none.
     func lendParked() -> ParkedLink? {
         guard let parked, !isConnected else { return nil }
         var lent = parked.link
@@ -230,7 +230,7 @@ final class SessionRun: CountsAttempts {
         return parked
     }
 
-    /// It has heard it, and is kept as before, unless that was its end.
+    /// Parks the connection again after the message.
     func takeBack(_ lent: ParkedLink) {
         guard var link else { return }
         link.goesOn()
@@ -361,7 +361,7 @@ final class SessionRun: CountsAttempts {
     /// The client goes on over a new connection as if there had been no end of the old one. The time without a connection
     /// stood still.
     /// - Parameter hasLost: a connection; not so a client of long polling that gave one poll up and makes another.
-    /// - Parameter mayRepeat: the client may say again what it said before: neither side of the protocol remembers messages.
+    /// - Parameter mayRepeat: whether the client may send earlier messages again. True for protocols that resend nothing themselves.
     func goOn(
         _ link: Link, hasLost: Bool = true, mayRepeat: Bool = false, at now: WireInstant, _ options: ReplayOptions
     ) {

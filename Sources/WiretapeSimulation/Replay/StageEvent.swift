@@ -9,7 +9,7 @@ enum StageEvent: Sendable {
     case taken(ConnectionID)
     case delivered(ConnectionID, StageItem)
     case acknowledged(ConnectionID, ticket: UInt64, complete: Bool)
-    /// The client was gone when something reached it: its kernel has answered with an RST.
+    /// The client had left, and its kernel answered with an RST.
     case wasGone(ConnectionID)
     /// What a mutant holds back.
     case delayed(ReplayAction)

@@ -51,10 +51,10 @@ package struct ServerEndpoint: ~Copyable {
     /// Bytes that wait for an answer to the request before them: a reason to stop reading.
     package var pendingCount: Int { writer.state == .over ? 0 : input.count - at }
 
-    /// What a client may send next.
-    /// It is an open WebSocket, all that came was read, and the next byte begins a frame.
+    /// Whether the next byte starts a WebSocket frame: the WebSocket is open, and everything received was read.
     package var isBetweenFrames: Bool { writer.isOpenWebSocket && pendingCount == 0 && !assembler.isInFrame }
 
+    /// What a client may send next.
     package enum Awaited { case request, head, body, nothing }
 
     /// What the client has begun and not ended, or what it may begin.

@@ -1,7 +1,7 @@
 internal import WiretapeBytes
 
-/// Finds the close frame in what a peer sends while its messages are not read. It starts between two frames and judges nothing. It keeps
-/// at most the 125 bytes of a close frame.
+/// Finds a close frame in the bytes of a WebSocket whose messages are not read (RFC 6455 section 5). The first byte must start a frame.
+/// It accepts every frame and keeps at most 125 bytes.
 package struct CloseFrameFinder: ~Copyable {
     private var scanner = FrameScanner()
     private var payload: [UInt8] = []
@@ -9,7 +9,7 @@ package struct CloseFrameFinder: ~Copyable {
 
     package init() {}
 
-    /// The close frame that has its end in `bytes`; nil: there is none yet.
+    /// The close frame that ends in `bytes`. Nil if there is none yet.
     package mutating func find(_ bytes: Span<UInt8>) -> CloseFrame? {
         var at = 0
         while true {
