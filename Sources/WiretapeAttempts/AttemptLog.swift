@@ -12,6 +12,8 @@ package struct AttemptLog: Sendable {
     /// What times are counted from.
     fileprivate var origin = WireInstant.zero
     fileprivate var signs = LifeSigns()
+    /// About the connection that is open.
+    fileprivate var endSigns = EndSigns()
     /// Requests for a connection while there was one.
     fileprivate var overlaps: [JudgedSession.Overlap] = []
     /// A client that closes one connection and opens the next may be heard in the other order.
@@ -20,10 +22,10 @@ package struct AttemptLog: Sendable {
 
     package init() {}
 
-    /// The attempt that goes on, if one does.
     /// A log for the next recorded session of the same client. The delay of its first attempt counts from the last end in `earlier`.
     package init(following earlier: AttemptLog) { lastEnd = earlier.lastEnd }
 
+    /// The attempt that goes on, if one does.
     fileprivate var open: Int? {
         guard let last = attempts.indices.last, attempts[last].outcome == nil else { return nil }
         return last
@@ -74,6 +76,7 @@ extension CountsAttempts {
         log.origin = origin
         if negotiates { log.abandonNegotiation() }
         guard log.open == nil else { return false }
+        log.endSigns = EndSigns()
         if !log.attempts.isEmpty { log.retries += 1 }
         log.attempts.append(
             Attempt(
@@ -134,28 +137,49 @@ extension CountsAttempts {
     /// The client's longest waits by then.
     package func signs(at now: WireInstant) -> LifeSigns { log.signs.settled(at: now.since(log.origin)) }
 
+    /// The client's close frame or FIN arrived while a rule stalls its connection.
+    package func clientLeft(with how: Attempt.End.Manner, at moment: WireInstant) {
+        log.endSigns.clientLeft(with: how, at: moment)
+    }
+
+    /// When and how the client left the stalled connection that is still open. Nil if it did not.
+    package var departure: (how: Attempt.End.Manner, at: WireInstant)? { log.endSigns.departure }
+
+    /// The client, or another party, sent a message that ends the connection for good.
+    package func saidGoodbye(by sender: Attempt.End.Party, at now: WireInstant) {
+        log.endSigns.saidGoodbye(by: sender, at: now)
+    }
+
     /// The connection ended.
+    /// - Returns: when it did. For a client that left a stalled connection, this is earlier than `now`.
+    @discardableResult
     package func ended(
-        by: Attempt.End.Party, how: Attempt.End.Manner, reason: String? = nil, at now: WireInstant, origin: WireInstant
-    ) {
-        guard let last = log.attempts.indices.last, log.attempts[last].ended == nil else { return }
-        if log.attempts[last].outcome == nil { log.attempts[last].outcome = by == .client ? .abandoned : .handshake }
-        let time = now.since(origin)
-        log.attempts[last].ended = Attempt.End(time: time, by: by, how: how, reason: reason)
-        if by == .client { log.overlaps.removeAll { time - min(time, $0.time) < AttemptLog.crossing } }
-        log.lastEnd = now
-        log.signs.ends(at: now.since(origin))
+        by party: Attempt.End.Party, how: Attempt.End.Manner, reason: String? = nil, at now: WireInstant,
+        origin: WireInstant
+    ) -> WireInstant {
+        let end = log.endSigns.settled(by: party, how, reason: reason, at: now)
+        guard let last = log.attempts.indices.last, log.attempts[last].ended == nil else { return end.at }
+        if log.attempts[last].outcome == nil {
+            log.attempts[last].outcome = end.by == .client ? .abandoned : .handshake
+        }
+        let time = end.at.since(origin)
+        log.attempts[last].ended = Attempt.End(time: time, by: end.by, how: end.how, reason: end.reason)
+        if party == .client { log.overlaps.removeAll { time - min(time, $0.time) < AttemptLog.crossing } }
+        log.lastEnd = end.at
+        log.signs.ends(at: time)
+        return end.at
     }
 
     /// Moves the end of the last connection to an earlier moment that has become known.
     package func endedEarlier(
         by: Attempt.End.Party, how: Attempt.End.Manner, at moment: WireInstant, origin: WireInstant
     ) {
-        let time = moment.since(origin)
+        let end = log.endSigns.settled(by: by, how, at: moment)
+        let time = end.at.since(origin)
         guard let last = log.attempts.indices.last, let known = log.attempts[last].ended, time < known.time else {
             return
         }
-        log.attempts[last].ended = Attempt.End(time: time, by: by, how: how)
-        log.lastEnd = moment
+        log.attempts[last].ended = Attempt.End(time: time, by: end.by, how: end.how, reason: end.reason)
+        log.lastEnd = end.at
     }
 }

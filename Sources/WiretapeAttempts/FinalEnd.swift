@@ -10,8 +10,12 @@ extension Expectation {
 
         /// Whether the end of a connection, or of an attempt that got none, is one of them.
         func includes(_ end: Attempt.End) -> Bool {
-            guard case .close(let codes) = self, case .close(let code) = end.how else { return false }
-            return codes.ranges.isEmpty || (code.map { codes.contains(Int($0)) } ?? false)
+            switch (self, end.how) {
+            case (.close(let codes), .close(let code)):
+                return codes.ranges.isEmpty || (code.map { codes.contains(Int($0)) } ?? false)
+            case (.status(let codes), .status(let status)): return codes.contains(status)
+            case (.close, _), (.status, _): return false
+            }
         }
 
         func includes(_ step: Attempt.Step) -> Bool {

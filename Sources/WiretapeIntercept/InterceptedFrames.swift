@@ -53,6 +53,9 @@ package struct InterceptedFrames: ~Copyable {
     /// Whether nothing is held: the last message was whole, and nothing is owed of it.
     package var isResting: Bool { owed == nil && raw.isEmpty && payload.isEmpty && reassembler.heldCount == 0 }
 
+    /// Whether the next byte starts a frame.
+    package var isBetweenFrames: Bool { !isLost && owed == nil && !reassembler.isInFrame }
+
     /// Bytes of what is not whole yet, as they came and without masks.
     package var heldCount: Int {
         let inflated = if case .message(let plain)? = owed { plain.count } else { 0 }

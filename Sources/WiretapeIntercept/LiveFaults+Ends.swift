@@ -28,6 +28,14 @@ extension LiveFaults {
         end(carrier, by: by, how: how, at: now)
     }
 
+    /// The client sent a close frame or FIN while a rule stalls its connection.
+    package func leftSilently(_ exchange: LiveExchange, with how: Attempt.End.Manner, at now: WireInstant) {
+        guard let carrier = exchange.carrier, carrier === carrier.session.carrier, carrier.silentUntil != nil else {
+            return
+        }
+        carrier.session.clientLeft(with: how, at: now)
+    }
+
     func end(_ carrier: LiveCarrier, by: Attempt.End.Party, how: Attempt.End.Manner, at now: WireInstant) {
         guard !carrier.isOver else { return }
         carrier.isOver = true

@@ -16,16 +16,32 @@ extension LiveFaults {
         on transport: Transport, isMuted: Bool = false, at now: WireInstant
     ) -> DeliveryPlan {
         let judged = judged(payload, opcode, direction, of: exchange, at: now)
-        return plan(judged, payload, opcode, of: exchange, on: transport, isMuted: isMuted)
+        return plan(judged, payload, opcode, of: exchange, on: transport, isMuted: isMuted, at: now)
     }
 
     /// What becomes of a payload of which the rules have been asked: the second half of ``payload(_:_:_:of:on:isMuted:at:)``.
     package func plan(
         _ judged: JudgedPayload, _ payload: [UInt8], _ opcode: Opcode, of exchange: LiveExchange,
-        on transport: Transport, isMuted: Bool
+        on transport: Transport, isMuted: Bool, at now: WireInstant
     ) -> DeliveryPlan {
         guard let codec = codec(of: exchange) else { return DeliveryPlan(untouched: judged) }
-        return DeliveryPlan(judged, payload, opcode, codec, on: transport, isMuted: isMuted)
+        let plan = DeliveryPlan(judged, payload, opcode, codec, on: transport, isMuted: isMuted)
+        if judged.messages.first?.direction == .toClient, let rule = plan.fates.first?.hits.first?.name {
+            for case .payload(let bytes, let opcode) in plan.steps {
+                sends(bytes, opcode, by: rule, of: exchange, at: now)
+            }
+        }
+        return plan
+    }
+
+    /// A rule sends the client a message that nobody sent, or that it changed.
+    package func sends(
+        _ payload: [UInt8], _ opcode: Opcode, by rule: String, of exchange: LiveExchange, at now: WireInstant
+    ) {
+        guard let carrier = exchange.carrier, carrier === carrier.session.carrier,
+            carrier.codec?.endsForGood(payload.span, opcode) == true
+        else { return }
+        carrier.session.saidGoodbye(by: .fault(rule), at: now)
     }
 
     /// Reads the messages of a payload, and asks the rules about each: the first half of ``payload(_:_:_:of:on:isMuted:at:)``.
@@ -103,6 +119,7 @@ extension LiveFaults {
         let subscribes = message.direction == .toServer && carrier.entry?.type.subscribes(message) ?? false
         guard reach.concerns(message) else {
             hear(message, of: carrier, arrives: message.direction == .toServer || !carrier.isCut)
+            noteGoodbye(message, of: carrier, at: now)
             becomeReady(carrier, with: message, at: now)
             return nil
         }
@@ -115,10 +132,22 @@ extension LiveFaults {
         let fate = hits.isEmpty ? nil : MessageFate(hits)
         let arrives = fate.map { !$0.isLost && $0.end?.place != .before } ?? true
         hear(message, of: carrier, arrives: arrives && (message.direction == .toServer || !carrier.isCut))
+        if arrives, fate?.edits.isEmpty ?? true { noteGoodbye(message, of: carrier, at: now) }
         if message.direction == .toClient, fate?.end != nil { carrier.isCut = true }
         // A handshake that the client never gets leaves the attempt without success.
         if arrives { becomeReady(carrier, with: message, at: now) }
         return fate
+    }
+
+    /// A message passes as it is.
+    private func noteGoodbye(_ message: Message, of carrier: LiveCarrier, at now: WireInstant) {
+        guard message.role == .close, carrier === carrier.session.carrier else { return }
+        switch message.direction {
+        case .toServer: carrier.session.saidGoodbye(by: .client, at: now)
+        case .toClient:
+            guard carrier.entry?.type.endsForGood(message) == true, !carrier.isCut else { return }
+            carrier.session.saidGoodbye(by: .server, at: now)
+        }
     }
 
     private func hear(_ message: Message, of carrier: LiveCarrier, arrives: Bool) {

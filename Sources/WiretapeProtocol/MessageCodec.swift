@@ -36,6 +36,8 @@ package protocol MessageCodec: Sendable {
     static func isSubscription(_ message: Message) -> Bool?
     /// Whether the protocol has such messages.
     static var hasSubscriptions: Bool { get }
+    /// Whether the server's message ends the connection and forbids the client to reconnect.
+    static func endsForGood(_ message: Message) -> Bool
     /// Whether one server of the protocol goes on with a subscription that is asked for again, and another begins it again.
     static var mayBeginSubscriptionsAgain: Bool { get }
     /// What a replay was told that concerns the protocol. The values that write its sessions and those that read its
@@ -61,6 +63,9 @@ extension MessageCodec {
         return message.type.lowercased().hasSuffix("subscribe") || message.label?.hasSuffix(":subscribe") == true
     }
     package static func isSubscription(_ message: Message) -> Bool? { subscribes(message) }
+    package static func endsForGood(_ message: Message) -> Bool {
+        message.role == .close && message.direction == .toClient
+    }
     package static var hasSubscriptions: Bool { true }
     package static var mayBeginSubscriptionsAgain: Bool { false }
     package func anew() -> Self { self }
@@ -70,6 +75,16 @@ extension MessageCodec {
     package static func mayBeCalled(_ name: String) -> Bool { true }
     package static var sharesFrames: Bool { true }
     package static var encodesTexts: Bool { false }
+}
+
+extension MessageCodec {
+    /// Whether a payload to the client has a message that ends the connection and forbids the client to reconnect.
+    package func endsForGood(_ payload: Span<UInt8>, _ opcode: Opcode) -> Bool {
+        var reader = anew()
+        var messages: [Message] = []
+        reader.decode(payload, opcode, .toClient, into: &messages)
+        return messages.contains(where: Self.endsForGood)
+    }
 }
 
 /// How sure a codec is of an opening.

@@ -35,6 +35,11 @@ package struct RecordedSession: Sendable {
     private var digest: Digest?
     /// It is one exchange: one message of the client and what the server answers to that.
     package var isOperation = false
+    /// Whether its client reconnects when it loses the connection. Of single responses, this holds for the event streams of a browser's
+    /// `EventSource`.
+    package var isReconnected: Bool {
+        !isOperation || codec.type.isToldByAnswer && transport == .sse && opening.request.method == "GET"
+    }
     /// Of an operation with a multipart answer: how its server writes one. Nil before the first part.
     package var multipart: MultipartWriter?
     /// Of a part of a session that is offered to clients by itself: the how manyth request of the session it is.

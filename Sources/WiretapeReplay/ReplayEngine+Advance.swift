@@ -103,6 +103,7 @@ extension ReplayEngine {
         if writer(of: session).has(message) {
             let isGreeting = session.greeting?.steps.contains(step) == true
             append(step, isGreeting ? addressed(message, to: session) : message, of: session, &batch)
+            noteGoodbye(message, of: session)
         } else {
             letPass(1, of: session, into: &out)
         }

@@ -12,7 +12,7 @@ extension ReplayEngine {
         guard let session = peers[connection]?.session, session.link?.connection == connection,
             case .closeFrame(let code, _) = how
         else { return }
-        session.link?.faults.clientLeft(with: .close(code), at: self.now)
+        if session.link?.faults.isSilent == true { session.clientLeft(with: .close(code), at: self.now) }
     }
 
     /// The client ended its side, or the connection is gone. May be told more than once.

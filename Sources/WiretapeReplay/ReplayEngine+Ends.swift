@@ -224,11 +224,10 @@ extension ReplayEngine {
         at moment: WireInstant? = nil, _ stay: Stay = .gone
     ) {
         guard var link = session.link else { return }
-        let left = by == .client ? link.faults.departure : nil
-        let (how, moment) = (left?.how ?? how, left?.at ?? moment ?? now)
+        var moment = moment ?? now
         if let connection = link.connection { peers.free(connection) }
         let isUnsettled = stay == .unsettled
-        if !isUnsettled { session.ended(by: by, how: how, reason: reason, at: moment, origin: start) }
+        if !isUnsettled { moment = session.ended(by: by, how: how, reason: reason, at: moment, origin: start) }
         link.disconnected(rules.times)
         let mayGoOn = keepsSession(session) || link.transport == .lp && by == .client
         let type = session.recorded.codec.type

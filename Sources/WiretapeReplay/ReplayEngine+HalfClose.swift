@@ -37,7 +37,7 @@ extension ReplayEngine {
     func attemptsSoFar(of session: SessionRun) -> [Attempt] {
         var attempts = session.attempts
         guard let link = session.link, let last = attempts.indices.last, attempts[last].ended == nil,
-            let left = link.faults.departure ?? link.halfClosedAt.map({ (how: Attempt.End.Manner.fin, at: $0) })
+            let left = session.departure ?? link.halfClosedAt.map({ (how: Attempt.End.Manner.fin, at: $0) })
         else { return attempts }
         if attempts[last].outcome == nil { attempts[last].outcome = .abandoned }
         attempts[last].ended = Attempt.End(time: left.at.since(start), by: .client, how: left.how)

@@ -68,6 +68,7 @@ extension ReplayEngine {
             spoke(message, as: step, of: session)
             reclaim(step, by: message, of: session, into: &out)
         case .aside:
+            if message.role == .close { session.saidGoodbye(by: .client, at: now) }
             if message.role == .close, !isCut,
                 writer(of: session).endsAtFarewell || !session.script.farewellAnswers.isEmpty
             {

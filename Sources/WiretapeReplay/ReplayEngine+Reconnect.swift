@@ -141,7 +141,7 @@ extension ReplayEngine {
     /// route and belong to one run of the tape, the second starts after the first on the tape, and the client did not end the first.
     /// Of several, the one that was lost first.
     func predecessor(of session: SessionRun, _ identity: String) -> SessionRun? {
-        guard !session.recorded.isOperation else { return nil }
+        guard session.recorded.isReconnected else { return nil }
         var before = (claims.clients[identity]?.sessions ?? []).filter { mayFollow(session, $0) }
         if before.isEmpty, options.clients == 1, let place = names.place(of: identity) {
             // The client may have renewed its credential.
@@ -154,7 +154,7 @@ extension ReplayEngine {
 
     private func mayFollow(_ session: SessionRun, _ earlier: SessionRun) -> Bool {
         guard !earlier.isConnected, !earlier.isFollowed, earlier !== session, let end = earlier.attempts.last?.ended,
-            end.by != .client, !earlier.recorded.isOperation
+            end.by != .client, earlier.recorded.isReconnected
         else { return false }
         let (mine, before) = (claims[session], claims[earlier])
         return mine.tapeRun == before.tapeRun && mine.recorded != before.recorded

@@ -34,6 +34,7 @@ extension ReplayConnection {
         output.stop(writes)
         ruled.isDeaf = reads
         if !reads { endSilence() }
+        if reads { server.hasStalled = true }
         if reads, !ends.sawFIN {
             if ruled.silent == nil, endpoint.isBetweenFrames { ruled.silent = SilentInput() }
             stream.isReading = !isUnread

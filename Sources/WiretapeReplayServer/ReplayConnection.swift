@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapePlayback
 internal import WiretapeProtocol
 internal import WiretapeProxy
 internal import WiretapeReplay

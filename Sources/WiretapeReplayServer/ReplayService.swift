@@ -36,6 +36,8 @@ package final class ReplayService {
     private var timer: (any LoopTimer)?
     private var listeners: [any Listener] = []
     let clients = ReplayClients()
+    /// Whether a rule has stopped the reading of any client.
+    var hasStalled = false
     private var actions: [ReplayAction] = []
     private var wakeup = WakeUp()
     private var stopping = Stopping()
@@ -436,10 +438,17 @@ package final class ReplayService {
         noteHandshake(entrance.handshakes.hits, on: connection.id)
         stream.isReading = true
         seat?.sit(connection, .silent, at: loop.now)
+        lookForEnds()
         driver.opened(connection.id, from: stream.peer, name: name, upstream: upstream, at: now, into: &actions)
         // What is to be done at once would come from within the loop's call: it is done at the end of it.
         if actions.isEmpty { arm() } else { pump() }
         return connection
+    }
+
+    /// A client that comes back may have closed its stalled connection just before. That is noticed before anything it asks.
+    private func lookForEnds() {
+        guard hasStalled else { return }
+        for client in clients.all where client.isUnread { client.lookForEnd() }
     }
 
     /// What the connection asked was answered already, and is not to be kept for a driver that has not begun.

@@ -1,4 +1,3 @@
-internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeMessages
@@ -36,8 +35,6 @@ struct LinkFaults: Sendable {
 
     /// The time until which a rule holds back the response that opens the connection.
     private var unansweredUntil: WireInstant?
-    /// The client's close frame on the stalled connection, and the time when it arrived.
-    private(set) var departure: (how: Attempt.End.Manner, at: WireInstant)?
 
     struct Incoming: Sendable {
         var message: Message
@@ -121,11 +118,6 @@ struct LinkFaults: Sendable {
     mutating func isAnswered() { unansweredUntil = nil }
 
     func isUnanswered(at now: WireInstant) -> Bool { unansweredUntil.map { $0 > now } ?? false }
-
-    /// Notes the client's close frame on the stalled connection.
-    mutating func clientLeft(with how: Attempt.End.Manner, at moment: WireInstant) {
-        if isSilent, departure == nil { departure = (how, moment) }
-    }
 
     mutating func isHeardAgain() {
         isSilent = false

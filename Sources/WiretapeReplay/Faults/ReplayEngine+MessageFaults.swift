@@ -57,6 +57,7 @@ extension ReplayEngine {
         guard session.isConnected else { return }
         var opcode = Opcode.text
         let bytes = edit.apply(to: [], &opcode, session.recorded.codec.type, like: nil)
+        noteGoodbye(bytes, opcode, by: hits, to: session)
         pass(bytes, opcode, to: session, into: &out)
         noteSaid(hits, step: nil, of: session, into: &out)
         answerPoll(of: session, into: &out)
@@ -103,6 +104,21 @@ extension ReplayEngine {
         var lost = Batch()
         append(step, message, of: session, &lost)
         session.link?.memory?.sending([message], lost.bytes, lost.opcode)
+    }
+
+    /// The server sends a message that may end the connection for good.
+    func noteGoodbye(_ message: Message, of session: SessionRun) {
+        if message.role == .close, session.recorded.codec.type.endsForGood(message) {
+            session.saidGoodbye(by: .server, at: now)
+        }
+    }
+
+    /// As ``noteGoodbye(_:of:)``, for a message that rules made or changed.
+    func noteGoodbye(_ payload: [UInt8], _ opcode: Opcode, by hits: [FaultHit], to session: SessionRun) {
+        guard let rule = hits.first?.name, session.link?.writer.endsForGood(payload.span, opcode) == true else {
+            return
+        }
+        session.saidGoodbye(by: .fault(rule), at: now)
     }
 
     /// The protocol is ready with its handshake.

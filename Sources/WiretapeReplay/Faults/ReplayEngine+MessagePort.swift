@@ -103,6 +103,11 @@ extension ReplayEngine: MessagePort {
         let transport = session.link?.transport ?? .ws
         for i in payloads.indices {
             payloads[i].change(by: delivery.fate.edits, session.recorded.codec.type, like: said, on: transport)
+            if payloads[i].isChanged {
+                noteGoodbye(payloads[i].bytes, payloads[i].opcode, by: delivery.fate.hits, to: session)
+            } else if let said {
+                noteGoodbye(said, of: session)
+            }
         }
         if case .step(_, let message, _) = delivery.subject {
             for payload in payloads {

@@ -283,4 +283,24 @@ import WiretapeWire
             #expect(report.expectations.map(\.word) == [word])
         }
     }
+
+    /// A client that leaves because of SignalR's Close did not end the connection: the rule that sent the message did.
+    @Test(arguments: [
+        (#"inject("{\"type\":7}") + close(1000) after Tick[1]"#, "met"),
+        (#"replace("{\"type\":7}") on Tick[1]"#, "met"),
+        (#"inject("{\"type\":7,\"allowReconnect\":true}") after Tick[1]"#, "not judged"),
+    ])
+    func aClientLeavesAsItIsTold(_ rule: String, _ word: String) throws {
+        let play = try play(["stays-away(after=close)"], [rule])
+        let c = try play.start()
+        play.send(c, call("1", "JoinGroup", #""a""#))
+        play.pass(ms: 22)
+        play.close(c, .closeFrame(code: 1000, reason: ""))
+        play.pass(ms: 100)
+        let report = play.engine.finish(at: play.now, clientsAreGone: true)
+        #expect(report.expectations.map(\.word) == [word], "\(report.expectations)")
+        #expect(report.exitCode == (word == "met" ? 0 : 2), "\(report.reasons)")
+        let end = report.sessions.first?.attempts.first?.ended
+        #expect(end?.by == (word == "met" ? .fault(rule) : .client), "\(String(describing: end))")
+    }
 }

@@ -21,6 +21,8 @@ package final class FaultControl {
     /// What rules did to the TLS handshake of the connection that comes about now.
     private var handshakeHits: [FaultHit] = []
     private var tls = SpokenTLS()
+    /// Whether a rule has stopped the reading of any client.
+    var hasStalled = false
 
     package init(_ loop: any Loop, _ faults: LiveFaults, memory: MemoryBudget = MemoryBudget()) {
         self.memory = memory
@@ -138,6 +140,7 @@ package final class FaultControl {
     /// A client has connected.
     func accepted(_ connection: RelayConnection, _ stream: any ByteStream, at address: Address?) {
         let now = loop.now
+        lookForEnds(at: now)
         for hit in handshakeHits {
             let text = FaultRecord.encode(hit.name, hit.text, delivered: nil)
             connection.node.tap?.record(.fault, connection.id, at: now, text.span)
@@ -152,6 +155,14 @@ package final class FaultControl {
         }
         guard let fate = RequestFate(hits) else { return }
         connection.becomeHeld(self).accepted(fate, at: now)
+    }
+
+    /// A client that comes back may have closed its stalled connection just before. That is noticed before anything it asks.
+    private func lookForEnds(at now: WireInstant) {
+        guard hasStalled else { return }
+        for node in nodes {
+            for id in node.connectionNumbers { node.connection(id)?.held?.lookForEnd(at: now) }
+        }
     }
 
     /// The server is away from now on.

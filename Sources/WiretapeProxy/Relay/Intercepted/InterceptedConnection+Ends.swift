@@ -13,6 +13,7 @@ extension InterceptedConnection {
     // MARK: The peers' ends
 
     func clientEnded(at now: WireInstant) {
+        endsUnheard()
         passRest(.toServer, at: now)
         passRequest(at: now)
         connection.record(gone: .client, .fin, at: now)
@@ -243,6 +244,7 @@ extension InterceptedConnection {
 
     /// What the peers still say is read, so that their ends are heard.
     private func readOn() {
+        if let kept = takeKept() { lookForGoodbye(kept.span, .toServer) }
         for side in [connection.client, connection.server] {
             side?.unblock(.pipeline)
             side?.unblock(.pressure)
@@ -300,7 +302,9 @@ extension InterceptedConnection {
         let now = now
         guard !isOver else { return }
         guard let live = socket?.live ?? http.live else { return carryOut(hit, behind: lastPoll) }
-        for case .message(.inject(let edit)) in hit.actions.map(\.verdict) { inject(edit, live, at: now) }
+        for case .message(.inject(let edit)) in hit.actions.map(\.verdict) {
+            inject(edit, by: hit.name, live, at: now)
+        }
         _ = carryEnd([hit], live, .toClient, at: now)
         pump()
     }

@@ -92,7 +92,7 @@ extension InterceptedConnection: FaultPort {
 
     func stall(_ stall: Stall, _ site: inout LiveFaultSite) {
         if let live = site.live { faults.silence(live, for: stall.duration, at: site.now) }
-        if stall.reads { connection.client?.block(.fault) }
+        if stall.reads { stopHearing() }
         if stall.writes { toClient.queue.pacer.isStopped = true }
         last(.stall(stall), for: stall.duration, at: site.now)
     }
@@ -114,7 +114,7 @@ extension InterceptedConnection: FaultPort {
     func stop(_ change: LastingChange, _ directions: [Direction] = Direction.allCases, at now: WireInstant) {
         switch change {
         case .stall(let stall):
-            if stall.reads { connection.client?.unblock(.fault) }
+            if stall.reads { hearAgain(at: now) }
             if stall.writes { toClient.queue.pacer.isStopped = false }
         case .mute: mutes(nil)
         case .pace: for direction in directions { update(direction) { $0.queue.pacer.set(.free, at: now) } }

@@ -104,7 +104,7 @@ extension InterceptedConnection {
         guard judged.isRuled || isMuted else {
             return pass(message, direction, isKeepalive: judged.isKeepalive, at: now)
         }
-        let plan = faults.plan(judged, message.payload, message.opcode, of: live, on: .ws, isMuted: isMuted)
+        let plan = faults.plan(judged, message.payload, message.opcode, of: live, on: .ws, isMuted: isMuted, at: now)
         note(plan.fates, live, at: now)
         if !plan.isOriginal { socket?.lose(message, direction) }
         for step in plan.steps { carry(step, message, direction, live, at: now) }

@@ -47,6 +47,8 @@ final class InterceptedConnection {
     private(set) var muted: MuteScope?
     /// A rule has stopped our reading, and the client has ended meanwhile: what it said before is not heard.
     private(set) var isDeaf = false
+    /// What the client of a WebSocket sends while a rule stalls it.
+    private var silent: SilentInput?
     private var nextPeek: WireInstant?
     /// The poll that was answered last, while none waits.
     private(set) var lastPoll: LiveExchange?
@@ -78,7 +80,9 @@ final class InterceptedConnection {
     var isCarrying: Bool { socket != nil || http.live != nil }
 
     /// Whether it was made silent.
-    var isStalled: Bool { toClient.queue.pacer.isStopped || connection.client?.isBlocked(.fault) == true }
+    var isStalled: Bool {
+        toClient.queue.pacer.isStopped || silent != nil || connection.client?.isBlocked(.fault) == true
+    }
 
     /// Ends a stall.
     func resume() {
@@ -112,10 +116,50 @@ final class InterceptedConnection {
     func received(_ bytes: Span<UInt8>, from side: RelaySide, at now: WireInstant) {
         if isDeaf, side.direction == .toServer { return }
         if isOver { return lookForGoodbye(bytes, side.direction) }
+        if silent != nil, side.direction == .toServer { return receivedInSilence(bytes, at: now) }
         if turn.waits(side.direction) { return turn.wait(bytes, side.direction) }
         turn.begin()
         take(bytes, side.direction, at: now)
         pump(at: now)
+    }
+
+    // MARK: A client that a rule stalls
+
+    /// A rule stops the reading. The bytes of a WebSocket are still read, for its close frame, and kept.
+    func stopHearing() {
+        guard silent == nil else { return }
+        control.hasStalled = true
+        if socket?.isBetweenFrames == true, !turn.waits(.toServer) {
+            silent = SilentInput()
+        } else {
+            connection.client?.block(.fault)
+        }
+    }
+
+    private func receivedInSilence(_ bytes: Span<UInt8>, at now: WireInstant) {
+        if let live = socket?.live, case .closeFrame(let code, _)? = silent?.take(bytes) {
+            faults.leftSilently(live, with: .close(code), at: now)
+        }
+        if silent?.isFull == true { connection.client?.block(.fault) }
+        pump(at: now)
+    }
+
+    /// The rule's time is over. What the client sent meanwhile is read now.
+    func hearAgain(at now: WireInstant) {
+        if let kept = takeKept() { take(kept.span, .toServer, at: now) }
+        connection.client?.unblock(.fault)
+    }
+
+    /// What was kept of a stalled client.
+    func takeKept() -> [UInt8]? {
+        guard let silent = silent.take() else { return nil }
+        return silent.all()
+    }
+
+    /// The stalled client has ended. What it sent meanwhile goes nowhere.
+    func endsUnheard() {
+        guard takeKept() != nil else { return }
+        isDeaf = true
     }
 
     /// Looks at bytes until the connection has had its share. The rest waits for the next turn, and the peer is not read.
@@ -262,8 +306,9 @@ final class InterceptedConnection {
     /// - Returns: whether that was all there is to do. Nothing waits, lasts or is to come, and both sides take what they get.
     private func passesCalmly() -> Bool {
         guard let client = connection.client, let server = connection.server, connection.isServerConnected,
-            client.isUnblocked, server.isUnblocked, !isOver, socket?.isResting == true, toClient.isSilent,
-            toServer.isSilent, !timer.isSet, goodbyeBy == nil, turn.next == nil, !marks.isSettling, lasting == nil,
+            client.isUnblocked, server.isUnblocked, !isOver, silent == nil, socket?.isResting == true,
+            toClient.isSilent, toServer.isSilent, !timer.isSet, goodbyeBy == nil, turn.next == nil, !marks.isSettling,
+            lasting == nil,
             !ends.toServer, let toClient = client.stream, let toServer = server.stream
         else { return false }
         if self.toServer.hasGathered { toServer.write(self.toServer.takeGathered().span) }
@@ -296,9 +341,9 @@ final class InterceptedConnection {
 
     private func account() {
         guard connection.client != nil || connection.server != nil else { return }
-        let queues = toClient.waitingCount + toServer.waitingCount
+        let waiting = toClient.waitingCount + toServer.waitingCount + turn.waitingCount
         let streams = (connection.client?.stream?.queued ?? 0) + (connection.server?.stream?.queued ?? 0)
-        hold?.set(queues + streams + turn.waitingCount + http.heldCount + (socket?.heldCount ?? 0))
+        hold?.set(waiting + streams + http.heldCount + (socket?.heldCount ?? 0) + (silent?.count ?? 0))
     }
 
     /// It holds more than any other, and all of them too much.
@@ -383,9 +428,18 @@ final class InterceptedConnection {
         guard let client = connection.client, client.isBlocked(.fault), !isDeaf else { return nextPeek = nil }
         if let nextPeek, nextPeek > now { return }
         nextPeek = now.advanced(by: InterceptedConnection.peekInterval)
-        guard client.stream?.peerHasEnded == true else { return }
+        lookForEnd(at: now)
+    }
+
+    /// Checks a client that is not read for its FIN.
+    func lookForEnd(at now: WireInstant) {
+        guard let client = connection.client, client.isBlocked(.fault), !isDeaf, client.stream?.peerHasEnded == true
+        else { return }
         isDeaf = true
         nextPeek = nil
+        // The response to the last poll may wait in the queue.
+        let live = socket?.live ?? http.live ?? (toClient.waitingCount > 0 ? lastPoll : nil)
+        if let live { faults.leftSilently(live, with: .fin, at: now) }
         client.unblock(.fault)
     }
 

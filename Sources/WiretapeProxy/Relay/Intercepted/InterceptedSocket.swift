@@ -35,6 +35,9 @@ struct InterceptedSocket: ~Copyable {
     /// Whether nothing is held of any message.
     var isResting: Bool { !isParking && fromClient.isResting && fromServer.isResting }
 
+    /// Whether the client's next byte starts a frame.
+    var isBetweenFrames: Bool { fromClient.isBetweenFrames }
+
     /// Bytes of messages that are not whole yet, or that let others pass.
     var heldCount: Int {
         fromClient.heldCount + fromServer.heldCount + parkedToClient.count + parkedToServer.count

@@ -1,9 +1,9 @@
 internal import WiretapeBytes
-internal import WiretapeWire
+package import WiretapeWire
 
 /// Bytes that a client sends over a WebSocket while a rule stalls the connection. They are kept until the rule ends. The close frame
 /// among them dates the client's end.
-struct SilentInput: ~Copyable {
+package struct SilentInput: ~Copyable {
     /// In bytes. Once this much is kept, Wiretape stops reading, and the rest stays in the client's kernel.
     private static let limit = 64 << 10
 
@@ -11,12 +11,14 @@ struct SilentInput: ~Copyable {
     private var finder = CloseFrameFinder()
     private var hasLeft = false
 
-    var count: Int { bytes.count }
-    var isFull: Bool { bytes.count >= Self.limit }
+    package init() {}
+
+    package var count: Int { bytes.count }
+    package var isFull: Bool { bytes.count >= Self.limit }
 
     /// Keeps received bytes.
     /// - Returns: the client's first close frame, if these bytes complete it.
-    mutating func take(_ more: Span<UInt8>) -> ClientEnd? {
+    package mutating func take(_ more: Span<UInt8>) -> ClientEnd? {
         bytes.append(copying: more)
         guard !hasLeft, let close = finder.find(more) else { return nil }
         hasLeft = true
@@ -27,5 +29,5 @@ struct SilentInput: ~Copyable {
     }
 
     /// All kept bytes, in order.
-    consuming func all() -> [UInt8] { bytes }
+    package consuming func all() -> [UInt8] { bytes }
 }

@@ -1,0 +1,54 @@
+package import WiretapeBytes
+
+/// What is known about the end of a client's connection while the connection is still open: it decides later who ended the connection, how
+/// and when.
+package struct EndSigns: Sendable {
+    /// The client's close frame or FIN on a connection that a rule stalls, and the time when it arrived.
+    package private(set) var departure: (how: Attempt.End.Manner, at: WireInstant)?
+    /// Who first sent a message that ends the connection for good, such as SignalR's Close, and when. Nil if nobody did.
+    private var goodbye: (by: Attempt.End.Party, at: WireInstant)?
+
+    package init() {}
+
+    /// The client's close frame or FIN arrived on a stalled connection. Only the first counts.
+    package mutating func clientLeft(with how: Attempt.End.Manner, at moment: WireInstant) {
+        if departure == nil { departure = (how, moment) }
+    }
+
+    /// The client, or another party, sent a message that ends the connection for good. Only the first counts.
+    package mutating func saidGoodbye(by sender: Attempt.End.Party, at moment: WireInstant) {
+        if goodbye == nil { goodbye = (sender, moment) }
+    }
+
+    /// The end as reports name it. A client that leaves after the server's goodbye does as it was told. What ends the connection after the
+    /// client's goodbye comes too late.
+    package func settled(
+        by party: Attempt.End.Party, _ how: Attempt.End.Manner, reason: String? = nil, at moment: WireInstant
+    ) -> Ending {
+        if let goodbye, goodbye.by == .client {
+            return Ending(by: .client, how: .close(nil), reason: nil, at: goodbye.at)
+        }
+        guard party == .client else { return Ending(by: party, how: how, reason: reason, at: moment) }
+        let at = departure?.at ?? moment
+        if let goodbye { return Ending(by: goodbye.by, how: .close(nil), reason: Self.closeMessage, at: at) }
+        // Until the connection is read again, an RST looks like a FIN.
+        let isReset = departure?.how == .fin && how == .reset
+        return Ending(by: .client, how: isReset ? .reset : departure?.how ?? how, reason: reason, at: at)
+    }
+
+    package struct Ending: Hashable, Sendable {
+        package var by: Attempt.End.Party
+        package var how: Attempt.End.Manner
+        package var reason: String?
+        package var at: WireInstant
+
+        package init(by: Attempt.End.Party, how: Attempt.End.Manner, reason: String?, at: WireInstant) {
+            self.by = by
+            self.how = how
+            self.reason = reason
+            self.at = at
+        }
+    }
+
+    private static let closeMessage = "the protocol's own close message"
+}
