@@ -160,8 +160,8 @@ let package = Package(
         .target(
             name: "WiretapeSimulation",
             dependencies: [
-                "WiretapeReplay", "WiretapeReport", "WiretapeFaults", "WiretapeProtocol", "WiretapeMessages",
-                "WiretapeWire", "WiretapeRuntime", "WiretapeBytes",
+                "WiretapeReplay", "WiretapeReport", "WiretapeAttempts", "WiretapeFaults", "WiretapeProtocol",
+                "WiretapeMessages", "WiretapeWire", "WiretapeRuntime", "WiretapeBytes",
             ], swiftSettings: settings),
         .target(
             name: "WiretapeFuzz",

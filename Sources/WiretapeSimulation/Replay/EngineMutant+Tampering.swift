@@ -79,7 +79,7 @@ extension EngineMutant {
                 let (to, other) = changed(bytes, to: c, facts)
             else { return out.append(action) }
             out.append(.send(to, opcode, other, ticket: ticket))
-        case .deaf: return out.append(action)
+        case .deaf, .misreads: return out.append(action)
         }
         hasActed = true
     }
@@ -97,7 +97,8 @@ extension EngineMutant {
         case .refuses: EngineMutant.refused(bytes).map { (c, $0) }
         case .miscounts: EngineMutant.miscounted(bytes).map { (c, $0) }
         case .early, .twice, .lost, .swapped, .late, .astray, .neverEnds, .otherEnd, .endsEarly, .silent,
-            .answersTwice, .greetsTwice, .spins, .restless, .madeUp, .deaf, .resends, .forgets, .ungreeted:
+            .answersTwice, .greetsTwice, .spins, .restless, .madeUp, .deaf, .resends, .forgets, .ungreeted,
+            .misreads:
             nil
         }
     }

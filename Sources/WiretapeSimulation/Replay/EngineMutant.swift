@@ -2,6 +2,7 @@ internal import WiretapeBytes
 internal import WiretapeMessages
 internal import WiretapeProtocol
 internal import WiretapeReplay
+internal import WiretapeWire
 
 /// An engine broken on purpose: stands between the engine and the stage, and does one thing wrong. Whatever holds the
 /// engine to its rules must see it.
@@ -51,6 +52,8 @@ package struct EngineMutant: Sendable {
         case ungreeted
         /// Numbers of the protocol's own bookkeeping are too high: in a Sequence, in an Ack.
         case miscounts
+        /// The client's FIN is taken for a reset, or its reset for a FIN.
+        case misreads
     }
 
     package let fault: Fault
@@ -75,8 +78,22 @@ package struct EngineMutant: Sendable {
             wake = min(wake ?? now.advanced(by: 1_000), now.advanced(by: 1_000))
         case .early, .wrongID, .twice, .lost, .swapped, .late, .astray, .neverEnds, .otherEnd, .endsEarly, .silent,
             .answersTwice, .greetsTwice, .refuses, .restless, .madeUp, .deaf, .resends, .forgets, .ungreeted,
-            .miscounts:
+            .miscounts, .misreads:
             return
+        }
+    }
+
+    /// How the engine takes the end of a client's WebSocket.
+    mutating func misread(_ how: ClientEnd) -> ClientEnd {
+        guard fault == .misreads, !hasActed else { return how }
+        switch how {
+        case .closeFrame: return how
+        case .fin:
+            hasActed = true
+            return .rst("reset")
+        case .rst:
+            hasActed = true
+            return .fin
         }
     }
 

@@ -1,3 +1,4 @@
+internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeProtocol
@@ -71,6 +72,7 @@ package struct EngineRun: Sendable {
                 let isForgiven = !stage.referees[k][s].terms.forgiven.isEmpty
                 stage.referees[k][s].finish(takenAway: isForgiven ? Set(play.talk.lines.indices) : lost)
                 check(play, stage.referees[k][s], client, lost, "client \(k) session \(s)")
+                checkReport(stage.accounts[k][s], of: play.talk.session.number, client, stage.begun)
             }
         }
         if let mischief = scenario.habits.first?.mischief {
@@ -78,6 +80,16 @@ package struct EngineRun: Sendable {
         } else if scenario.kind != .mischief {
             checkVerdict(clients, scenario)
         }
+    }
+
+    /// The report agrees with the wire about every connection. Polls have none, and where several clients play the whole tape, the report does
+    /// not tell which of them had which session.
+    private mutating func checkReport(
+        _ account: WireAccount, of number: Int, _ client: ModelClient, _ begun: WireInstant?
+    ) {
+        let told = report.sessions.filter { $0.session == number }
+        guard client.habits.transport != .lp, told.count == 1, let begun else { return }
+        problems += account.problems(told[0].attempts, start: begun).map { "session \(number): \($0)" }
     }
 
     /// What a client does wrong is told; what only comes late or out of turn may be forgiven.

@@ -1,3 +1,4 @@
+internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeMessages
@@ -57,11 +58,14 @@ extension EngineStage {
             wires[Int(c)].isUpgraded = true
             wires[Int(c)].session = session(of: c)
             referees[wires[Int(c)].client][session(of: c)].connected(at: now)
+            accounts[wires[Int(c)].client][session(of: c)].opened(c, at: now)
             send(c, .upgraded(slot: wires[Int(c)].slot))
         case .beginStream(let c, let answer):
             guard settle(c, "a stream") else { return }
             wires[Int(c)].isStreaming = true
+            wires[Int(c)].session = session(of: c)
             referees[wires[Int(c)].client][session(of: c)].connected(at: now)
+            accounts[wires[Int(c)].client][session(of: c)].opened(c, at: now)
             send(c, .streamOpened(slot: wires[Int(c)].slot, status: answer.status))
             if !answer.body.isEmpty { send(c, .streamBytes(slot: wires[Int(c)].slot, answer.body)) }
         case .piece(let c, let bytes, let ticket):
@@ -71,6 +75,7 @@ extension EngineStage {
         case .endStream(let c):
             guard isUsable(c, wires[Int(c)].isStreaming, "the end of a stream") else { return }
             wires[Int(c)].isStreaming = false
+            accounts[wires[Int(c)].client][wires[Int(c)].session].serverEnded(c, nil, at: now)
             let line = ended(c, nil)
             send(c, .streamEnded(slot: wires[Int(c)].slot), ending: line)
         case .send(let c, let opcode, let bytes, let ticket, _):
@@ -78,12 +83,14 @@ extension EngineStage {
             send(c, .message(slot: wires[Int(c)].slot, opcode, bytes), ticket, judged(c, bytes, opcode))
         case .closeFrame(let c, let code, let reason):
             guard isUsable(c, wires[Int(c)].isUpgraded, "a close frame") else { return }
+            accounts[wires[Int(c)].client][wires[Int(c)].session].serverEnded(c, .close(code), at: now)
             let line = ended(c, .close(code: code, reason: reason))
             send(c, .closeFrame(slot: wires[Int(c)].slot, code: code), ending: line)
             wires[Int(c)].isEnding = true
             over(c)
         case .disconnect(let c):
             guard isUsable(c, true, "a FIN") else { return }
+            accounts[wires[Int(c)].client][wires[Int(c)].session].serverEnded(c, .fin, at: now)
             let line = endedHere(c, .disconnect)
             send(c, .ended(slot: wires[Int(c)].slot, reset: false), ending: line)
             wires[Int(c)].isEnding = true
@@ -92,6 +99,7 @@ extension EngineStage {
             // Of a connection that we have ended: what is queued before that end is dropped.
             if wires[Int(c)].isEnding { return neverTaken(c) }
             guard isUsable(c, true, "an RST") else { return }
+            accounts[wires[Int(c)].client][wires[Int(c)].session].serverEnded(c, .reset, at: now)
             _ = endedHere(c, .reset)
             neverTaken(c)
             send(c, .ended(slot: wires[Int(c)].slot, reset: true))

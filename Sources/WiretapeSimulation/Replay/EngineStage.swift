@@ -1,5 +1,8 @@
+internal import WiretapeAttempts
 package import WiretapeBytes
 internal import WiretapeFaults
+internal import WiretapeMessages
+internal import WiretapeProtocol
 package import WiretapeReplay
 package import WiretapeReport
 internal import WiretapeRuntime
@@ -13,6 +16,10 @@ package final class EngineStage {
     package let clients: [ModelClient]
     /// By client and session.
     package internal(set) var referees: [[Referee]]
+    /// By client and session.
+    var accounts: [[WireAccount]]
+    /// When the first connection was open.
+    private(set) var begun: WireInstant?
     package internal(set) var problems: [String] = []
     package internal(set) var logs: [String] = []
     /// Everything that was sent to clients, when and where.
@@ -59,6 +66,7 @@ package final class EngineStage {
         random = SplitMix64(seed: seed)
         slots = Array(repeating: [:], count: clients.count)
         hasFaults = !engine.faults.rules.isEmpty
+        accounts = clients.map { client in client.plays.map { _ in WireAccount() } }
         referees = clients.map { client in
             client.plays.map { play in
                 var referee = Referee(play.talk.session)
@@ -177,11 +185,15 @@ package final class EngineStage {
         }
         if !wires[i].isOpened {
             wires[i].isOpened = true
+            begun = begun ?? now
             engine.opened(c, from: Address(host: "10.0.0.\(k + 1)", port: 5_000), at: now, into: &actions)
         }
         for saying in said {
             referees[k][saying.session].arrived(saying, at: now)
             wires[i].session = saying.session
+            if let line = saying.line, referees[k][saying.session].talk.lines[line].role == .close {
+                accounts[k][saying.session].clientSaidGoodbye(at: now)
+            }
         }
         tell { "\(k) > \(c) \(action.words)" }
         if mutant?.swallows(said, { saying in saying.line.map { referees[k][saying.session].talk.lines[$0] } }) == true
@@ -199,7 +211,9 @@ package final class EngineStage {
         case .closeFrame(_, let code):
             wires[i].saidClose = true
             referees[k][wires[i].session].left(at: now)
-            engine.clientClosed(c, .closeFrame(code: code, reason: ""), at: now, into: &actions)
+            let how = ClientEnd.closeFrame(code: code, reason: "")
+            accounts[k][wires[i].session].clientEnded(c, how, at: now)
+            engine.clientClosed(c, how, at: now, into: &actions)
             neverTaken(c)
         case .end(_, let reset):
             told(c, reset ? .rst("reset") : .fin)
@@ -209,13 +223,24 @@ package final class EngineStage {
 
     private func told(_ c: ConnectionID, _ how: ClientEnd) {
         let i = Int(c)
-        if !wires[i].isOver { referees[wires[i].client][wires[i].session].left(at: now) }
+        var isFirst = false
+        if !wires[i].isOver {
+            referees[wires[i].client][wires[i].session].left(at: now)
+            isFirst = accounts[wires[i].client][wires[i].session].clientEnded(c, how, at: now)
+        }
+        let told = isFirst && isAlone(in: wires[i].session, wires[i].client) ? mutant?.misread(how) : nil
         wires[i].isTold = true
         wires[i].isOver = true
-        engine.clientClosed(c, how, at: now, into: &actions)
+        engine.clientClosed(c, told ?? how, at: now, into: &actions)
         perform()
         neverTaken(c)
         if hasFaults { tellTakenAway(wires[i].client, wires[i].session) }
+    }
+
+    /// Whether no other client plays the session, so that the report tells whose it was.
+    private func isAlone(in session: Int, _ k: Int) -> Bool {
+        let number = clients[k].plays[session].talk.session.number
+        return clients.count { $0.plays.contains { $0.talk.session.number == number } } == 1
     }
 
     func tell(_ text: () -> String) {

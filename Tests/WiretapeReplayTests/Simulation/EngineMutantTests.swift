@@ -44,6 +44,7 @@ import WiretapeWire
         Mutant(.forgets, ["was never sent", "passed", "was not greeted"], .cut),
         Mutant(.ungreeted, ["was not greeted"], .cut),
         Mutant(.miscounts, ["Sequence ", "Ack "], .stateful),
+        Mutant(.misreads, ["the report says"], .cut),
     ]
 
     @Test(arguments: mutants) func theRefereeSees(_ mutant: Mutant) {
