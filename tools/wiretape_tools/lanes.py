@@ -226,7 +226,7 @@ STEPS = [
     ),
     acceptance(
         "broken-clients",
-        "about fifty clients, each with one bad habit, are caught live and in replay; the good ones pass",
+        "about ninety clients, each with one bad habit, are caught live and in replay; the good ones pass",
         2,
         modules=(*RULES, *REPLAYING, "Proxy"),
     ),

@@ -58,17 +58,18 @@ class Bench:
         self.turn, self.tapes = asyncio.Semaphore(jobs), {}
 
     async def tape(self, row):
-        """Recorded once for each kind and transport, with a login and without."""
+        """Recorded once for each kind, transport, number of logins and end."""
         if row.tape not in self.tapes:
             self.tapes[row.tape] = asyncio.ensure_future(self.record(*row.tape))
         return await self.tapes[row.tape]
 
-    async def record(self, kind, order, logins):
-        path = WORK / f"{kind.__name__}-{order[0]}{'-login' if logins else ''}.tape"
+    async def record(self, kind, order, logins, end):
+        path = WORK / f"{kind.__name__}-{order[0]}{'-login' if logins else ''}{f'-{end}' if end else ''}.tape"
         path.unlink(missing_ok=True)
-        async with Server() as server:
+        async with Server(end) as server:
             command = ["record", "--upstream", f"http://127.0.0.1:{server.port}", "--output", path]
-            run = await Run(path.stem, command, kind, Habits(order=order, logins=logins)).run()
+            # Whatever the server's end, the client of a tape comes back.
+            run = await Run(path.stem, command, kind, Habits(order=order, logins=logins, final=())).run()
         if run.code != 0 or not run.is_content:
             raise Failed(f"the tape of {path.stem}: exit {run.code}, {run.said}")
         return path
@@ -93,7 +94,7 @@ class Bench:
             async with self.turn:
                 run = await Run(name, command, row.kind, habits, row.linger).run()
         else:
-            async with self.turn, Server() as server:
+            async with self.turn, Server(row.end) as server:
                 command = ["proxy", "--upstream", f"http://127.0.0.1:{server.port}", *arguments]
                 run = await Run(name, command, row.kind, habits, row.linger).run()
         if is_bent:

@@ -36,6 +36,8 @@ class Habits:
     second: bool = False  # opens a connection beside the first
     final: tuple = (4001, 4400)
     refused: tuple = (401,)
+    closes: bool = True  # stays away after the protocol's own close message
+    late: bool = False  # sends one more message with the old token once its connection is lost
     honours: bool = True
     tells: bool = True  # comes back with Last-Event-ID
     obeys: bool = True  # waits as `retry:` says
@@ -90,7 +92,10 @@ class Client:
             while not self.is_content:
                 retry_after = 0
                 try:
-                    await self.open()
+                    try:
+                        await asyncio.wait_for(self.open(), 2 * self.habits.patience)
+                    except TimeoutError:
+                        raise Lost("no connection") from None
                     failed = 0
                     await self.talk()
                 except Lost as end:
@@ -98,6 +103,8 @@ class Client:
                         return
                     retry_after = end.retry_after if self.habits.honours else 0
                 self.abandon()
+                if self.habits.late:
+                    await self.send_late()
                 failed += 1
                 wait = self.habits.wait(failed)
                 if self.is_content or wait is None:
@@ -105,6 +112,9 @@ class Client:
                 await asyncio.sleep(max(wait, retry_after))
         finally:
             self.abandon()
+
+    async def send_late(self):
+        raise NotImplementedError
 
     async def log_in(self):
         with contextlib.suppress(Lost):
@@ -178,6 +188,8 @@ class Client:
         """(status, fields, reader, writer) of a request on a connection of its own."""
         try:
             reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+            if keeps:
+                self.writers.append(writer)
             lines = [f"{method} {target} HTTP/1.1", "Host: room", "User-Agent: bent", *fields]
             lines += [f"Content-Length: {len(body)}"] if method == "POST" else []
             writer.write(("\r\n".join(lines) + "\r\n\r\n").encode() + body)
@@ -186,8 +198,6 @@ class Client:
             raise Lost(repr(error)) from None
         status = int(head[0].split(" ")[1])
         got = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
-        if keeps:
-            self.writers.append(writer)
         if status >= 400:
             writer.close()
             raise Lost(str(status), status=status, retry_after=int(got.get("retry-after", 0)))
@@ -315,6 +325,13 @@ class SignalR(Client):
                 yield ("tick", message["arguments"][0])
             elif message.get("type") == 3:
                 yield ("ack", message["invocationId"])
+            elif message.get("type") == 7:
+                yield Lost("Close", code=4001 if self.habits.closes else None)
+
+    async def send_late(self):
+        with contextlib.suppress(Lost):
+            *_, writer = await self.ask("POST", self.target, body=b'{"type":6}\x1e')
+            writer.close()
 
     async def send_one(self, text):
         if self.transport == "ws":

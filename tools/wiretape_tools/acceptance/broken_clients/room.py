@@ -1,7 +1,8 @@
 """Servers of ours for broken-clients: one room, whose ticks go to whoever has subscribed, over every protocol of the table.
 
 Each tick comes GAP after the one before. A client that subscribes anew gets the next one, or the last once more. What a client
-says is acknowledged; what was said is kept in `heard`.
+says is acknowledged; what was said is kept in `heard`. A server with an `end` (`reset`, or the code of a close frame) ends the
+first connection after the third tick.
 """
 
 import asyncio
@@ -17,10 +18,10 @@ GAP, LAST = 0.06, 6
 
 
 class Room:
-    def __init__(self):
-        self.next, self.heard, self.peers = 1, [], 0
+    def __init__(self, end=None):
+        self.next, self.heard, self.peers, self.end = 1, [], 0, end
 
-    async def ticks(self, say):
+    async def ticks(self, say, end):
         while True:
             n = min(self.next, LAST)
             self.next = n + 1
@@ -28,6 +29,9 @@ class Room:
             if n == LAST:
                 return
             await asyncio.sleep(GAP)
+            if n == 3 and self.end:
+                how, self.end = self.end, None
+                return end(how)
 
 
 class Request:
@@ -61,6 +65,12 @@ class Socket:
         self.writer.write(frames.frame(frames.TEXT, text.encode(), masked=False))
         await self.writer.drain()
 
+    def end(self, how):
+        if how == "reset":
+            self.writer.transport.abort()
+        else:
+            self.writer.write(frames.frame(frames.CLOSE, how.to_bytes(2, "big"), masked=False))
+
     async def messages(self):
         while data := await self.reader.read(65536):
             for first, payload in self.frames.feed(data):
@@ -77,8 +87,8 @@ class Socket:
 class Server:
     """Serves a Room at a free port of the loopback."""
 
-    def __init__(self):
-        self.room, self.tasks, self.sinks = Room(), set(), {}
+    def __init__(self, end=None):
+        self.room, self.tasks, self.sinks = Room(end), set(), {}
 
     async def __aenter__(self):
         self.server = await asyncio.start_server(self.serve, "127.0.0.1", 0)
@@ -151,7 +161,7 @@ class Server:
             writer.write(frames.response(head))
             socket = Socket(reader, writer)
             async for payload in socket.messages():
-                await self.invoked(payload, socket.say, mine)
+                await self.invoked(payload, socket.say, mine, socket.end)
             return False
         queue = self.sinks.setdefault(name, asyncio.Queue())
         if request.method == "POST":
@@ -200,7 +210,7 @@ class Server:
             writer.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
             await writer.drain()
 
-    async def invoked(self, payload, say, mine):
+    async def invoked(self, payload, say, mine, end=None):
         for record in payload.split("\x1e"):
             if not record:
                 continue
@@ -213,7 +223,7 @@ class Server:
                 await say(json.dumps(done) + "\x1e")
                 if message["target"] == "JoinGroup":
                     tick = lambda n: say(json.dumps({"type": 1, "target": "Tick", "arguments": [n]}) + "\x1e")
-                    mine.append(self.spawn(self.room.ticks(tick)))
+                    mine.append(self.spawn(self.room.ticks(tick, end)))
 
     # The others
 
@@ -232,7 +242,7 @@ class Server:
             elif kind == "subscribe":
                 tick = lambda n, name=name: socket.say(
                     json.dumps({"id": name, "type": "next", "payload": {"data": {"tick": n}}}))
-                mine.append(self.spawn(self.room.ticks(tick)))
+                mine.append(self.spawn(self.room.ticks(tick, socket.end)))
 
     async def eventflit(self, socket, mine):
         hello = {"socket_id": f"1.{self.room.peers}", "activity_timeout": 120}
@@ -247,14 +257,14 @@ class Server:
                 done = {"event": "eventflit_internal:subscription_succeeded", "channel": channel, "data": "{}"}
                 await socket.say(json.dumps(done))
                 tick = lambda n, c=channel: socket.say(json.dumps({"event": "tick", "channel": c, "data": str(n)}))
-                mine.append(self.spawn(self.room.ticks(tick)))
+                mine.append(self.spawn(self.room.ticks(tick, socket.end)))
             else:
                 self.room.heard.append((message["event"], message["data"]))
 
     async def atmosphere(self, socket, mine):
         say = lambda text: socket.say(f"{len(text)}|{text}")
         await say("8a6b0c1e-0c5e-4d0a-9d2b-0123456789ab|0|X|")
-        mine.append(self.spawn(self.room.ticks(lambda n: say(json.dumps({"tick": n})))))
+        mine.append(self.spawn(self.room.ticks(lambda n: say(json.dumps({"tick": n})), socket.end)))
         async for payload in socket.messages():
             self.room.heard.append(("Message", payload))
 
@@ -269,8 +279,9 @@ class Server:
 
         if last := request.fields.get("last-event-id"):
             self.room.next = int(last) + 1
-        await self.room.ticks(tick)
-        await asyncio.sleep(3)
+        await self.room.ticks(tick, lambda how: writer.transport.abort())
+        if not writer.is_closing():
+            await asyncio.sleep(3)
 
 
 if __name__ == "__main__":

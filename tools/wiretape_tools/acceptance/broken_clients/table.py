@@ -50,6 +50,7 @@ class Row:
     options: list = field(default_factory=list)  # of the replay
     cannot: dict = field(default_factory=dict)
     linger: float = 0.8
+    end: object = None  # how the server ends the first connection, on the tape and live: `reset`, or a code
     stays: bool = False  # the good one does not come to its end
 
     @property
@@ -62,8 +63,8 @@ class Row:
 
     @property
     def tape(self):
-        """What the tape is recorded with: the same kind over the same transport, and as many logins."""
-        return self.kind, self.good.get("order", ("ws",))[:1], self.good.get("logins", 0)
+        """What the tape is recorded with: the same kind over the same transport, as many logins, and the same end."""
+        return self.kind, self.good.get("order", ("ws",))[:1], self.good.get("logins", 0), self.end
 
 
 def over(transport):
@@ -75,6 +76,23 @@ WS, SSE, LP = over("ws"), over("sse"), over("lp")
 
 def signalr(name, bent, policies=(), words=(), rules=(), good=None, **more):
     return Row("signalr " + name, SignalR, bent, list(policies), list(words), list(rules), WS if good is None else good, **more)
+
+
+def silent(name, kind, tick, good=None, cannot=None):
+    """Clients of a silent connection: one notices it too late, and one comes back too early after it."""
+    cut = f"stall(both) after {tick}"
+    return [
+        Row(f"{name}, is late to notice silence", kind, {"patience": 3.5}, ["detects(within=1s, late=1s)"],
+            ["gave the silent connection up"], good=good or {}, cut=cut),
+        Row(f"{name}, retries too early after silence", kind, {"wait": constant(0, 0.1, 1.2), "obeys": False},
+            [DELAYS.format(BY_FAR)], ["retry 2 (attempt 3) of session 1 came after"], ["respond(503) on connect[retry=1]"],
+            {**(good or {}), "obeys": False}, cut=cut),
+    ]
+
+
+def recorded(name, kind, bent, policies, words, end="reset", **more):
+    """The server of the tape ended the first connection, and the recorded client came back."""
+    return Row(f"{name} with a recorded reconnect, {bent[0]}", kind, bent[1], policies, words, cut=False, end=end, **more)
 
 
 def tape_only(name, kind, bent, words, good=None, **more):
@@ -197,5 +215,35 @@ ROWS = [
         ["delay(10ms) on connect[header.Last-Event-ID=3]"], SSE),
     Row("events, asks anew for a stream that ended", Events, {"wait": always(0.02), "obeys": False}, ["rate(max=4/s)"],
         ["attempts within 1s"], ["respond(503) on connect[retry=1..8]"], SSE, stays=True),
+    *silent("signalr lp", SignalR, "Tick[3]", LP),
+    *silent("signalr sse", SignalR, "Tick[3]", SSE),
+    *silent("graphql ws", GraphQL, "next[3]"),
+    *silent("eventflit", Eventflit, "tick[3]"),
+    *silent("atmosphere ws", Atmosphere, "Message[3, direction=toClient]"),
+    *silent("events", Events, "tick[3]", SSE),
+    signalr("ws, comes back after Close", {"closes": False}, ["stays-away(after=close)"], ["after close"],
+            cut=r'inject("{\"type\":7}") + close(1000) after Tick[3]', stays=True),
+    signalr("sse, comes back after Close", {"closes": False}, ["stays-away(after=close)"], ["after close"], good=SSE,
+            cut=r'inject("{\"type\":7}") + close(1000) after Tick[3]', stays=True),
+    signalr("lp, comes back after a 401", {"refused": ()}, ["stays-away(after=status(401))"], ["after 401", "after status 401"],
+            good=LP, cut="respond(401) on poll[4]", stays=True),
+    signalr("lp, sends late and does not join again", {"rejoins": False}, ["resubscribes(JoinGroup)"],
+            ["without asking again", "never came"], good={**LP, "late": True}, cut="expire + reset after Tick[3]"),
+    signalr("ws, gives a held upgrade up and does not join again", {"rejoins": False}, ["resubscribes(JoinGroup)"],
+            ["without asking again", "never came"], ["delay(9s) on upgrade[2] max=1"], {**WS, "wait": always(0.2)}),
+    recorded("signalr ws", SignalR, ("retries too late", {"wait": constant(2.2)}), [f"delays(600ms, {SOMEWHAT})"], ["retry 1"],
+             good={**WS, "wait": constant(0.6, 1.2)}),
+    recorded("signalr ws", SignalR, ("retries too early", {"wait": constant(0.1)}), [f"delays(600ms, {BY_FAR})"], ["retry 1"],
+             good={**WS, "wait": constant(0.6, 1.2)}),
+    recorded("signalr ws", SignalR, ("ignores a final code", {"final": ()}), ["stays-away(after=close(4401))"],
+             ["after close 4401"], 4401, good={**WS, "final": (4401,)}, stays=True),
+    recorded("graphql ws", GraphQL, ("retries too early", {"wait": constant(0.1)}), [f"delays(600ms, {BY_FAR})"], ["retry 1"],
+             good={"wait": constant(0.6, 1.2)}),
+    recorded("eventflit", Eventflit, ("does not subscribe again", {"rejoins": False}), ["resubscribes"],
+             ["without asking again", "never came"]),
+    recorded("atmosphere ws", Atmosphere, ("comes back too late", {"wait": always(2)}),
+             [f"client(atmosphere-js, interval=300ms, {SOMEWHAT})"], ["retry 1"], good={"wait": always(0.3)}),
+    recorded("events", Events, ("comes back before retry:", {"wait": always(0.1), "obeys": False}),
+             [f"delays(500ms, {BY_FAR})"], ["retry 1"], good=SSE),
     tape_only("atmosphere ws, changes a message", Atmosphere, {"says": ((2, "ho"), (5, "bye"))}, ["client message 1"]),
 ]  # fmt: skip
