@@ -25,6 +25,7 @@ extension ReplayEngine {
             return wasGone(connection, since: since, inOrder: how == .fin, into: &out)
         }
         clock.happened(at: now)
+        giveUpNegotiation(on: connection, how)
         if how == .fin, halfCloses(connection, peer) { return }
         switch how {
         case .closeFrame: break
@@ -69,6 +70,18 @@ extension ReplayEngine {
         session.cancelOperation(at: now)
         leave(session, by: .client, how: manner, stay)
         if let end = fate?.end, case .outage(let outage) = end.verdict { begin(outage, by: end.hit, into: &out) }
+    }
+
+    /// A client that leaves before its negotiation has a response has ended the attempt. Its next negotiation is another attempt at the session.
+    private mutating func giveUpNegotiation(on connection: ConnectionID, _ how: ClientEnd) {
+        guard let session = rules.giveUpNegotiation(on: connection, at: now), !session.isConnected else { return }
+        session.awaitUpgrade(false)
+        let manner: Attempt.End.Manner
+        switch how {
+        case .closeFrame, .fin: manner = .fin
+        case .rst: manner = .reset
+        }
+        session.ended(by: .client, how: manner, at: now, origin: start)
     }
 
     /// The end of a connection that is no session's any more.

@@ -197,7 +197,7 @@ extension ReplayEngine {
     }
 
     /// The time until which rules hold back the response to the current request. Nil if no rule does.
-    private func answerWaits(on connection: ConnectionID) -> WireInstant? {
+    func answerWaits(on connection: ConnectionID) -> WireInstant? {
         guard let asking, asking.connection == connection else { return nil }
         var until: WireInstant?
         for action in asking.prepared {

@@ -29,6 +29,7 @@ extension ReplayEngine {
             case .stall:
                 out.append(.stall(connection, reads: false, writes: false))
                 peers[connection]?.session?.link?.faults.isAnswered()
+                rules.isAnswered(on: connection)
                 if let session = peers[connection]?.session, session.link?.faults.isSilent == true {
                     isHeardAgain(session)
                 }

@@ -29,6 +29,8 @@ struct RunFaults {
     private var outage: OutageState?
     /// Ends that follow the answer to a request.
     private var cuts: [RequestCut] = []
+    /// Negotiations whose response a rule holds back, and until when.
+    private var heldNegotiations: [ConnectionID: (session: SessionRun, until: WireInstant)] = [:]
 
     /// The server is away for a while, for everybody.
     struct OutageState: Sendable {
@@ -62,6 +64,22 @@ struct RunFaults {
 
     /// Nothing is to be asked of anybody.
     var isEmpty: Bool { plan.rules.isEmpty }
+
+    // MARK: Negotiations that wait for their response
+
+    mutating func holdsNegotiation(of session: SessionRun, on connection: ConnectionID, until moment: WireInstant) {
+        heldNegotiations[connection] = (session, moment)
+    }
+
+    /// No rule holds back a response on the connection any more.
+    mutating func isAnswered(on connection: ConnectionID) { heldNegotiations[connection] = nil }
+
+    /// The client ended the connection.
+    /// - Returns: the session whose negotiation has no response by then.
+    mutating func giveUpNegotiation(on connection: ConnectionID, at now: WireInstant) -> SessionRun? {
+        guard let held = heldNegotiations.removeValue(forKey: connection), held.until > now else { return nil }
+        return held.session
+    }
 
     // MARK: Other rules
 

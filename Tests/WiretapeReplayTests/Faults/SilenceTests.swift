@@ -84,6 +84,25 @@ import WiretapeWire
         #expect(play.finish().exitCode == 0)
     }
 
+    /// A client that leaves before its negotiation has a response ends that attempt, and gets the same session again.
+    @Test(arguments: ["stall(both, 60s) on negotiate[1]", "delay(60s) on negotiate[1]"])
+    func aHeldNegotiationIsGivenUp(_ rule: String) throws {
+        let other = TestTape.session(TestTape.handshake + "10 < " + push("Other"), number: 2)
+        let play = try Playbook([ticks, other], faults: [rule])
+        let held = play.request("POST", "/chat/negotiate?negotiateVersion=1")
+        play.pass(ms: 500)
+        play.close(held)
+        play.pass(ms: 100)
+        let c = try play.start()
+        play.pass(ms: 150)
+        #expect(play.take(c).first == tick(1))
+        play.close(c)
+        let attempts = try #require(play.finish().sessions.first?.attempts)
+        #expect(attempts.map(\.outcome) == [.abandoned, .connected])
+        #expect(attempts[0].ended == Attempt.End(time: 500_000_000, by: .client, how: .fin))
+        #expect(attempts[1].delay == 100_000_000)
+    }
+
     /// Another client that looks the same takes the next session, and not the one whose answer a rule delays.
     @Test func aDelayedAnswerIsStillItsClients() throws {
         let other = TestTape.session(TestTape.handshake + "10 < " + push("Other"), number: 2)
