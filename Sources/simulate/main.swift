@@ -23,7 +23,8 @@ while !arguments.isEmpty {
     case ("--seed", let number?): one = number
     case (_, let number?) where !argument.hasPrefix("--"): count = number
     default:
-        print("usage: tools/simulate [COUNT] [--from N] [--seed N] [--kinds calm,slow,cut,faults,mischief,stateful]")
+        let names = EngineSimulation.kept.map(\.rawValue).joined(separator: ",")
+        print("usage: tools/simulate [COUNT] [--from N] [--seed N] [--kinds \(names)]")
         ThisProcess.exit(64)
     }
 }

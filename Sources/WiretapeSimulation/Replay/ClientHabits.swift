@@ -22,6 +22,10 @@ package struct ClientHabits: Sendable {
     package var cuts: [Cut] = []
     /// Silence of the server after which it counts the connection as lost; 0: never.
     package var serverTimeout: UInt64 = 0
+    /// How it ends such a connection.
+    package var timeout = Cut.How.fin
+    /// How long it waits for the response to a negotiation or an upgrade; 0: for ever.
+    package var openTimeout: UInt64 = 0
     /// Interval of its own pings; 0: none.
     package var pings: UInt64 = 0
     package var mischief: Mischief?

@@ -180,6 +180,7 @@ package struct EngineRun: Sendable {
                 bound += UInt64(losses + 1) * UInt64(Double(length) / speed) + UInt64(losses) * scenario.options.grace
                 // A client that is let in again waits for an end that it has missed.
                 bound += losses > 0 ? 2 * length + 60 * second : 0
+                bound += UInt64(losses) * (habits.serverTimeout + habits.openTimeout)
                 bound += UInt64((losses + 1) * session.entries.count) * waits + scenario.options.patience + 20 * second
             }
             // What comes late, and what a client says after a grace.

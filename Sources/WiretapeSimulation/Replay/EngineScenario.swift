@@ -17,6 +17,8 @@ package struct EngineScenario: Sendable {
         case cut
         /// Rules that cut connections and refuse attempts.
         case faults
+        /// Rules that hold requests back and stall connections, and clients that give both up.
+        case silence
         /// A client that does one thing wrong.
         case mischief
         /// Clients that come back without a handshake after they, or rules, have cut their connections.
@@ -49,7 +51,9 @@ package struct EngineScenario: Sendable {
         limits.isStateful = kind == .stateful
         // Drawn apart: what a seed draws besides stays the same.
         var other = SplitMix64(seed: ~seed)
-        if [.cut, .faults, .stateful].contains(kind), other.below(4) > 0 { limits.greetings = 1 + other.below(2) }
+        if [.cut, .faults, .silence, .stateful].contains(kind), other.below(4) > 0 {
+            limits.greetings = 1 + other.below(2)
+        }
         options.greeting = limits.greetings > 0 ? .named(["Welcome"]) : .off
         tape = DrawnTape(&random, codec, limits: limits)
         options.speed = [.instant, .factor(1), .factor(1), .factor(10), .factor(0.5)][random.below(5)]
@@ -58,7 +62,7 @@ package struct EngineScenario: Sendable {
         if random.below(4) == 0 { options.clock.idleCap = 10_000_000 }
         options.ids.areFresh = random.below(4) == 0
         // Several clients may play the whole tape, each for itself.
-        let runs = [.faults, .mischief, .stateful].contains(kind) || random.below(6) > 0 ? 1 : 2
+        let runs = [.faults, .silence, .mischief, .stateful].contains(kind) || random.below(6) > 0 ? 1 : 2
         options.clients = runs == 1 ? 1 : runs * tape.clients.count
         for _ in 0..<runs {
             for k in tape.clients.indices { habits.append(drawnHabits(k, limits, &random)) }
@@ -66,11 +70,12 @@ package struct EngineScenario: Sendable {
         if kind == .mischief { drawMischief(&random) }
         switch kind {
         case .calm: break
-        case .slow, .cut, .faults, .stateful:
+        case .slow, .cut, .faults, .silence, .stateful:
             weather.latency = 0...(random.below(2) == 0 ? 1_000_000 : 40_000_000)
             weather.taking = 0...(random.below(2) == 0 ? 0 : 30_000_000)
         case .mischief: weather.latency = 0...1_000_000
         }
+        if kind == .silence { drawSilence(&random) }
         if kind == .faults || (kind == .stateful && random.below(2) == 0) { drawFaults(&random) }
     }
 
@@ -84,14 +89,21 @@ package struct EngineScenario: Sendable {
         habits.joins = random.below(3) == 0
         habits.negotiateVersion = [1, 1, 1, 0][random.below(4)]
         if random.below(4) == 0 { habits.pings = 15_000_000_000 }
-        if kind == .calm || kind == .slow {
+        if [.calm, .slow, .silence].contains(kind) {
             habits.transport = [.ws, .ws, limits.isPacked ? .ws : .sse, .lp][random.below(4)]
         }
         habits.usesStatefulReconnect = limits.isStateful
         if limits.isStateful { habits.negotiateVersion = 1 }
-        guard [.cut, .faults, .stateful].contains(kind) else { return habits }
+        guard [.cut, .faults, .silence, .stateful].contains(kind) else { return habits }
         habits.delays = [[0], [100_000_000], [2_000_000_000, 10_000_000_000]][random.below(3)].map { $0 + 100_000_000 }
         habits.givesUpOneIn = random.below(2) * 4
+        if kind == .silence {
+            // Longer than any gap of a tape at half the speed.
+            habits.serverTimeout = 100_000_000_000
+            habits.openTimeout = 5_000_000_000
+            let how: [ClientHabits.Cut.How] = [.fin, .fin, .reset, .closeFrame]
+            habits.timeout = how[random.below(4)]
+        }
         guard kind == .cut || (kind == .stateful && random.below(2) == 0) else { return habits }
         for _ in 0...random.below(3) {
             let how: [ClientHabits.Cut.How] = [.fin, .reset, .reset, .closeFrame]
@@ -117,6 +129,23 @@ package struct EngineScenario: Sendable {
         case .drop, .double, .alter: break
         case .late, .swap, .afterNextPush, .extra, nil: options.grace = 500_000_000
         }
+    }
+
+    private mutating func drawSilence(_ random: inout SplitMix64) {
+        for _ in 0...random.below(2) {
+            let n = 1 + random.below(8)
+            let time = ["50ms", "3s", "20s"][random.below(3)]
+            let text =
+                switch random.below(4) {
+                case 0: "delay(\(time)) on negotiate[\(1 + random.below(2))]"
+                case 1: "delay(\(time)) on upgrade[\(1 + random.below(2))]"
+                case 2: "stall(both, \(time)) after message[direction=toClient, \(n)]"
+                default: "stall(both) after message[direction=toClient, \(n)] max=1"
+                }
+            guard let rule = try? FaultRule(parsing: text, from: RuleSource(file: "--fault")) else { continue }
+            faults.append(rule)
+        }
+        for i in faults.rules.indices { faults.rules[i].optional = true }
     }
 
     private mutating func drawFaults(_ random: inout SplitMix64) {

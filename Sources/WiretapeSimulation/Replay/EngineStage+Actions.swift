@@ -107,7 +107,10 @@ extension EngineStage {
         case .awaitAcknowledged(let c, let ticket): enqueue(c, StageItem(event: nil, ticket: ticket))
         case .note: break
         case .passThrough: problems.append("pass-through without an upstream")
-        case .raw, .limit, .pace, .hold, .stall, .mute: problems.append("\(action), which no rule here asks for")
+        case .stall(let c, let reads, let writes): stall(c, reads: reads, writes: writes)
+        case .hold(let c, let time):
+            wires[Int(c)].lastTaken = max(wires[Int(c)].lastTaken, now.advanced(by: time))
+        case .raw, .limit, .pace, .mute: problems.append("\(action), which no rule here asks for")
         }
     }
 
@@ -179,7 +182,10 @@ extension EngineStage {
         return referees[wire.client][wire.session].ended(ending, at: now)
     }
 
-    private func over(_ c: ConnectionID) { wires[Int(c)].isOver = true }
+    private func over(_ c: ConnectionID) {
+        wires[Int(c)].isOver = true
+        loseKept(c)
+    }
 
     /// What a rule took away instead of letting it pass: the client need not wait for it.
     func tellTakenAway(_ k: Int, _ s: Int) {
@@ -211,7 +217,7 @@ extension EngineStage {
     /// The kernel has the next thing.
     func take(_ c: ConnectionID) {
         let i = Int(c)
-        guard !wires[i].untaken.isEmpty else { return }
+        guard !wires[i].untaken.isEmpty, !wires[i].isStopped else { return }
         let item = wires[i].untaken.removeFirst()
         referees[wires[i].client][wires[i].session].taken(item.lines)
         if item.event != nil, let ticket = item.ticket {

@@ -188,6 +188,7 @@ package final class EngineStage {
             begun = begun ?? now
             engine.opened(c, from: Address(host: "10.0.0.\(k + 1)", port: 5_000), at: now, into: &actions)
         }
+        if wires[i].isDeaf, keep(c, action, order) { return }
         for saying in said {
             referees[k][saying.session].arrived(saying, at: now)
             wires[i].session = saying.session
@@ -221,6 +222,42 @@ package final class EngineStage {
         perform()
     }
 
+    /// Keeps what arrives on a connection that is not read.
+    /// - Returns: whether it is kept. A FIN or RST is noticed.
+    private func keep(_ c: ConnectionID, _ action: ClientAction, _ order: Int) -> Bool {
+        let i = Int(c)
+        switch action {
+        case .end: return false
+        case .request, .message: break
+        case .closeFrame(_, let code):
+            let how = ClientEnd.closeFrame(code: code, reason: "")
+            accounts[wires[i].client][wires[i].session].clientEnded(c, how, at: now)
+            engine.clientLeftSilently(c, how, at: now)
+        }
+        wires[i].kept.append((action, order))
+        return true
+    }
+
+    /// A rule stops the reading and writing of a connection, or lets them go on.
+    func stall(_ c: ConnectionID, reads: Bool, writes: Bool) {
+        let i = Int(c)
+        guard !wires[i].isOver else { return }
+        wires[i].isDeaf = reads
+        wires[i].isStopped = writes
+        if !writes { for _ in wires[i].untaken { queue.add(.taken(c), at: now) } }
+        guard !reads else { return }
+        let kept = wires[i].kept
+        wires[i].kept = []
+        for (action, order) in kept { queue.add(.up(c, action, order: order), at: now) }
+    }
+
+    /// The connection is over: what was not read is lost.
+    func loseKept(_ c: ConnectionID) {
+        let kept = wires[Int(c)].kept
+        wires[Int(c)].kept = []
+        for (action, _) in kept { lose(wires[Int(c)].client, action.sayings) }
+    }
+
     private func told(_ c: ConnectionID, _ how: ClientEnd) {
         let i = Int(c)
         var isFirst = false
@@ -231,6 +268,7 @@ package final class EngineStage {
         let told = isFirst && isAlone(in: wires[i].session, wires[i].client) ? mutant?.misread(how) : nil
         wires[i].isTold = true
         wires[i].isOver = true
+        loseKept(c)
         engine.clientClosed(c, told ?? how, at: now, into: &actions)
         perform()
         neverTaken(c)

@@ -17,6 +17,7 @@ extension ModelClient {
         var target = session.route + "/negotiate?negotiateVersion=\(version)"
         if habits.usesStatefulReconnect { target += "&useStatefulReconnect=true" }
         phase = .negotiating
+        limitOpening()
         let slot = newSlot()
         connection.turn(to: slot)
         out.append(.request(slot: slot, head("POST", target), body: [], []))
@@ -47,8 +48,9 @@ extension ModelClient {
         else { return }
         guard got > current else {
             guard got < current else { return }
-            // What it took for the tape's ending was made by a rule.
-            if !plays[got].hasEnded || got + 1 < current { violations.append("got session \(got) after \(current)") }
+            // What it took for the tape's ending was made by a rule, or was the silence of a stalled connection.
+            let mayBeMistaken = plays[got].hasEnded || habits.serverTimeout > 0
+            if !mayBeMistaken || got + 1 < current { violations.append("got session \(got) after \(current)") }
             plays[got].reopenEnd()
             current = got
             return
@@ -69,6 +71,7 @@ extension ModelClient {
     /// Opens the transport.
     private func open(into out: inout [ClientAction]) {
         phase = .opening
+        limitOpening()
         let slot = newSlot()
         connection.turn(to: slot)
         var target = play.talk.session.route
@@ -88,6 +91,11 @@ extension ModelClient {
         }
     }
 
+    /// It waits no longer for the response.
+    private func limitOpening() {
+        if habits.openTimeout > 0 { agenda.wait(until: now.advanced(by: habits.openTimeout)) }
+    }
+
     func poll(into out: inout [ClientAction]) {
         guard let slot = connection.slot, let token else { return }
         let target = "\(play.talk.session.route)?id=\(token)&_=\(now.nanoseconds / 1_000_000)"
@@ -97,6 +105,7 @@ extension ModelClient {
     /// The transport is open: the handshake, or what a stateful reconnect goes on with.
     func opened(into out: inout [ClientAction]) {
         phase = .handshaking
+        agenda.clear()
         connection.opened(at: now)
         generation += 1
         if habits.transport == .lp { poll(into: &out) }

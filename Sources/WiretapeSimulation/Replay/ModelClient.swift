@@ -94,10 +94,12 @@ package final class ModelClient {
             connect(into: &out)
         case .leaving:
             if agenda.isDue(at: now) { return finishLeaving(into: &out) }
-        case .negotiating, .opening: break
+        case .negotiating, .opening:
+            guard agenda.isDue(at: now) else { return }
+            cut(.fin, into: &out)
         case .handshaking, .ready:
             if habits.serverTimeout > 0, now >= connection.lastHeard.advanced(by: habits.serverTimeout) {
-                return cut(.fin, into: &out)
+                return cut(habits.timeout, into: &out)
             }
             guard phase == .ready else {
                 guard agenda.isDue(at: now) else { return }

@@ -22,6 +22,11 @@ struct StageWire: Sendable {
     /// The engine, or the client's end, has ended it: nothing more arrives.
     var isOver = false
     var saidClose = false
+    /// A rule has stopped the reading of the connection, and what has arrived since.
+    var isDeaf = false
+    var kept: [(action: ClientAction, order: Int)] = []
+    /// A rule has stopped the writing.
+    var isStopped = false
     /// The engine has ended it in order: what is queued still goes out.
     var isEnding = false
     /// What the client sent before this is dropped.
