@@ -20,17 +20,19 @@ package struct EndSigns: Sendable {
         if goodbye == nil { goodbye = (sender, moment) }
     }
 
-    /// The end as reports name it. A client that leaves after the server's goodbye does as it was told. What ends the connection after the
-    /// client's goodbye comes too late.
+    /// The end as reports name it. A client that leaves after the server's goodbye does as it was told, and a FIN or RST after a goodbye adds
+    /// nothing to it. What ends the connection after the client's goodbye comes too late.
     package func settled(
         by party: Attempt.End.Party, _ how: Attempt.End.Manner, reason: String? = nil, at moment: WireInstant
     ) -> Ending {
         if let goodbye, goodbye.by == .client {
             return Ending(by: .client, how: .close(nil), reason: nil, at: goodbye.at)
         }
+        let at = party == .client ? departure?.at ?? moment : moment
+        if let goodbye, party == .client || how == .fin || how == .reset {
+            return Ending(by: goodbye.by, how: .close(nil), reason: Self.closeMessage, at: at)
+        }
         guard party == .client else { return Ending(by: party, how: how, reason: reason, at: moment) }
-        let at = departure?.at ?? moment
-        if let goodbye { return Ending(by: goodbye.by, how: .close(nil), reason: Self.closeMessage, at: at) }
         // Until the connection is read again, an RST looks like a FIN.
         let isReset = departure?.how == .fin && how == .reset
         return Ending(by: .client, how: isReset ? .reset : departure?.how ?? how, reason: reason, at: at)

@@ -42,6 +42,15 @@ import WiretapeBytes
         #expect(end.reason == "the protocol's own close message")
     }
 
+    /// A close frame says more than the message before it.
+    @Test(arguments: [(Attempt.End.Manner.fin, Attempt.End.Manner.close(nil)), (.close(1001), .close(1001))])
+    func aServerThatEndsTheConnectionItself(_ how: Attempt.End.Manner, _ told: Attempt.End.Manner) {
+        var signs = EndSigns()
+        signs.saidGoodbye(by: .server, at: early)
+        let end = signs.settled(by: .server, how, at: late)
+        #expect(end.by == .server && end.how == told && end.at == late)
+    }
+
     @Test func whatComesAfterTheClientsGoodbyeIsTooLate() {
         var signs = EndSigns()
         signs.saidGoodbye(by: .client, at: early)
