@@ -43,6 +43,8 @@ extension ReplayEngine {
     mutating func isHeardAgain(_ session: SessionRun) {
         session.link?.faults.isHeardAgain()
         session.tally.progressed(at: now)
+        session.link?.hearing.hears(at: now)
+        session.link?.hearing.speaks(at: now)
         session.link?.watch.excuse(at: now)
         // An end that is on its way has its own time.
         if session.link?.isCut == false { session.wakeAt = now }

@@ -10,6 +10,12 @@ import WiretapeSimulation
     private static let seeds: UInt64 = 240
     private static let parts: UInt64 = 4
 
+    /// A client that asks again for what a reset interrupted is not heard during a stall. The grace for it begins behind the stall.
+    @Test func aStallTakesNoneOfTheGrace() {
+        let codec = CodecEntry(SignalRCodec.self)
+        #expect(EngineSimulation.problems(seed: 31_423, codec, kinds: EngineScenario.Kind.allCases) == [])
+    }
+
     @Test(arguments: 0..<parts) func everySeedKeepsTheRules(part: UInt64) {
         let codec = CodecEntry(SignalRCodec.self)
         var failed = 0
