@@ -94,6 +94,14 @@ extension Attempt.End {
             }
         }
 
+        package init(_ end: ClientEnd) {
+            switch end {
+            case .closeFrame(let code, _): self = .close(code)
+            case .fin: self = .fin
+            case .rst: self = .reset
+            }
+        }
+
         /// As reports name it: `reset`, `fin`, `close`, `close 1011`, `503`, `given up`.
         package var text: String {
             switch self {

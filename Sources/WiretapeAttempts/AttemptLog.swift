@@ -142,16 +142,16 @@ extension CountsAttempts {
         log.endSigns.clientLeft(with: how, at: moment)
     }
 
-    /// When and how the client left the stalled connection that is still open. Nil if it did not.
+    /// How and when the client left a stalled connection that is still open.
     package var departure: (how: Attempt.End.Manner, at: WireInstant)? { log.endSigns.departure }
 
-    /// The client, or another party, sent a message that ends the connection for good.
+    /// The client or the server sent a close message of the protocol.
     package func saidGoodbye(by sender: Attempt.End.Party, at now: WireInstant) {
         log.endSigns.saidGoodbye(by: sender, at: now)
     }
 
     /// The connection ended.
-    /// - Returns: when it did. For a client that left a stalled connection, this is earlier than `now`.
+    /// - Returns: the time of the end. It is earlier than `now` if the client left a stalled connection.
     @discardableResult
     package func ended(
         by party: Attempt.End.Party, how: Attempt.End.Manner, reason: String? = nil, at now: WireInstant,

@@ -1,11 +1,10 @@
 package import WiretapeBytes
 
-/// What is known about the end of a client's connection while the connection is still open: it decides later who ended the connection, how
-/// and when.
+/// Signs that a client's connection is about to end. When the connection has ended, they decide who ended it, how and when.
 package struct EndSigns: Sendable {
     /// The client's close frame or FIN on a connection that a rule stalls, and the time when it arrived.
     package private(set) var departure: (how: Attempt.End.Manner, at: WireInstant)?
-    /// Who first sent a message that ends the connection for good, such as SignalR's Close, and when. Nil if nobody did.
+    /// The sender and the time of the first close message of the protocol, such as SignalR's Close.
     private var goodbye: (by: Attempt.End.Party, at: WireInstant)?
 
     package init() {}
@@ -15,13 +14,13 @@ package struct EndSigns: Sendable {
         if departure == nil { departure = (how, moment) }
     }
 
-    /// The client, or another party, sent a message that ends the connection for good. Only the first counts.
+    /// The client or the server sent a close message of the protocol. Only the first counts.
     package mutating func saidGoodbye(by sender: Attempt.End.Party, at moment: WireInstant) {
         if goodbye == nil { goodbye = (sender, moment) }
     }
 
-    /// The end as reports name it. A client that leaves after the server's goodbye does as it was told, and a FIN or RST after a goodbye adds
-    /// nothing to it. What ends the connection after the client's goodbye comes too late.
+    /// The end for the report. A close message ends the connection for its sender: a FIN, an RST or the client's close frame after it
+    /// changes nothing. After the client's close message, no other end counts.
     package func settled(
         by party: Attempt.End.Party, _ how: Attempt.End.Manner, reason: String? = nil, at moment: WireInstant
     ) -> Ending {

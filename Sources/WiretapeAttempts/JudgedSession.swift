@@ -3,7 +3,7 @@
 package struct JudgedSession: Hashable, Sendable {
     package var session: Int
     package var run: Int
-    /// The number of the recorded session that the same client lost before it reconnected to this one. Nil if there is none.
+    /// The number of the client's previous session, if this session is a recorded reconnect.
     package var follows: Int?
     /// Recorded sessions that the client reconnected to. They are judged together with this one.
     package private(set) var later: [Later] = []

@@ -29,7 +29,7 @@ package struct ColdPart: Sendable {
         digested.openingFingerprint = openingFingerprint
         digested.names = names
         session.digested = digested
-        session.writer = session.writer.anew()
+        session.writer = session.writer.withoutHistory()
         return session
     }
 }

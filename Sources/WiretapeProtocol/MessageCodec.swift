@@ -28,7 +28,7 @@ package protocol MessageCodec: Sendable {
     static func vary(_ id: String, _ n: Int) -> String
     /// The same codec for single payloads out of their context: what it knows of the session as a whole (its hub protocol)
     /// and nothing of the messages before.
-    func anew() -> Self
+    func withoutHistory() -> Self
     /// Whether a message subscribes to something, or does so again: the point `subscribe` of fault rules.
     static func subscribes(_ message: Message) -> Bool
     /// Whether a client has to send the request again after a reconnect because it goes on: a subscription or a stream, in
@@ -36,8 +36,8 @@ package protocol MessageCodec: Sendable {
     static func isSubscription(_ message: Message) -> Bool?
     /// Whether the protocol has such messages.
     static var hasSubscriptions: Bool { get }
-    /// Whether the server's message ends the connection and forbids the client to reconnect.
-    static func endsForGood(_ message: Message) -> Bool
+    /// Whether a client may reconnect after the server's close message.
+    static func allowsReconnect(_ closeMessage: Message) -> Bool
     /// Whether one server of the protocol goes on with a subscription that is asked for again, and another begins it again.
     static var mayBeginSubscriptionsAgain: Bool { get }
     /// What a replay was told that concerns the protocol. The values that write its sessions and those that read its
@@ -63,12 +63,10 @@ extension MessageCodec {
         return message.type.lowercased().hasSuffix("subscribe") || message.label?.hasSuffix(":subscribe") == true
     }
     package static func isSubscription(_ message: Message) -> Bool? { subscribes(message) }
-    package static func endsForGood(_ message: Message) -> Bool {
-        message.role == .close && message.direction == .toClient
-    }
+    package static func allowsReconnect(_ closeMessage: Message) -> Bool { false }
     package static var hasSubscriptions: Bool { true }
     package static var mayBeginSubscriptionsAgain: Bool { false }
-    package func anew() -> Self { self }
+    package func withoutHistory() -> Self { self }
     package static func encode(_ content: JSONValue, like message: Message) -> [UInt8]? { nil }
     package mutating func configure(_ settings: CodecSettings) {}
     package static var chainsAreNames: Bool { false }
@@ -78,11 +76,16 @@ extension MessageCodec {
 }
 
 extension MessageCodec {
-    /// Whether a payload to the client has a message that ends the connection and forbids the client to reconnect.
+    /// Whether the server's message ends the connection and forbids the client to reconnect.
+    package static func endsForGood(_ message: Message) -> Bool {
+        message.role == .close && message.direction == .toClient && !allowsReconnect(message)
+    }
+
+    /// Whether a payload to the client contains such a message.
     package func endsForGood(_ payload: Span<UInt8>, _ opcode: Opcode) -> Bool {
-        var reader = anew()
+        var codec = withoutHistory()
         var messages: [Message] = []
-        reader.decode(payload, opcode, .toClient, into: &messages)
+        codec.decode(payload, opcode, .toClient, into: &messages)
         return messages.contains(where: Self.endsForGood)
     }
 }

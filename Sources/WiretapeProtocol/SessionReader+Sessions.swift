@@ -132,7 +132,7 @@ extension SessionReader {
         guard building[i].codec.memory == nil,
             building[i].session.connections.allSatisfy({ connections[$0] == nil })
         else { return false }
-        building[i].codec = building[i].codec.anew()
+        building[i].codec = building[i].codec.withoutHistory()
         return true
     }
 }

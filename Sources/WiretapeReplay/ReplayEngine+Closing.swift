@@ -10,9 +10,9 @@ extension ReplayEngine {
     package mutating func clientLeftSilently(_ connection: ConnectionID, _ how: ClientEnd, at now: WireInstant) {
         clock.happened(at: now)
         guard let session = peers[connection]?.session, session.link?.connection == connection,
-            case .closeFrame(let code, _) = how
+            session.link?.faults.isSilent == true
         else { return }
-        if session.link?.faults.isSilent == true { session.clientLeft(with: .close(code), at: self.now) }
+        session.clientLeft(with: Attempt.End.Manner(how), at: self.now)
     }
 
     /// The client ended its side, or the connection is gone. May be told more than once.
@@ -45,11 +45,9 @@ extension ReplayEngine {
         }
         recordCut(of: session)
         let fate = judgeClose(how, of: session, into: &out)
-        let manner: Attempt.End.Manner
         var stay = Stay.resumable
         switch how {
         case .closeFrame(let code, let reason):
-            manner = .close(code)
             answerClose(
                 ClosingHandshake.Frame(code: code, reason: reason), fate, of: session, on: connection, into: &out)
             peers.end(connection)
@@ -59,29 +57,22 @@ extension ReplayEngine {
             session.departs(isInOrder ? .inOrder : session.faults.isMuted(at: self.now) ? .lost : .closed)
             // Ended in order: nothing is kept for the client.
             if code == 1000, !session.recorded.codec.type.hasTrackingIDs { stay = .gone }
-        case .fin:
-            manner = .fin
-            out.append(.disconnect(connection))
-        case .rst: manner = .reset
+        case .fin: out.append(.disconnect(connection))
+        case .rst: break
         }
         if session.link?.transport == .lp { stay = .unsettled }
         // The tape's last end was on its way: there is nothing to go on with.
         if session.link?.memory != nil, session.isEnding { stay = .gone }
         session.cancelOperation(at: now)
-        leave(session, by: .client, how: manner, stay)
+        leave(session, by: .client, how: Attempt.End.Manner(how), stay)
         if let end = fate?.end, case .outage(let outage) = end.verdict { begin(outage, by: end.hit, into: &out) }
     }
 
     /// A client that leaves before its negotiation has a response has ended the attempt. Its next negotiation is another attempt at the session.
     private mutating func giveUpNegotiation(on connection: ConnectionID, _ how: ClientEnd) {
-        guard let session = rules.giveUpNegotiation(on: connection, at: now), !session.isConnected else { return }
+        guard let session = rules.giveUpResponse(on: connection, at: now), !session.isConnected else { return }
         session.awaitUpgrade(false)
-        let manner: Attempt.End.Manner
-        switch how {
-        case .closeFrame, .fin: manner = .fin
-        case .rst: manner = .reset
-        }
-        session.ended(by: .client, how: manner, at: now, origin: start)
+        session.ended(by: .client, how: Attempt.End.Manner(how), at: now, origin: start)
     }
 
     /// The end of a connection that is no session's any more.

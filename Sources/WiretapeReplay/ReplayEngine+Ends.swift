@@ -226,6 +226,7 @@ extension ReplayEngine {
         guard var link = session.link else { return }
         var moment = moment ?? now
         if let connection = link.connection { peers.free(connection) }
+        rules.forgetResponse(for: session)
         let isUnsettled = stay == .unsettled
         if !isUnsettled { moment = session.ended(by: by, how: how, reason: reason, at: moment, origin: start) }
         link.disconnected(rules.times)

@@ -29,7 +29,7 @@ extension ReplayEngine {
         session.addStep(
             .init(request: "negotiate", answer, time: elapsed), failed: by, refusal: refusal, at: now)
         out.append(.respond(connection, answer.readable(by: head), thenClose: false))
-        if let until = answerWaits(on: connection) { rules.holdsNegotiation(of: session, on: connection, until: until) }
+        if let until = answerWaits(on: connection) { rules.holdsResponse(for: session, on: connection, until: until) }
         if let hit { cutAfterAnswer(hit, on: connection, of: session, into: &out) }
     }
 

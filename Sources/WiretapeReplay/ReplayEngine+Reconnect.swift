@@ -56,7 +56,9 @@ extension ReplayEngine {
     }
 
     /// Whether a rule holds back the response that opens the session's connection. The client may give up and reconnect.
-    func isUnanswered(_ session: SessionRun) -> Bool { session.link?.faults.isUnanswered(at: now) ?? false }
+    func isUnanswered(_ session: SessionRun) -> Bool {
+        session.isConnected && rules.holdsResponse(for: session, at: now)
+    }
 
     // MARK: Behind the last message
 

@@ -234,7 +234,7 @@ extension ReplayEngine {
         session.uses(link.transport)
         findGreeting(of: session, into: &out)
         session.attach(link, at: now, options)
-        if let until = answerWaits(on: connection) { session.link?.faults.waitsForAnswer(until: until) }
+        if let until = answerWaits(on: connection) { rules.holdsResponse(for: session, on: connection, until: until) }
         session.link?.codec.configure(options.codecSettings)
         if let other = session.link?.writer.translation {
             let name = "session \(session.recorded.number)"

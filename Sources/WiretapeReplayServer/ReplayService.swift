@@ -445,7 +445,7 @@ package final class ReplayService {
         return connection
     }
 
-    /// A client that comes back may have closed its stalled connection just before. That is noticed before anything it asks.
+    /// Checks stalled clients for their FIN. A client that reconnects may have closed its stalled connection just before.
     private func lookForEnds() {
         guard hasStalled else { return }
         for client in clients.all where client.isUnread { client.lookForEnd() }

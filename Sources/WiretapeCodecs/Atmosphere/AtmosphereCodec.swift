@@ -86,7 +86,7 @@ package struct AtmosphereCodec: FrameCodec {
     /// What heartbeats consist of.
     var beat: [UInt8] { Array((handshake?.padding ?? "X").utf8) }
 
-    package func anew() -> Self {
+    package func withoutHistory() -> Self {
         var fresh = self
         (fresh.awaitsHandshake, fresh.partial, fresh.framer) = (false, [], LengthPrefixReader())
         return fresh

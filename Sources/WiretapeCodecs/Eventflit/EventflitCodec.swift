@@ -66,7 +66,7 @@ package struct EventflitCodec: FrameCodec {
 
     package mutating func configure(_ settings: CodecSettings) { self.settings = settings }
 
-    package func anew() -> Self {
+    package func withoutHistory() -> Self {
         var fresh = self
         fresh.subscriptions = EventflitSubscriptions()
         fresh.begun = []

@@ -88,7 +88,7 @@ package struct GraphQLCodec: FrameCodec {
     /// subscriptions-transport-ws gives no code.
     package static var farewellEnd: ClosingHandshake.Frame { .init(code: nil, reason: "") }
 
-    package func anew() -> Self {
+    package func withoutHistory() -> Self {
         var fresh = self
         fresh.operations = GraphQLOperations()
         fresh.isAcknowledged = false

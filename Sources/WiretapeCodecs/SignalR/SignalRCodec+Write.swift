@@ -66,9 +66,8 @@ extension SignalRCodec {
         message.direction == .toServer && message.type == "StreamInvocation"
     }
 
-    /// A Close message without `allowReconnect`.
-    package static func endsForGood(_ message: Message) -> Bool {
-        message.role == .close && message.direction == .toClient && message.content["allowReconnect"]?.bool != true
+    package static func allowsReconnect(_ closeMessage: Message) -> Bool {
+        closeMessage.content["allowReconnect"]?.bool == true
     }
 
     package static var preamble: [(direction: Direction, opcode: Opcode, payload: [UInt8])] {

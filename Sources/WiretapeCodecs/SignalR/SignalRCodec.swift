@@ -105,7 +105,7 @@ package struct SignalRCodec: FrameCodec {
     /// Version 2 of either hub protocol is stateful reconnect: clients name it when the negotiation granted it.
     package var memory: (any SessionMemory)? { version >= 2 ? SignalRMemory(hubProtocol) : nil }
 
-    package func anew() -> Self {
+    package func withoutHistory() -> Self {
         var fresh = self
         fresh.chains = SignalRChains()
         fresh.counters = SignalRCounters()

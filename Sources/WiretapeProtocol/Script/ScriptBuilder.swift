@@ -84,10 +84,10 @@ package struct ScriptBuilder: Sendable {
     /// The session with its script, whose messages are read from `tape`.
     package consuming func finish(_ session: RecordedSession, from tape: any PayloadSource) -> RecordedSession {
         messages.tape = tape
-        messages.codec = session.writer.anew()
+        messages.codec = session.writer.withoutHistory()
         script.complete(build, messages)
         var session = session
-        session.writer = session.writer.anew()
+        session.writer = session.writer.withoutHistory()
         var digested = session.digested
         digested.script = script
         digested.openingFingerprint = openingFingerprint

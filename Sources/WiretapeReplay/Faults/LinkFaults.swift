@@ -33,9 +33,6 @@ struct LinkFaults: Sendable {
     /// Whether that lasts until the connection ends.
     private(set) var isStoppedForGood = false
 
-    /// The time until which a rule holds back the response that opens the connection.
-    private var unansweredUntil: WireInstant?
-
     struct Incoming: Sendable {
         var message: Message
         var fate: MessageFate?
@@ -110,14 +107,6 @@ struct LinkFaults: Sendable {
         stopped = writes
         isStoppedForGood = forGood
     }
-
-    /// A rule holds back the response that opens the connection.
-    mutating func waitsForAnswer(until moment: WireInstant) { unansweredUntil = moment }
-
-    /// No rule holds back the response any more.
-    mutating func isAnswered() { unansweredUntil = nil }
-
-    func isUnanswered(at now: WireInstant) -> Bool { unansweredUntil.map { $0 > now } ?? false }
 
     mutating func isHeardAgain() {
         isSilent = false

@@ -28,7 +28,6 @@ extension ReplayEngine {
             switch one.change {
             case .stall:
                 out.append(.stall(connection, reads: false, writes: false))
-                peers[connection]?.session?.link?.faults.isAnswered()
                 rules.isAnswered(on: connection)
                 if let session = peers[connection]?.session, session.link?.faults.isSilent == true {
                     isHeardAgain(session)
@@ -43,8 +42,7 @@ extension ReplayEngine {
     mutating func isHeardAgain(_ session: SessionRun) {
         session.link?.faults.isHeardAgain()
         session.tally.progressed(at: now)
-        session.link?.hearing.hears(at: now)
-        session.link?.hearing.speaks(at: now)
+        session.link?.hearing.beginsAgain(at: now)
         session.link?.watch.excuse(at: now)
         // An end that is on its way has its own time.
         if session.link?.isCut == false { session.wakeAt = now }
@@ -103,7 +101,7 @@ extension ReplayEngine {
     /// Only a rule that names the keepalive's type means it.
     private mutating func judgeKeepalive(_ payload: [UInt8], _ opcode: Opcode, of session: SessionRun) -> MessageFate? {
         guard !rules.isEmpty else { return nil }
-        var codec = session.recorded.writer.anew()
+        var codec = session.recorded.writer.withoutHistory()
         var messages: [Message] = []
         codec.decode(payload.span, opcode, .toClient, into: &messages)
         guard let message = messages.first else { return nil }

@@ -29,8 +29,8 @@ struct RunFaults {
     private var outage: OutageState?
     /// Ends that follow the answer to a request.
     private var cuts: [RequestCut] = []
-    /// Negotiations whose response a rule holds back, and until when.
-    private var heldNegotiations: [ConnectionID: (session: SessionRun, until: WireInstant)] = [:]
+    /// Responses to negotiations and openings that a rule holds back, and until when.
+    private var heldResponses: [ConnectionID: (session: SessionRun, until: WireInstant)] = [:]
 
     /// The server is away for a while, for everybody.
     struct OutageState: Sendable {
@@ -65,19 +65,30 @@ struct RunFaults {
     /// Nothing is to be asked of anybody.
     var isEmpty: Bool { plan.rules.isEmpty }
 
-    // MARK: Negotiations that wait for their response
+    // MARK: Responses that wait
 
-    mutating func holdsNegotiation(of session: SessionRun, on connection: ConnectionID, until moment: WireInstant) {
-        heldNegotiations[connection] = (session, moment)
+    mutating func holdsResponse(for session: SessionRun, on connection: ConnectionID, until moment: WireInstant) {
+        heldResponses[connection] = (session, moment)
     }
 
     /// No rule holds back a response on the connection any more.
-    mutating func isAnswered(on connection: ConnectionID) { heldNegotiations[connection] = nil }
+    mutating func isAnswered(on connection: ConnectionID) { heldResponses[connection] = nil }
+
+    /// Whether a rule holds back the response that opens the session's connection.
+    func holdsResponse(for session: SessionRun, at now: WireInstant) -> Bool {
+        heldResponses.values.contains { $0.session === session && $0.until > now }
+    }
+
+    /// The session's connection is over, with or without its response.
+    mutating func forgetResponse(for session: SessionRun) {
+        guard !heldResponses.isEmpty else { return }
+        heldResponses = heldResponses.filter { $0.value.session !== session }
+    }
 
     /// The client ended the connection.
-    /// - Returns: the session whose negotiation has no response by then.
-    mutating func giveUpNegotiation(on connection: ConnectionID, at now: WireInstant) -> SessionRun? {
-        guard let held = heldNegotiations.removeValue(forKey: connection), held.until > now else { return nil }
+    /// - Returns: the session whose response was held back until then.
+    mutating func giveUpResponse(on connection: ConnectionID, at now: WireInstant) -> SessionRun? {
+        guard let held = heldResponses.removeValue(forKey: connection), held.until > now else { return nil }
         return held.session
     }
 

@@ -138,6 +138,12 @@ struct Link: Sendable {
 
         mutating func speaks(at now: WireInstant) { spoke = now }
 
+        /// The client could not be heard until now.
+        mutating func beginsAgain(at now: WireInstant) {
+            heard = now
+            spoke = now
+        }
+
         /// One more; beyond the most nobody is told.
         mutating func meets(_ stranger: Message) {
             if strangers.count < Self.mostStrangers { strangers.append(stranger) }

@@ -221,7 +221,7 @@ final class SessionRun: CountsAttempts {
     func park(_ link: ParkedLink) { parked = link }
 
     /// Attaches the parked connection for one client message. Nothing is sent on it.
-    /// - Returns: the parked connection. Nil if there is none.
+    /// - Returns: the parked connection, if one is parked.
     func lendParked() -> ParkedLink? {
         guard let parked, !isConnected else { return nil }
         var lent = parked.link

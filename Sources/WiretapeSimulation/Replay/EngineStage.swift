@@ -222,8 +222,8 @@ package final class EngineStage {
         perform()
     }
 
-    /// Keeps what arrives on a connection that is not read.
-    /// - Returns: whether it is kept. A FIN or RST is noticed.
+    /// Keeps a client's action that arrives on a stalled connection.
+    /// - Returns: false for a FIN or RST, which the server notices at once.
     private func keep(_ c: ConnectionID, _ action: ClientAction, _ order: Int) -> Bool {
         let i = Int(c)
         switch action {
@@ -251,7 +251,7 @@ package final class EngineStage {
         for (action, order) in kept { queue.add(.up(c, action, order: order), at: now) }
     }
 
-    /// The connection is over: what was not read is lost.
+    /// Counts unread messages as lost, because the connection is over.
     func loseKept(_ c: ConnectionID) {
         let kept = wires[Int(c)].kept
         wires[Int(c)].kept = []

@@ -22,8 +22,9 @@ struct StageWire: Sendable {
     /// The engine, or the client's end, has ended it: nothing more arrives.
     var isOver = false
     var saidClose = false
-    /// A rule has stopped the reading of the connection, and what has arrived since.
+    /// Whether a rule has stopped the reading of the connection.
     var isDeaf = false
+    /// The client's actions that arrived since then.
     var kept: [(action: ClientAction, order: Int)] = []
     /// A rule has stopped the writing.
     var isStopped = false

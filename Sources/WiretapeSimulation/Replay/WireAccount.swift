@@ -28,16 +28,10 @@ struct WireAccount: Sendable {
     /// - Returns: whether it ended the connection.
     @discardableResult
     mutating func clientEnded(_ connection: ConnectionID, _ how: ClientEnd, at now: WireInstant) -> Bool {
-        let manner: Attempt.End.Manner
-        switch how {
-        case .closeFrame(let code, _): manner = .close(code)
-        case .fin: manner = .fin
-        case .rst: manner = .reset
-        }
-        return end(connection, End(isTheClients: true, how: manner, at: now))
+        return end(connection, End(isTheClients: true, how: Attempt.End.Manner(how), at: now))
     }
 
-    /// The client's message that ends its session arrived, on whatever connection.
+    /// The client's close message arrived. Over HTTP it may arrive on another connection.
     mutating func clientSaidGoodbye(at now: WireInstant) {
         guard let last = connections.last else { return }
         end(last.id, End(isTheClients: true, how: .close(nil), at: now))
@@ -59,7 +53,7 @@ struct WireAccount: Sendable {
         return true
     }
 
-    /// What the report says otherwise.
+    /// Compares the report with the wire. Returns one line for each difference.
     /// - Parameters:
     ///   - attempts: of the session, from the report.
     ///   - start: when the run began; the times of the report count from here.

@@ -9,7 +9,7 @@ package struct CloseFrameFinder: ~Copyable {
 
     package init() {}
 
-    /// The close frame that ends in `bytes`. Nil if there is none yet.
+    /// Reads the next bytes. Returns the close frame as soon as all its bytes were read.
     package mutating func find(_ bytes: Span<UInt8>) -> CloseFrame? {
         var at = 0
         while true {

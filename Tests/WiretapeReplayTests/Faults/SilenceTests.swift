@@ -116,7 +116,7 @@ import WiretapeWire
         #expect(play.take(held).contains("101"))
     }
 
-    /// Who closes a connection on which no keepalives come any more has not left in order, whatever its code.
+    /// A client that closes a muted connection may reconnect, whatever its close code.
     @Test func whoClosesAMutedConnectionMayReturn() throws {
         let play = try Playbook([ticks], faults: ["mute after Tick[9]"])
         let c = try play.start()

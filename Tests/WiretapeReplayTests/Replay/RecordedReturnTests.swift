@@ -34,7 +34,7 @@ import WiretapeWire
         ]
     }
 
-    /// What the policy says of a client that comes back after so many milliseconds.
+    /// Plays a client that reconnects after `ms` milliseconds, and judges it by `policy`.
     private func judged(
         _ policy: String, after ms: UInt64, end: String = "reset", joinsAgain: Bool = true, agent: String = "test",
         leaves: Bool = false

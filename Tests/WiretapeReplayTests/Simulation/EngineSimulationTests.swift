@@ -10,7 +10,7 @@ import WiretapeSimulation
     private static let seeds: UInt64 = 240
     private static let parts: UInt64 = 4
 
-    /// A client that asks again for what a reset interrupted is not heard during a stall. The grace for it begins behind the stall.
+    /// A client repeats an interrupted request during a stall, when Wiretape does not read it. The grace period begins when the stall ends.
     @Test func aStallTakesNoneOfTheGrace() {
         let codec = CodecEntry(SignalRCodec.self)
         #expect(EngineSimulation.problems(seed: 31_423, codec, kinds: EngineScenario.Kind.allCases) == [])

@@ -157,7 +157,7 @@ package final class FaultControl {
         connection.becomeHeld(self).accepted(fate, at: now)
     }
 
-    /// A client that comes back may have closed its stalled connection just before. That is noticed before anything it asks.
+    /// Checks stalled clients for their FIN. A client that reconnects may have closed its stalled connection just before.
     private func lookForEnds(at now: WireInstant) {
         guard hasStalled else { return }
         for node in nodes {

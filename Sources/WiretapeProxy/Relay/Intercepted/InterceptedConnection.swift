@@ -47,7 +47,7 @@ final class InterceptedConnection {
     private(set) var muted: MuteScope?
     /// A rule has stopped our reading, and the client has ended meanwhile: what it said before is not heard.
     private(set) var isDeaf = false
-    /// What the client of a WebSocket sends while a rule stalls it.
+    /// The bytes that a stalled WebSocket client has sent. Nil if the client is not stalled or not read.
     private var silent: SilentInput?
     private var nextPeek: WireInstant?
     /// The poll that was answered last, while none waits.
@@ -144,19 +144,19 @@ final class InterceptedConnection {
         pump(at: now)
     }
 
-    /// The rule's time is over. What the client sent meanwhile is read now.
+    /// Ends the stall, and reads the kept bytes.
     func hearAgain(at now: WireInstant) {
         if let kept = takeKept() { take(kept.span, .toServer, at: now) }
         connection.client?.unblock(.fault)
     }
 
-    /// What was kept of a stalled client.
+    /// Removes and returns the kept bytes of a stalled client.
     func takeKept() -> [UInt8]? {
         guard let silent = silent.take() else { return nil }
         return silent.all()
     }
 
-    /// The stalled client has ended. What it sent meanwhile goes nowhere.
+    /// Drops the kept bytes, because the stalled client has left.
     func endsUnheard() {
         guard takeKept() != nil else { return }
         isDeaf = true

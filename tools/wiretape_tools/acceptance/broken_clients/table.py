@@ -78,8 +78,8 @@ def signalr(name, bent, policies=(), words=(), rules=(), good=None, **more):
     return Row("signalr " + name, SignalR, bent, list(policies), list(words), list(rules), WS if good is None else good, **more)
 
 
-def silent(name, kind, tick, good=None, cannot=None):
-    """Clients of a silent connection: one notices it too late, and one comes back too early after it."""
+def silent(name, kind, tick, good=None):
+    """Two clients whose connection is stalled: one notices it too late, and one reconnects too early."""
     cut = f"stall(both) after {tick}"
     return [
         Row(f"{name}, is late to notice silence", kind, {"patience": 3.5}, ["detects(within=1s, late=1s)"],
@@ -91,7 +91,7 @@ def silent(name, kind, tick, good=None, cannot=None):
 
 
 def recorded(name, kind, bent, policies, words, end="reset", **more):
-    """The server of the tape ended the first connection, and the recorded client came back."""
+    """The server ends the first connection, on the tape and live, and the recorded client reconnects."""
     return Row(f"{name} with a recorded reconnect, {bent[0]}", kind, bent[1], policies, words, cut=False, end=end, **more)
 
 
@@ -147,8 +147,7 @@ ROWS = [
             ["respond(503) on connect[retry=1..8]"], {**WS, "wait": always(0.6)}),
     signalr("ws, never notices silence", {"patience": 20}, ["detects(within=1s, late=1s)"], ["silent connection"],
             cut="stall(both) after Tick[3]", linger=0.3),
-    signalr("ws, is late to notice silence", {"patience": 3.5}, ["detects(within=1s, late=1s)"], ["gave the silent connection up"],
-            cut="stall(both) after Tick[3]"),
+    *silent("signalr ws", SignalR, "Tick[3]", WS),
     signalr("sse, does not join again", {"rejoins": False}, ["resubscribes(JoinGroup)"],
             ["without asking again", "never came"], good=SSE),
     signalr("sse, retries too early", {"wait": constant(0, 0.1, 1.2)}, [DELAYS.format(BY_FAR)], ["retry 2"],
