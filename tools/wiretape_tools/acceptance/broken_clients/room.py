@@ -31,7 +31,8 @@ class Room:
             await asyncio.sleep(GAP)
             if n == 3 and self.end:
                 how, self.end = self.end, None
-                return end(how)
+                end(how)
+                return
 
 
 class Request:
