@@ -1,7 +1,7 @@
 """Broken clients, each the bent copy of a good one: every one of them is caught, and its good original passes, live
-(`wiretape proxy` in front of a server of ours) and in the replay of a tape of the good one.
+(`wiretape proxy` in front of a server of ours) and in the replay of a tape of the good one, at speed 1 and at speed instant.
 
-    tools/acceptance/broken-clients [--rows TEXT] [--modes live,replay] [--jobs N]
+    tools/acceptance/broken-clients [--rows TEXT] [--modes live,replay,instant] [--jobs N]
 
 A bent client ends the run with exit 2 or 5, and the verdict names the attempt or the message; the good one with 0. A dash is a
 mode in which there is nothing to judge; why stands below the table. Exit 1 when a cell is otherwise.
@@ -20,7 +20,8 @@ from wiretape_tools.lib.processes import ROOT, Failed, Wiretape, binary, fail
 
 WORK = ROOT / ".build/acceptance/broken-clients"
 LIMIT = 12  # seconds of one client
-MODES = ["live", "replay"]
+MODES = ["live", "replay", "instant"]
+SPEED = {"replay": "1", "instant": "instant"}
 
 
 class Run:
@@ -89,8 +90,8 @@ class Bench:
             arguments += ["--expect", policy]
         name = f"{ROWS.index(row) + 1}-{mode}-{'bent' if is_bent else 'good'}"
         habits = row.habits(is_bent)
-        if mode == "replay":
-            command = ["replay", await self.tape(row), *arguments, *row.options]
+        if mode in SPEED:
+            command = ["replay", await self.tape(row), "--speed", SPEED[mode], *arguments, *row.options]
             async with self.turn:
                 run = await Run(name, command, row.kind, habits, row.linger).run()
         else:
