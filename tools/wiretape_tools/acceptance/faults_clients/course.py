@@ -75,10 +75,10 @@ def kind_of(line, headers):
 
 
 class Reader:
-    """The exchanges of one TCP connection. deaf: the server has stopped reading, and hears no close frame."""
+    """The exchanges of one TCP connection. A close frame ends it, also when the server has stopped reading."""
 
-    def __init__(self, connection, deaf=False):
-        self.found, self.deaf = [], deaf
+    def __init__(self, connection):
+        self.found = []
         self.to_server, self.to_client = b"", b""
         self.began: Any = None
         self.first: Any = None
@@ -101,7 +101,7 @@ class Reader:
 
     def closing(self, time, mine, data):
         for first, payload in self.socket[mine].feed(data):
-            if first & 15 == frames.CLOSE and not (mine and self.deaf):
+            if first & 15 == frames.CLOSE:
                 code = f" {int.from_bytes(payload[:2], 'big')}" if len(payload) > 1 else ""
                 self.end(time, mine, "close" + code)
             elif not mine and first & 15 < frames.CLOSE and self.found[-1].said is None:
@@ -149,11 +149,11 @@ class Reader:
         return None
 
 
-def exchanges(connections, deaf):
+def exchanges(connections):
     """All requests in order of their first bytes, and connections that were refused before they asked anything."""
     found = []
     for connection in connections:
-        reader = Reader(connection, deaf)
+        reader = Reader(connection)
         found += reader.found
         reset = [time for time, mine, data in connection.said if data is False and not mine]
         asked = [one for one in reader.found if one.status is not None]
@@ -170,7 +170,8 @@ def exchanges(connections, deaf):
 class Course:
     """The attempts of one client out of its exchanges.
 
-    deaf: its connection goes silent. Then its end is the client's FIN or RST, or its next attempt, if that comes first.
+    deaf: its connection goes silent. Then its end is the client's close frame, FIN or RST, or its next attempt, if that
+    comes first.
     """
 
     def __init__(self, connections, deaf=False):
@@ -179,7 +180,7 @@ class Course:
         # When the negotiation was answered that nothing has followed yet.
         self.negotiated = None
         events = []
-        for one in exchanges(connections, deaf):
+        for one in exchanges(connections):
             events.append((one.at, 0, self.asked, one))
             if one.status is not None:
                 events.append((one.answered, 1, self.answered, one))
