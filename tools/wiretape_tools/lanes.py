@@ -226,8 +226,8 @@ STEPS = [
     ),
     acceptance(
         "broken-clients",
-        "about ninety clients, each with one bad habit, are caught live and in replay; the good ones pass",
-        2,
+        "about ninety clients, each with one bad habit, are caught live and in replay, also at speed instant; the good ones pass",
+        3,
         modules=(*RULES, *REPLAYING, "Proxy"),
     ),
     acceptance(
@@ -344,12 +344,18 @@ STEPS = [
         modules=(*REPLAYING, *WIRE),
         is_alone=True,
     ),
-    acceptance(
+    Step(
         "package",
         "packages install offline into fresh places and need glibc alone",
-        6,
-        "",
-        paths=("packaging/", "tools/package", "tools/wiretape_tools/package/", "Package.swift"),
+        "tools/package --check",
+        12,
+        paths=(
+            "packaging/",
+            "tools/package",
+            "tools/wiretape_tools/package/",
+            "tools/wiretape_tools/acceptance/package/",
+            "Package.swift",
+        ),
         is_for_root=True,
     ),
     acceptance(
