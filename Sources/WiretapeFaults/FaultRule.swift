@@ -5,6 +5,8 @@ package struct FaultRule: Hashable, Sendable {
     /// Done in order; the first one that ends the connection is the last.
     package var actions: [FaultAction]
     package var place: Place
+    /// Nanoseconds from ``Place/after`` to the end of the connection, besides the settle time.
+    package var pause: UInt64
     package var selector: Selector
     package var filters: RuleFilters
     /// Whether the run may pass although the rule never fires.
@@ -14,12 +16,14 @@ package struct FaultRule: Hashable, Sendable {
     package var subjectSource: RuleSource
 
     package init(
-        name: String, actions: [FaultAction], place: Place, selector: Selector, filters: RuleFilters = RuleFilters(),
-        optional: Bool = false, source: RuleSource, subjectSource: RuleSource? = nil
+        name: String, actions: [FaultAction], place: Place, pause: UInt64 = 0, selector: Selector,
+        filters: RuleFilters = RuleFilters(), optional: Bool = false, source: RuleSource,
+        subjectSource: RuleSource? = nil
     ) {
         self.name = name
         self.actions = actions
         self.place = place
+        self.pause = pause
         self.selector = selector
         self.filters = filters
         self.optional = optional
@@ -58,4 +62,11 @@ extension FaultRule {
 
     /// What it does to messages of the client, a server would see.
     package var needsServer: Bool { actions.contains(where: \.verdict.needsServer) }
+
+    /// Whether its last action ends the connection.
+    var isTerminal: Bool {
+        actions.contains { action in
+            if case .message(.truncate) = action.verdict { true } else { action.verdict.isTerminal }
+        }
+    }
 }

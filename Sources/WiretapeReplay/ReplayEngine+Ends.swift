@@ -67,7 +67,13 @@ extension ReplayEngine {
             if case .acknowledging(ticket, _) = $0.link?.cut { true } else { false }
         }
         guard let session, case .acknowledging(_, let ending) = session.link?.cut else { return }
-        let until = self.now.advanced(by: settleTime)
+        settle(session, ending, complete: complete)
+    }
+
+    /// The client is given a moment, and the pause that a rule wants, before its connection ends.
+    /// - Parameter complete: it has all that goes before the end.
+    mutating func settle(_ session: SessionRun, _ ending: Link.Ending, complete: Bool) {
+        let until = now.advanced(by: settleTime).advanced(by: ending.pause)
         session.link?.end(ending, at: until, complete: complete)
         session.wakeAt = until
     }

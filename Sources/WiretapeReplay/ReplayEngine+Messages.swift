@@ -184,7 +184,7 @@ extension ReplayEngine {
         if let end = fate.end {
             ending = Link.Ending(
                 verdict: end.verdict, hit: end.hit, effects: fate.effectsAfter, lingering: fate.lingering,
-                silences: .toServer)
+                pause: end.pause, silences: .toServer)
         } else if !fate.effectsAfter.isEmpty {
             ending = Link.Ending(
                 verdict: nil, hit: fate.hits.last, effects: fate.effectsAfter, isToldAlready: true,

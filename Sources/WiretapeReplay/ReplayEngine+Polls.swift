@@ -99,9 +99,7 @@ extension ReplayEngine {
             return
         }
         // The poll shows that the client has read what went before: its answers to that are on their way, too.
-        let until = now.advanced(by: settleTime)
-        session.link?.end(ending, at: until, complete: complete)
-        session.wakeAt = until
+        settle(session, ending, complete: complete)
     }
 
     /// A poll of a connection that was lost: it goes on where it stood.

@@ -63,6 +63,9 @@ import WiretapeFaults
         ("throttle(20000) on connect", "throttle(20kB/s) on connect"),
         ("outage(10s, answer=503, cut=1001) after X max=1", "outage(10s, cut=1001, answer=503) after X max=1"),
         ("reset after X since run=5s", "reset after X since run=5s"),
+        ("reset after X+0.2s max=1", "reset after X + 200ms max=1"),
+        ("expire + close(1001) after X[3] + 2s", "expire + close(1001) after X[3] + 2s"),
+        ("disconnect after upgrade + 0s", "disconnect after upgrade"),
     ])
     func spellings(_ text: String, _ canonical: String) throws {
         let parsed = try rule(text)
@@ -142,6 +145,22 @@ import WiretapeFaults
         ("reset on X[per=day]", "1:16: 'per' is session, connection or run, not 'day'"),
         ("reset on close[/a=1]", "1:10: 'close' is a moment that has no /a"),
         ("inject(hex=0) after X", "1:8: '0' is not hex digits in pairs"),
+        ("reset after X + soon", "1:17: 'soon' is not a pause such as 200ms, 2s or 1m"),
+        ("reset after X +", "1:16: '' is not a pause such as 200ms, 2s or 1m"),
+        ("reset after X + 11m", "1:17: no pause is longer than 10m"),
+        ("reset on X + 200ms", "1:1: the pause of 200ms needs 'after' before 'X'"),
+        (
+            "reset after accept + 200ms",
+            "1:1: the pause of 200ms needs a message or a request before it, and 'accept' is neither"
+        ),
+        (
+            "mute after X + 200ms",
+            "1:1: the pause of 200ms is for an end only, and 'mute' begins without one; leave one of them out"
+        ),
+        (
+            "expire after X + 200ms",
+            "1:1: the pause of 200ms is for an end (reset, disconnect, close, outage), and 'expire' is none"
+        ),
         ("reset after \u{1F600}", "1:13: a point or a label is missing, such as connect or ReceiveMessage"),
     ])
     func errorsPointAtTheWord(_ text: String, _ wanted: String) {

@@ -38,8 +38,8 @@ import WiretapeFaults
             "\(word.term)")
     }
 
-    @Test func thePlacesAreThree() throws {
+    @Test func everyPlaceIsThatOfItsExample() throws {
         let places = try RuleWord.places.map { try rule(try #require($0.example)).place }
-        #expect(places == [.after, .before, .instead])
+        #expect(places == [.after, .after, .before, .instead])
     }
 }

@@ -19,6 +19,9 @@ extension RuleWord {
         RuleWord(
             "after", "the peer has acknowledged the last byte of it, and 20 ms have passed; nothing later is sent",
             "reset after ReceiveMessage[3]"),
+        RuleWord(
+            "after … +", "the same, and so much later: a busy client may read late what its kernel has acknowledged",
+            "reset after ReceiveMessage[3] + 200ms"),
         RuleWord("before", "it is not sent", "close(1001) before ReceiveMessage[3]"),
         RuleWord("on", "instead of it, or to the message itself", "respond(503) on connect[retry=1]"),
     ]

@@ -1,3 +1,5 @@
+internal import WiretapeBytes
+
 /// What cannot apply is refused when it is loaded: what the actions are to each other here, where they stand and what is
 /// asked there beside this file.
 extension FaultRule {
@@ -20,7 +22,24 @@ extension FaultRule {
                 return "only reset or disconnect can follow '\(action.text)', which ends the connection"
             }
         }
-        return lossProblem ?? answerProblem ?? handshakeProblem
+        return pauseProblem ?? lossProblem ?? answerProblem ?? handshakeProblem
+    }
+
+    /// A pause with no end behind it, or with something that lasts before the end.
+    private var pauseProblem: String? {
+        guard pause > 0 else { return nil }
+        let shown = "the pause of \(DurationText.describe(pause))"
+        guard place == .after else { return "\(shown) needs 'after' before '\(selector.subjectText)'" }
+        guard selector.isAboutMessages || selector.isAboutRequests else {
+            return "\(shown) needs a message or a request before it, and '\(selector.subjectText)' is neither"
+        }
+        if let lasting = actions.first(where: \.verdict.isOfConnection) {
+            return "\(shown) is for an end only, and '\(lasting.text)' begins without one; leave one of them out"
+        }
+        guard isTerminal else {
+            return "\(shown) is for an end (reset, disconnect, close, outage), and '\(actions[0].text)' is none"
+        }
+        return nil
     }
 
     /// What is done to a message of which nothing, or not enough, is left.

@@ -159,7 +159,8 @@ package struct FaultEngine: Sendable {
             counts[key, default: Counts()].firings += 1
             hits.append(
                 FaultHit(
-                    rule: i, name: rule.name, place: rule.place, actions: rule.actions, message: message?.ordinal,
+                    rule: i, name: rule.name, place: rule.place, pause: rule.pause, actions: rule.actions,
+                    message: message?.ordinal,
                     counted: message.map { side, ordinal in
                         "\(rule.selector.subject.text)[\(occurrence)] (\(side == .toServer ? "client" : "server") message \(ordinal))"
                     },

@@ -4,6 +4,8 @@ package struct FaultHit: Hashable, Sendable {
     package var rule: Int
     package var name: String
     package var place: Place
+    /// Nanoseconds from its place to the end that it wants.
+    package var pause: UInt64
     package var actions: [FaultAction]
     /// The message's ordinal among those of its direction; nil for everything else.
     package var message: Int?
@@ -13,11 +15,13 @@ package struct FaultHit: Hashable, Sendable {
     package var random: UInt64
 
     package init(
-        rule: Int, name: String, place: Place, actions: [FaultAction], message: Int?, counted: String?, random: UInt64
+        rule: Int, name: String, place: Place, pause: UInt64 = 0, actions: [FaultAction], message: Int?,
+        counted: String?, random: UInt64
     ) {
         self.rule = rule
         self.name = name
         self.place = place
+        self.pause = pause
         self.actions = actions
         self.message = message
         self.counted = counted

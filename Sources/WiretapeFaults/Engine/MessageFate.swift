@@ -104,6 +104,8 @@ package struct MessageFate: Hashable, Sendable {
         /// `instead`: the message is lost with it.
         package var place: Place
         package var hit: FaultHit
+        /// Nanoseconds that it waits once what stands before it is acknowledged, besides the settle time.
+        package var pause: UInt64 = 0
 
         /// Whether anything ends by it; not when only new connections are refused.
         package var cutsConnections: Bool {
@@ -135,8 +137,11 @@ package struct MessageFate: Hashable, Sendable {
 
     private mutating func take(_ hit: FaultHit) {
         var random = SplitMix64(seed: hit.random)
+        var pause = hit.pause
         for action in hit.actions {
             switch action.verdict.kind {
+            case .message(.delay(let delay)) where hit.place == .after && hit.ending != nil:
+                pause += delay.draw(&random)
             case .message(let change): take(change, hit, &random)
             case .connection, .session:
                 if hit.place == .after {
@@ -146,7 +151,8 @@ package struct MessageFate: Hashable, Sendable {
                 }
                 if hit.place == .instead { isDropped = true }
             case .upgrade, .handshake: break
-            case .end, .outage, .answer: end = End(verdict: action.verdict, place: place(of: hit), hit: hit)
+            case .end, .outage, .answer:
+                end = End(verdict: action.verdict, place: place(of: hit), hit: hit, pause: pause)
             }
         }
     }

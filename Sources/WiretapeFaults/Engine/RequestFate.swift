@@ -51,7 +51,7 @@ package struct RequestFate: Hashable, Sendable {
                 }
             case .handshake: break
             case .end, .outage, .answer:
-                let end = MessageFate.End(verdict: action.verdict, place: hit.place, hit: hit)
+                let end = MessageFate.End(verdict: action.verdict, place: hit.place, hit: hit, pause: hit.pause)
                 if hit.place == .after, truncated == nil { endAfter = end } else { self.end = end }
             }
         }

@@ -24,6 +24,9 @@ extension FaultRule {
                 throw PlanError("'\(text.text)' is not a place\(hint)", at: text.source)
             }
         }
+        let pause = try fields.pause.map { text throws(PlanError) in
+            try FaultRule.pause(text.text, RuleText(text.text, from: text.source), at: 0)
+        }
         var filters = RuleFilters()
         var (selector, source) = try FaultRule.selector(fields.when, &filters, fields.source)
         if let (mark, value) = fields.since {
@@ -33,8 +36,9 @@ extension FaultRule {
             selector = selector ?? Selector(.point(.time))
         }
         try self.init(
-            name: fields.name, actions: actions, place: place, selector: selector, filters: filters,
-            optional: fields.optional, source: fields.source, text: RuleText("", from: source), actionsAt: 0,
+            name: fields.name, actions: actions, place: place, pause: pause ?? 0, selector: selector,
+            filters: filters, optional: fields.optional, source: fields.source, text: RuleText("", from: source),
+            actionsAt: 0,
             subjectAt: 0)
     }
 

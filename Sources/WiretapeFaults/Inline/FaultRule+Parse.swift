@@ -1,3 +1,5 @@
+internal import WiretapeBytes
+
 extension FaultRule {
     /// A rule in its inline form: `reset after ReceiveMessage[3]`, `respond(503, Retry-After=1) on connect[retry=1..2]`.
     /// The grammar is in `docs/faults.md`.
@@ -14,23 +16,40 @@ extension FaultRule {
         }
         var text = RuleText(text, from: source)
         let actions = try FaultRule.actions(&text)
-        var place: (place: Place, at: Int)?
+        var place: Place?
+        var pause: UInt64 = 0
         var selector: (selector: Selector, at: Int)?
         var filters = RuleFilters()
         text.skipBlanks()
-        let start = text.at
         if let word = FaultRule.placeWord(text.peekWord()) {
             _ = text.word()
-            place = (word, start)
+            place = word
             text.skipBlanks()
             let subject = text.at
             selector = (try Selector(parsing: &text, filters: &filters), subject)
+            if text.take("+") { pause = try FaultRule.pause(&text) }
         }
         try filters.parse(&text, mayName: selector == nil)
         if selector == nil, filters.since != nil { selector = (Selector(.point(.time)), 0) }
         try self.init(
-            name: name, actions: actions, place: place?.place, selector: selector?.selector, filters: filters,
+            name: name, actions: actions, place: place, pause: pause, selector: selector?.selector, filters: filters,
             optional: optional, source: source, text: text, actionsAt: 0, subjectAt: selector?.at ?? 0)
+    }
+
+    /// `200ms`, behind the `+`.
+    private static func pause(_ text: inout RuleText) throws(PlanError) -> UInt64 {
+        text.skipBlanks()
+        let start = text.at
+        return try pause(text.run { !$0.isWhitespace }, text, at: start)
+    }
+
+    /// - Throws: when it is no duration, or longer than a delay may be.
+    static func pause(_ value: String, _ text: RuleText, at start: Int) throws(PlanError) -> UInt64 {
+        guard let pause = DurationText.parse(value) else {
+            throw text.error("'\(value)' is not a pause such as 200ms, 2s or 1m", at: start)
+        }
+        guard pause <= Delay.longest else { throw text.error("no pause is longer than 10m", at: start) }
+        return pause
     }
 
     /// Bytes of a rule's text.
@@ -38,8 +57,8 @@ extension FaultRule {
 
     /// Puts a rule together from its parts and refuses what cannot apply: the one way of all forms.
     init(
-        name: String?, actions: [FaultAction], place: Place?, selector: Selector?, filters: RuleFilters, optional: Bool,
-        source: RuleSource, text: RuleText, actionsAt: Int, subjectAt: Int
+        name: String?, actions: [FaultAction], place: Place?, pause: UInt64, selector: Selector?, filters: RuleFilters,
+        optional: Bool, source: RuleSource, text: RuleText, actionsAt: Int, subjectAt: Int
     ) throws(PlanError) {
         let shown = name.map { "rule '\($0)': " } ?? ""
         guard let selector else {
@@ -49,8 +68,8 @@ extension FaultRule {
         }
         let place = place ?? FaultRule.defaultPlace(actions, selector)
         self.init(
-            name: name ?? "", actions: actions, place: place, selector: selector, filters: filters, optional: optional,
-            source: source, subjectSource: text.position(subjectAt))
+            name: name ?? "", actions: actions, place: place, pause: pause, selector: selector, filters: filters,
+            optional: optional, source: source, subjectSource: text.position(subjectAt))
         if let problem {
             throw text.error(shown + problem.message, at: problem.isAboutSubject ? subjectAt : actionsAt)
         }
@@ -80,13 +99,6 @@ extension FaultRule {
         } while text.take("+")
         return actions
     }
-
-    /// Whether its last action ends the connection.
-    var isTerminal: Bool {
-        actions.contains { action in
-            if case .message(.truncate) = action.verdict { true } else { action.verdict.isTerminal }
-        }
-    }
 }
 
 extension FaultRule {
@@ -96,6 +108,7 @@ extension FaultRule {
         let isBare = selector == Selector(.point(.time)) && filters.per == .session
         if isBare { return text + filters.inline(hasSelector: false) }
         let word = place == .instead ? "on" : place.rawValue
-        return "\(text) \(word) \(selector.inline(with: filters))" + filters.inline(hasSelector: true)
+        let later = pause > 0 ? " + \(DurationText.describe(pause))" : ""
+        return "\(text) \(word) \(selector.inline(with: filters))\(later)" + filters.inline(hasSelector: true)
     }
 }

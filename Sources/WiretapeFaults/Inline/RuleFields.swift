@@ -17,6 +17,8 @@ package struct RuleFields: Sendable {
     package var name: String?
     package var actions: [Text] = []
     package var place: Text?
+    /// A duration; beside `place: after`.
+    package var pause: Text?
     /// Keys and values of `when`, in their order.
     package var when: [(key: Text, value: Text)] = []
     /// `since: { run: 5s }`.
@@ -32,5 +34,5 @@ package struct RuleFields: Sendable {
         + Condition.keys
 
     /// The keys of a rule.
-    package static let keys = ["name", "fault", "when", "do", "place", "optional"]
+    package static let keys = ["name", "fault", "when", "do", "place", "pause", "optional"]
 }

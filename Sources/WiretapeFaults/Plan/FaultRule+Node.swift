@@ -30,6 +30,9 @@ extension FaultRule {
             case "place":
                 structural = key
                 fields.place = try value.ruleText()
+            case "pause":
+                structural = key
+                fields.pause = try value.ruleText()
             default: throw key.error("'\(name)' does not belong to a rule")
             }
         }

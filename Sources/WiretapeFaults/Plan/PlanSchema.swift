@@ -100,6 +100,7 @@ package enum PlanSchema {
                         ])
                     ),
                     ("place", object([("enum", strings(["before", "after", "on", "instead"]))])),
+                    ("pause", object([("$ref", .string("#/$defs/duration"))])),
                     ("optional", flag),
                 ])
             ),

@@ -182,7 +182,7 @@ extension ReplayEngine: MessagePort {
         delivery.goesOn = false
         var ending = Link.Ending(
             verdict: end?.verdict, hit: end?.hit ?? delivery.fate.hits.last, effects: delivery.effects, lingering: gap,
-            isToldAlready: end == nil)
+            pause: end?.pause ?? 0, isToldAlready: end == nil)
         if delivery.fate.isLost { ending.step = delivery.step }
         if case .greeting = delivery.subject {
             // It leaves so much later.

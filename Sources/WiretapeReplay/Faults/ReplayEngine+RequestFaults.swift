@@ -188,6 +188,6 @@ extension RequestFate {
         guard endBehind != nil || !effectsAfter.isEmpty else { return nil }
         return Link.Ending(
             verdict: endBehind?.verdict, hit: endBehind?.hit ?? hits.last, effects: effectsAfter, lingering: lingering,
-            isToldAlready: endBehind == nil)
+            pause: endBehind?.pause ?? 0, isToldAlready: endBehind == nil)
     }
 }

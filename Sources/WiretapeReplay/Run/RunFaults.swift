@@ -227,7 +227,7 @@ struct RunFaults {
     /// The client has the answer that goes before the ends of that ticket, or it never will.
     mutating func acknowledged(_ ticket: UInt64, complete: Bool, until: WireInstant) {
         for i in cuts.indices where cuts[i].ticket == ticket {
-            cuts[i].until = until
+            cuts[i].until = until.advanced(by: cuts[i].ending.pause)
             cuts[i].complete = complete
         }
     }

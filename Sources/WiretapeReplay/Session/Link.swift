@@ -202,6 +202,8 @@ struct Link: Sendable {
         /// What is done before, and how long that lasts.
         var effects: [FaultEffect] = []
         var lingering: UInt64 = 0
+        /// Nanoseconds from the settle time to all of this.
+        var pause: UInt64 = 0
         /// Its firing is reported elsewhere.
         var isToldAlready = false
         /// The message that is lost with it: a step of the script.

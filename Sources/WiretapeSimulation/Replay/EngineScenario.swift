@@ -153,11 +153,12 @@ package struct EngineScenario: Sendable {
             let n = 1 + random.below(8)
             let action = ["reset", "disconnect", "close(1011)"][random.below(3)]
             let place = ["after", "before", "on"][random.below(3)]
+            let pause = place == "after" ? ["", " + 30ms", " + 5s"][random.below(3)] : ""
             let text: String
             switch random.below(4) {
             case 0: text = "respond(503) on connect[retry=1..\(1 + random.below(2))]"
-            case 1: text = "\(action) \(place) Tick[\(n)]"
-            default: text = "\(action) \(place) message[direction=toClient, \(n)]"
+            case 1: text = "\(action) \(place) Tick[\(n)]\(pause)"
+            default: text = "\(action) \(place) message[direction=toClient, \(n)]\(pause)"
             }
             guard let rule = try? FaultRule(parsing: text, from: RuleSource(file: "--fault")) else { continue }
             faults.append(rule)

@@ -56,6 +56,23 @@ import WiretapeSimulation
         _ = stage.finish()
     }
 
+    /// The client says nothing of its own meanwhile, and the server's later messages stay away.
+    @Test(arguments: ["reset", "disconnect", "close(1012)", "delay(1s) + reset"])
+    func aPauseComesBeforeTheEnd(_ action: String) throws {
+        let isDelayed = action.hasPrefix("delay")
+        let (stage, client) = try stage([
+            "\(action) after message[1, direction=toClient]\(isDelayed ? "" : " + 1s")"
+        ])
+        stage.run(1_000)
+        #expect(client.texts == ["1"] && client.sawEnd == nil && client.end == nil)
+        #expect(stage.report.faults.isEmpty)
+        stage.run(200)
+        #expect(client.texts == (action.hasPrefix("close") ? ["1", "close 1012"] : ["1"]))
+        #expect(client.sawEnd != nil || client.end != nil)
+        #expect(stage.report.faults.map { $0.time >= 1_020_000_000 } == [true])
+        _ = stage.finish()
+    }
+
     @Test func aClientThatIgnoresACloseFrameIsLetGo() throws {
         let (stage, client) = try stage(["close(4000) after message[1, direction=toClient]"])
         client.answersClose = false

@@ -38,6 +38,32 @@ import WiretapeWire
         #expect(report.sessions[0].attempts[0].ended?.how == .reset)
     }
 
+    /// A client that has not read everything yet gets time to do so.
+    @Test(arguments: ["reset after Tick[3] + 200ms", "delay(200ms) + reset after Tick[3]"])
+    func aPauseComesBeforeTheEnd(_ rule: String) throws {
+        let play = try Playbook([ticks], faults: [rule])
+        let c = try play.start()
+        play.pass(ms: 247)
+        play.expect(c, tick(1), tick(2), tick(3))
+        // 28 ms from the handshake to the third tick, 20 ms for any client, and the pause.
+        play.pass(ms: 1)
+        play.expect(c, "RST")
+        let report = play.finish()
+        #expect(report.faults.map(\.rule) == [rule])
+        #expect(report.faults.map(\.time) == report.sessions[0].attempts.map { $0.ended?.time })
+    }
+
+    @Test func aPauseComesBeforeTheEndBehindAnAnswer() throws {
+        let play = try Playbook([ticks], faults: ["disconnect after negotiate[1] + 200ms"])
+        let c = play.request("POST", "/chat/negotiate?negotiateVersion=1")
+        #expect(play.take(c).first?.hasPrefix("200 ") == true)
+        play.pass(ms: 219)
+        play.expect(c)
+        play.pass(ms: 1)
+        play.expect(c, "FIN")
+        _ = play.finish()
+    }
+
     @Test func aFaultThatIsNotAcknowledgedIsReportedAsCut() throws {
         let play = try Playbook([ticks], faults: ["close(4403, \"Forbidden\") after Tick[1]"])
         play.peerAcknowledges = false

@@ -387,7 +387,7 @@ final class InterceptedConnection {
             }
         }
         for (ticket, isThere) in told {
-            marks.acknowledged(ticket, isThere: isThere, until: isThere ? now.advanced(by: Self.settleTime) : now)
+            marks.acknowledged(ticket, isThere: isThere, at: now)
         }
         for one in marks.takeSettled(by: now) { acknowledged(one.mark, isThere: one.isThere, at: now) }
     }

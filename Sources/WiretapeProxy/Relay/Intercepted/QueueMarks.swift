@@ -26,10 +26,11 @@ struct QueueMarks {
 
     mutating func take(_ ticket: Int) -> QueueMark? { waiting.removeValue(forKey: ticket) }
 
-    /// - Parameter until: when the peer has had its moment.
-    mutating func acknowledged(_ ticket: Int, isThere: Bool, until: WireInstant) {
+    /// The peer is given its moment, and the pause that a rule wants.
+    mutating func acknowledged(_ ticket: Int, isThere: Bool, at now: WireInstant) {
         guard let mark = take(ticket) else { return }
-        settling.append(Settled(mark: mark, isThere: isThere, until: until))
+        let gap = isThere ? InterceptedConnection.settleTime + mark.pause : 0
+        settling.append(Settled(mark: mark, isThere: isThere, until: now.advanced(by: gap)))
     }
 
     var isSettling: Bool { !settling.isEmpty }
@@ -56,4 +57,12 @@ enum QueueMark {
     case sessionEnd(MessageFate.End, LiveExchange)
     /// What a rule changes from here on.
     case effects([FaultEffect], LiveExchange?, Direction?, rule: String)
+
+    /// Nanoseconds that a rule wants between the acknowledgement and this.
+    var pause: UInt64 {
+        switch self {
+        case .end(let end, _), .sessionEnd(let end, _): end.pause
+        case .fin, .effects: 0
+        }
+    }
 }
