@@ -66,6 +66,14 @@ import WiretapeFaults
         ("reset after X+0.2s max=1", "reset after X + 200ms max=1"),
         ("expire + close(1001) after X[3] + 2s", "expire + close(1001) after X[3] + 2s"),
         ("disconnect after upgrade + 0s", "disconnect after upgrade"),
+        ("respond(503) on connect[retry=1..]", "respond(503) on connect[retry=1..]"),
+        ("reset after X[ 3.. , type=Ping]", "reset after X[3.., type=Ping]"),
+        (
+            "respond(401) on request[token=stale] max=2 optional",
+            "respond(401) on request[token=stale] max=2 optional"
+        ),
+        ("reset since connect=5s optional: true", "reset since connect=5s optional"),
+        ("reset after X optional=false", "reset after X"),
     ])
     func spellings(_ text: String, _ canonical: String) throws {
         let parsed = try rule(text)
@@ -145,6 +153,8 @@ import WiretapeFaults
         ("reset on X[per=day]", "1:16: 'per' is session, connection or run, not 'day'"),
         ("reset on close[/a=1]", "1:10: 'close' is a moment that has no /a"),
         ("inject(hex=0) after X", "1:8: '0' is not hex digits in pairs"),
+        ("reset after X optional=yes", "1:24: 'optional' stands alone, or is true or false"),
+        ("reset after X[3..y]", "1:18: expected ']' after the conditions, found 'y'"),
         ("reset after X + soon", "1:17: 'soon' is not a pause such as 200ms, 2s or 1m"),
         ("reset after X +", "1:16: '' is not a pause such as 200ms, 2s or 1m"),
         ("reset after X + 11m", "1:17: no pause is longer than 10m"),

@@ -40,5 +40,8 @@ extension RuleWord {
             "since",
             "the rule sleeps until then: run=, connect= or handshake= and a time; without a place it is the moment",
             "outage(3s) since run=5s"),
+        RuleWord(
+            "optional", "the run may pass although the rule never fires",
+            "respond(401) on request[token=stale] optional"),
     ]
 }

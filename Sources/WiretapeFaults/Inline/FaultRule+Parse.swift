@@ -29,11 +29,12 @@ extension FaultRule {
             selector = (try Selector(parsing: &text, filters: &filters), subject)
             if text.take("+") { pause = try FaultRule.pause(&text) }
         }
-        try filters.parse(&text, mayName: selector == nil)
+        var isOptional = optional
+        try filters.parse(&text, optional: &isOptional, mayName: selector == nil)
         if selector == nil, filters.since != nil { selector = (Selector(.point(.time)), 0) }
         try self.init(
             name: name, actions: actions, place: place, pause: pause, selector: selector?.selector, filters: filters,
-            optional: optional, source: source, text: text, actionsAt: 0, subjectAt: selector?.at ?? 0)
+            optional: isOptional, source: source, text: text, actionsAt: 0, subjectAt: selector?.at ?? 0)
     }
 
     /// `200ms`, behind the `+`.
@@ -105,10 +106,11 @@ extension FaultRule {
     /// The rule in the one spelling that each meaning has.
     package var inline: String {
         let text = actions.map(\.text).joined(separator: " + ")
+        let end = optional ? " optional" : ""
         let isBare = selector == Selector(.point(.time)) && filters.per == .session
-        if isBare { return text + filters.inline(hasSelector: false) }
+        if isBare { return text + filters.inline(hasSelector: false) + end }
         let word = place == .instead ? "on" : place.rawValue
         let later = pause > 0 ? " + \(DurationText.describe(pause))" : ""
-        return "\(text) \(word) \(selector.inline(with: filters))\(later)" + filters.inline(hasSelector: true)
+        return "\(text) \(word) \(selector.inline(with: filters))\(later)" + filters.inline(hasSelector: true) + end
     }
 }

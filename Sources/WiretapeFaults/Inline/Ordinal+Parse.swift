@@ -1,5 +1,5 @@
 extension Ordinal {
-    /// `N`, `N..N`, `N|N|…`, `every N`.
+    /// `N`, `N..N`, `N..`, `N|N|…`, `every N`.
     init(parsing text: inout RuleText) throws(PlanError) {
         text.skipBlanks()
         let start = text.at
@@ -12,6 +12,10 @@ extension Ordinal {
         var values = [try Ordinal.number(&text)]
         if text.next == "." {
             guard text.take("."), text.next == ".", text.take(".") else { throw text.error("a range is written 2..5") }
+            guard text.next?.isNumber == true else {
+                self = .from(values[0])
+                return
+            }
             let last = try Ordinal.number(&text)
             guard values[0] <= last else { throw text.error("the range \(values[0])..\(last) is empty", at: start) }
             self = .range(values[0]...last)
@@ -26,7 +30,7 @@ extension Ordinal {
         var own = RuleText(string, from: text.position(place))
         self = try Ordinal(parsing: &own)
         own.skipBlanks()
-        guard own.isAtEnd else { throw own.error("'\(string)' is not an ordinal such as 3, 2..5, 1|4 or every 3") }
+        guard own.isAtEnd else { throw own.error("'\(string)' is not an ordinal such as 3, 2..5, 2.., 1|4 or every 3") }
     }
 
     private static func number(_ text: inout RuleText) throws(PlanError) -> Int {

@@ -2,8 +2,10 @@ internal import WiretapeBytes
 
 extension RuleFilters {
     /// `{ filter }` up to the end of the rule.
-    /// - Parameter mayName: nothing was named before, so a stray word may be meant as a place.
-    mutating func parse(_ text: inout RuleText, mayName: Bool) throws(PlanError) {
+    /// - Parameters:
+    ///   - optional: set when the rule says that it is optional.
+    ///   - mayName: nothing was named before, so a stray word may be meant as a place.
+    mutating func parse(_ text: inout RuleText, optional: inout Bool, mayName: Bool) throws(PlanError) {
         while true {
             text.skipBlanks()
             guard !text.isAtEnd else { return }
@@ -24,9 +26,22 @@ extension RuleFilters {
                 let digits = text.run { !$0.isWhitespace }
                 self.max = try RuleFilters.firings(digits, text, at: valueAt)
             case "since": try parseSince(&text, at: start)
+            case "optional": optional = try RuleFilters.optional(&text)
             default:
                 throw text.error(RuleFilters.stray(word, text.next, mayName: mayName), at: start)
             }
+        }
+    }
+
+    /// `optional`, and `optional: true` or `optional=true` as plans have it.
+    private static func optional(_ text: inout RuleText) throws(PlanError) -> Bool {
+        guard text.take(":") || text.take("=") else { return true }
+        text.skipBlanks()
+        let start = text.at
+        switch text.word() {
+        case "true": return true
+        case "false": return false
+        default: throw text.error("'optional' stands alone, or is true or false", at: start)
         }
     }
 
@@ -95,7 +110,7 @@ extension RuleFilters {
 
     private static func stray(_ word: String, _ next: Character?, mayName: Bool) -> String {
         guard !word.isEmpty else { return "'\(next ?? " ")' does not belong here" }
-        let words = (mayName ? ["before", "after", "on"] : []) + ["in", "p", "max", "since"]
+        let words = (mayName ? ["before", "after", "on"] : []) + ["in", "p", "max", "since", "optional"]
         let hint = NearestName.hint(word, among: words)
         return "'\(word)' does not belong here" + (hint.isEmpty ? "; expected \(words.joined(separator: ", "))" : hint)
     }

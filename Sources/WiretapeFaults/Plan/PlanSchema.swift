@@ -36,7 +36,7 @@ package enum PlanSchema {
                     ("type", strings(["integer", "string"])), ("minimum", .number(1)),
                     (
                         "pattern",
-                        .string("^ *(\(count)([.]{2} *\(count)|( *[|] *\(count))*)|every *\(count)) *$")
+                        .string("^ *(\(count)([.]{2}( *\(count))?|( *[|] *\(count))*)|every *\(count)) *$")
                     ),
                 ])
             ),
