@@ -23,17 +23,17 @@ package final class ControlledRelay: ControlledRun {
     /// The last batch's news from the first fault or end on: what was said before them may come with this one.
     private var waiting: [RunNews] = []
     private let tap: () -> Tap?
-    private let maskText: (String) -> String
+    private let maskText: (String, [String]) -> String
     private let end: (@escaping (String?) -> Void) -> Void
 
     /// - Parameters:
     ///   - tap: says what stands on the tape.
-    ///   - masked: takes secrets out of a text.
+    ///   - masked: takes secrets out of a text, and spares the user's own words.
     ///   - end: ends the run.
     package init(
         _ kind: ControlledRunKind, _ faults: FaultControl, on loop: any Loop, started: WireInstant, journal: RunJournal,
         place: [JSONValue.Member] = [], expectations: [Expectation], tap: @escaping () -> Tap?,
-        masked: @escaping (String) -> String, end: @escaping (@escaping (String?) -> Void) -> Void
+        masked: @escaping (String, [String]) -> String, end: @escaping (@escaping (String?) -> Void) -> Void
     ) {
         self.kind = kind
         self.faults = faults
@@ -71,7 +71,9 @@ package final class ControlledRelay: ControlledRun {
 
     package func report() -> ReplayReport { faults.faults.report(expectations, at: loop.now) }
 
-    package func masked(_ text: String) -> String { maskText(text) }
+    package func masked(_ text: String) -> String {
+        maskText(text, faults.faults.ruleNames + expectations.map(\.text))
+    }
 
     package func name(ofSession number: Int) -> String? { nil }
 

@@ -186,8 +186,7 @@ package final class RunJournal {
             add(
                 "fault",
                 [
-                    .init("attempt", .number(attempt)), .init("rule", .string(redaction.text(rule))),
-                    .init("action", .string(redaction.text(action))),
+                    .init("attempt", .number(attempt)), .init("rule", .string(rule)), .init("action", .string(action)),
                     .init("message", counted.map(JSONValue.string) ?? .null),
                 ])
         case .divergence(let text):

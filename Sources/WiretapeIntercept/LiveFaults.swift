@@ -161,6 +161,9 @@ package final class LiveFaults {
 
     // MARK: Rules
 
+    /// The names of the rules, which are the user's own words.
+    package var ruleNames: [String] { plan.rules.map(\.name) }
+
     /// Other rules from now on, all at once.
     /// - Parameter restarting: all counters begin at 0; else those of rules that stay as they were go on.
     package func changeRules(_ plan: FaultPlan, restarting: Bool) {

@@ -7,8 +7,23 @@ extension Redactor {
     /// A whole text without its secrets; nil when it has none.
     package mutating func text(_ bytes: [UInt8]) -> [UInt8]? { text(bytes, depth: 0) }
 
-    package mutating func text(_ text: String) -> String {
-        self.text(Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? text
+    /// A text for people without its secrets.
+    /// - Parameter sparing: the user's own words, such as the names of his rules. They are shown as they are.
+    package mutating func text(_ text: String, sparing words: [String] = []) -> String {
+        let bytes = Array(text.utf8)
+        let kept = words.flatMap { Redactor.ranges(of: Array($0.utf8), in: bytes) }
+        guard !kept.isEmpty else { return self.text(bytes).map { String(decoding: $0, as: UTF8.self) } ?? text }
+        var scan = TextScan(bytes, isWhole: true, depth: 0)
+        scan.keptRegions = kept
+        guard run(&scan) else { return String(decoding: Pseudonym.text(Pseudonym.overflow), as: UTF8.self) }
+        return scan.result().map { String(decoding: $0, as: UTF8.self) } ?? text
+    }
+
+    private static func ranges(of word: [UInt8], in bytes: [UInt8]) -> [Range<Int>] {
+        guard let first = word.first, bytes.count >= word.count else { return [] }
+        return (0...bytes.count - word.count).compactMap { at in
+            bytes[at] == first && bytes[at...].starts(with: word) ? at..<at + word.count : nil
+        }
     }
 
     package mutating func text(_ bytes: [UInt8], depth: Int) -> [UInt8]? {

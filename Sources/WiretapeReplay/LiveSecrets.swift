@@ -368,5 +368,8 @@ package struct LiveSecrets: Sendable {
     // MARK: What people read
 
     /// A text for logs and reports without secrets.
-    package mutating func masked(_ text: String) -> String { masker.text(withPseudonyms(text)) }
+    /// - Parameter words: the user's own, which are shown as they are.
+    package mutating func masked(_ text: String, sparing words: [String] = []) -> String {
+        masker.text(withPseudonyms(text), sparing: words)
+    }
 }

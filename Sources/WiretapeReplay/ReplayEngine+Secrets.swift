@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeFaults
 internal import WiretapeMessages
 internal import WiretapeProtocol
 internal import WiretapeWire
@@ -31,7 +32,7 @@ extension ReplayEngine {
     /// The action with the client's own values, and lines for people without anybody's.
     package mutating func spoken(_ action: ReplayAction) -> ReplayAction {
         switch action {
-        case .log(let line): return .log(secrets.masked(line))
+        case .log(let line): return .log(masked(line))
         case .respond(let connection, let answer, let thenClose, let ticket):
             guard secrets.isActive else { return action }
             return .respond(
@@ -64,8 +65,10 @@ extension ReplayEngine {
         secrets.isActive ? secrets.say(text, to: client(of: connection)) : text
     }
 
-    /// A text of a report without secrets.
-    package mutating func masked(_ text: String) -> String { secrets.masked(text) }
+    /// A text of a report without secrets. The names of rules and policies are the user's own words.
+    package mutating func masked(_ text: String) -> String {
+        secrets.masked(text, sparing: faults.rules.map(\.name) + options.policyTexts)
+    }
 
     private func client(of connection: ConnectionID) -> String? {
         guard let peer = peers[connection] else { return nil }

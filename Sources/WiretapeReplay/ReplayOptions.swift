@@ -32,6 +32,8 @@ package struct ReplayOptions: Hashable, Sendable {
     package var expectations: [Expectation] = []
     /// What the policies name as subscriptions.
     package var subscribers: Subscribers { Subscribers(expectations) }
+    /// The policies in the user's own words.
+    package var policyTexts: [String] { expectations.map(\.text) }
     package init() {}
 
     /// The clients' time.

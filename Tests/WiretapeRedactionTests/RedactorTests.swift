@@ -4,6 +4,17 @@ import WiretapeRedaction
 import WiretapeWire
 
 @Suite struct RedactorTests {
+    /// The words of the user's rule stay, and the client's own token does not.
+    @Test func theUsersWordsAreSpared() {
+        let rule = "respond(401) on connect[token=stale]"
+        var redactor = Redactor()
+        #expect(
+            redactor.text("fault '\(rule)' fired at ?token=abcdef12345, token=stale", sparing: ["reset after X", rule])
+                == "fault '\(rule)' fired at ?token=td_1, token=td_2")
+        #expect(redactor.text("\(rule) \(rule)", sparing: [rule]) == "\(rule) \(rule)")
+        #expect(redactor.text(rule) != rule)
+    }
+
     private static let jwt = Secrets.jwt(#"{"sub":"ada","exp":1999999999}"#)
     private static let hex = "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"
 

@@ -15,6 +15,8 @@ package struct Log: Sendable {
     package var level: Level
     /// What is a secret.
     package let rules: RedactionRules
+    /// The user's own words, such as the names of his rules. They are shown as they are.
+    package var words: [String] = []
 
     /// From `--log-level`, `--quiet` and `--redact`.
     package init(_ arguments: ParsedArguments) {
@@ -29,9 +31,10 @@ package struct Log: Sendable {
     package func error(_ text: String) { write(text, .error) }
 
     /// A text without what is known to be a secret by its name, its looks, or the user's rules.
-    package func masked(_ text: String) -> String {
+    /// - Parameter more: words of the user besides ``words``.
+    package func masked(_ text: String, sparing more: [String] = []) -> String {
         var redactor = Redactor(rules)
-        return redactor.text(text)
+        return redactor.text(text, sparing: words + more)
     }
 
     private func write(_ text: String, _ level: Level) {

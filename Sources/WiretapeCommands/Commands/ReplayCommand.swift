@@ -44,7 +44,6 @@ package struct ReplayCommand: Command {
         self.arguments = arguments
         self.episodes = episodes
         path = try StandardInput.again(arguments.positionals[0], arguments)
-        log = Log(arguments)
         forward = try ForwardPlan.scope(arguments)
         via = try ViaProxy.asked(arguments)
         leadBack = try LeadBackRules.asked(arguments)
@@ -63,6 +62,9 @@ package struct ReplayCommand: Command {
             throw arguments.error(error.message)
         }
         faults = try FaultOptions(arguments)
+        var log = Log(arguments)
+        log.words = faults.plan.rules.map(\.name) + options.policyTexts
+        self.log = log
         // JSON readers keep 53 bits of a number.
         seed = faults.seed ?? UInt64.random(in: 0..<1 << 53)
         if let problem = faults.plan.problemsInReplay.first { throw arguments.error(problem.description) }
@@ -116,7 +118,7 @@ package struct ReplayCommand: Command {
     /// Who reads the report of a run that could not be played must not find an older one. What cannot be written is no news.
     private func tell(_ report: ReplayReport, _ failure: Failure, _ events: RunEvents?) {
         try? target?.prepare()
-        try? write(report, masked: log.masked)
+        try? write(report) { log.masked($0) }
         _ = events?.end(Verdict(.failed, failure.code, log.masked(failure.reason)), at: 0, command: nil)
     }
 

@@ -83,7 +83,7 @@ final class HostedRecording {
         let run = ControlledRelay(
             .record, control, on: loop, started: started, journal: journal,
             place: place.members(pid: ThisProcess.id), expectations: plan.expectations,
-            tap: { [weak tap] in tap }, masked: own.masked, end: { hosted.end($0) })
+            tap: { [weak tap] in tap }, masked: own.masked(_:sparing:), end: { hosted.end($0) })
         recorded.batchEnded = { [weak run] in run?.tellNews() }
         // As a replay answers: behind this call.
         let timer = loop.timer {

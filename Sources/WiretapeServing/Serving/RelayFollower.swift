@@ -43,7 +43,7 @@ package final class RelayFollower {
         let run = ControlledRelay(
             kind, faults, on: loop, started: started, journal: events.journal, expectations: plan.expectations,
             // Lifetime: the run ends with the command, which has the tap until then.
-            tap: { [weak tap] in tap }, masked: log.masked, end: { $0(nil) })
+            tap: { [weak tap] in tap }, masked: log.masked(_:sparing:), end: { $0(nil) })
         recorded.batchEnded = { run.tellNews() }
         self.recorded = recorded
         self.tap = tap
@@ -72,7 +72,7 @@ package final class RelayFollower {
         run?.tellNews()
         run?.tellNews()
         guard let api, let run else { return done() }
-        events.ending(report ?? run.report(), masked: log.masked, at: run.elapsed)
+        events.ending(report ?? run.report(), masked: run.masked, at: run.elapsed)
         api.stop(done)
     }
 

@@ -198,11 +198,12 @@ package final class RelayRun {
         if let summary = memory.summary { log.warning(summary) }
         guard var report = report ?? faults?.report(plan.expectations, at: shell.loop.now) else { return own }
         report.commandExit = end.commandExit
-        try plan.report?.write(
-            report, suite: "live", command: plan.asked.again(seed: report.seed), masked: log.masked)
-        if log.level == .info { Console.error.write(log.masked(report.text)) }
+        let words = (faults?.ruleNames ?? []) + plan.expectations.map(\.text)
+        let masked = { log.masked($0, sparing: words) }
+        try plan.report?.write(report, suite: "live", command: plan.asked.again(seed: report.seed), masked: masked)
+        if log.level == .info { Console.error.write(masked(report.text)) }
         guard own.code == 0, report.exitCode != 0 else { return own }
-        return Verdict(.failed, report.exitCode, log.masked(report.summary))
+        return Verdict(.failed, report.exitCode, masked(report.summary))
     }
 
     /// Writes the last line of `--events`.

@@ -64,6 +64,12 @@ import WiretapeWire
         _ = play.finish()
     }
 
+    @Test func reportsShowRulesAsTheUserWroteThem() throws {
+        let rules = ["reset after Tick[3]", "respond(401) on connect[token=stale] optional"]
+        let play = try Playbook([ticks], faults: rules) { $0.expectations = [try! Expectation.parse("delays(0s)")] }
+        #expect(play.engine.masked("rule '\(rules[1])' and token=stale") == "rule '\(rules[1])' and token=td_90001")
+    }
+
     @Test func aFaultThatIsNotAcknowledgedIsReportedAsCut() throws {
         let play = try Playbook([ticks], faults: ["close(4403, \"Forbidden\") after Tick[1]"])
         play.peerAcknowledges = false
