@@ -53,11 +53,13 @@ package struct DeliveryPlan: Sendable {
     /// - Parameters:
     ///   - judged: the messages of the payload, and what the rules say to them.
     ///   - payload: with their framing.
+    ///   - session: encodes messages that rules add; nil: as JSON.
     ///   - transport: what carries it.
     ///   - isMuted: the protocol's keepalives to the client are left out.
     package init(
         _ judged: JudgedPayload, _ payload: [UInt8], _ opcode: Opcode,
-        _ codec: any FrameCodec.Type, on transport: Transport, isMuted: Bool = false
+        _ codec: any FrameCodec.Type, in session: (any FrameCodec)? = nil, on transport: Transport,
+        isMuted: Bool = false
     ) {
         fates = judged.allFates
         isKeepalive = judged.isKeepalive
@@ -77,7 +79,7 @@ package struct DeliveryPlan: Sendable {
             flush(opcode)
             var part = Part(
                 message: message, fate: fate, bytes: isSingle ? payload : message.bytes, isWhole: isSingle,
-                opcode: opcode, codec: codec)
+                opcode: opcode, codec: codec, session: session)
             FaultExecutor.carryOut(fate, on: &part, by: &self)
             if fate.end != nil { return }
         }
@@ -105,13 +107,14 @@ extension DeliveryPlan: MessagePort {
         let isWhole: Bool
         let opcode: Opcode
         let codec: any FrameCodec.Type
+        let session: (any FrameCodec)?
     }
 
     package mutating func wait(_ gap: UInt64, _ part: inout Part) { steps.append(.wait(gap)) }
 
     package mutating func inject(_ edit: MessageEdit, _ part: inout Part) {
         var opcode = part.opcode
-        let bytes = edit.apply(to: [], &opcode, part.codec, like: nil)
+        let bytes = edit.apply(to: [], &opcode, part.codec, like: nil, in: part.session)
         steps.append(.payload(bytes, opcode))
     }
 

@@ -1,7 +1,8 @@
 internal import WiretapeAttempts
 package import WiretapeBytes
-internal import WiretapeFaults
+package import WiretapeFaults
 internal import WiretapeMessages
+internal import WiretapePlayback
 package import WiretapeProtocol
 package import WiretapeWire
 
@@ -25,7 +26,9 @@ extension LiveFaults {
         on transport: Transport, isMuted: Bool, at now: WireInstant
     ) -> DeliveryPlan {
         guard let codec = codec(of: exchange) else { return DeliveryPlan(untouched: judged) }
-        let plan = DeliveryPlan(judged, payload, opcode, codec, on: transport, isMuted: isMuted)
+        // Copied only where a rule may add a message.
+        let session = judged.allFates.isEmpty ? nil : exchange.carrier?.codec
+        let plan = DeliveryPlan(judged, payload, opcode, codec, in: session, on: transport, isMuted: isMuted)
         if judged.messages.first?.direction == .toClient, let rule = plan.fates.first?.hits.first?.name {
             for case .payload(let bytes, let opcode) in plan.steps {
                 sends(bytes, opcode, by: rule, of: exchange, at: now)
@@ -77,6 +80,14 @@ extension LiveFaults {
     /// The codec that reads the exchange's payloads: the session's own, or the one that knows the request.
     package func codec(of exchange: LiveExchange) -> (any FrameCodec.Type)? {
         (exchange.carrier?.entry ?? exchange.entry)?.type
+    }
+
+    /// A message that a rule adds to what the server said, in the session's encoding.
+    package func added(_ edit: MessageEdit, to exchange: LiveExchange) -> (payload: [UInt8], opcode: Opcode)? {
+        guard let codec = codec(of: exchange) else { return nil }
+        var opcode = Opcode.text
+        let bytes = edit.apply(to: [], &opcode, codec, like: nil, in: exchange.carrier?.codec)
+        return (bytes, opcode)
     }
 
     private func carrier(of exchange: LiveExchange, at now: WireInstant) -> LiveCarrier? {

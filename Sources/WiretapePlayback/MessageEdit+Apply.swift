@@ -9,9 +9,11 @@ extension MessageEdit {
     ///   - payload: the message as it would go out, with live ids and the protocol's framing; empty for one that is added.
     ///   - opcode: its kind; changed for binary ones.
     ///   - codec: frames texts and writes what is no JSON text.
-    ///   - message: what the payload says.
+    ///   - message: what the payload says; nil for one that is added.
+    ///   - session: encodes a message that is added; nil: as JSON.
     package func apply(
-        to payload: [UInt8], _ opcode: inout Opcode, _ codec: any FrameCodec.Type, like message: Message?
+        to payload: [UInt8], _ opcode: inout Opcode, _ codec: any FrameCodec.Type, like message: Message?,
+        in session: (any FrameCodec)? = nil
     ) -> [UInt8] {
         switch self {
         case .bytes(let bytes):
@@ -25,6 +27,10 @@ extension MessageEdit {
             }
             guard let value = known else { return bytes }
             if opcode == .binary, let message, let encoded = codec.encode(value, like: message) { return encoded }
+            if message == nil, let encoded = session?.encoded(value) {
+                opcode = encoded.opcode
+                return encoded.payload
+            }
             opcode = .text
             return codec.framed(bytes)
         case .members(let members):

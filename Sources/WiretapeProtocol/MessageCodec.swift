@@ -17,6 +17,8 @@ package protocol MessageCodec: Sendable {
     /// A message like `message` with other content, framed; nil when the protocol's messages are JSON texts (then the text
     /// itself is changed) or cannot be written.
     static func encode(_ content: JSONValue, like message: Message) -> [UInt8]?
+    /// A message with this content in the encoding that the session uses; nil when that is JSON.
+    func encoded(_ content: JSONValue) -> (payload: [UInt8], opcode: Opcode)?
     /// The order in which a canonical tape writes the members of the protocol's messages; others follow by name.
     static var memberOrder: [String] { get }
     /// Lines of a sparse tape behind its header that explain themselves, for `wiretape new`.
@@ -68,6 +70,7 @@ extension MessageCodec {
     package static var mayBeginSubscriptionsAgain: Bool { false }
     package func withoutHistory() -> Self { self }
     package static func encode(_ content: JSONValue, like message: Message) -> [UInt8]? { nil }
+    package func encoded(_ content: JSONValue) -> (payload: [UInt8], opcode: Opcode)? { nil }
     package mutating func configure(_ settings: CodecSettings) {}
     package static var chainsAreNames: Bool { false }
     package static func mayBeCalled(_ name: String) -> Bool { true }

@@ -18,16 +18,23 @@ extension SignalRCodec {
             out.append(SignalRCodec.separator)
             return opcode(of: message)
         }
+        let bytes = message.role == .opaque || message.role == .handshake ? message.bytes : framed(message)
         guard message.role != .opaque, message.role != .handshake, live != message.chain?.id || !sameStreams else {
-            out.append(copying: message.bytes.span)
+            out.append(copying: bytes.span)
             return opcode(of: message)
         }
         switch hubProtocol {
-        case .json: SignalRCodec.rewrite(message.bytes, id: live, streams: sameStreams ? nil : streams, into: &out)
-        case .messagePack:
-            SignalRPack.rewrite(message.bytes.span, id: live, streams: sameStreams ? nil : streams, into: &out)
+        case .json: SignalRCodec.rewrite(bytes, id: live, streams: sameStreams ? nil : streams, into: &out)
+        case .messagePack: SignalRPack.rewrite(bytes.span, id: live, streams: sameStreams ? nil : streams, into: &out)
         }
         return opcode(of: message)
+    }
+
+    /// The message's bytes in the hub protocol of the session. A tape that somebody wrote has the messages of a MessagePack
+    /// session as JSON.
+    private func framed(_ message: Message) -> [UInt8] {
+        guard hubProtocol == .messagePack, !SignalRPack.begins(message.bytes.span) else { return message.bytes }
+        return SignalRPack.frame(message.content) ?? message.bytes
     }
 
     /// A JSON record with other ids.

@@ -43,4 +43,9 @@ extension SignalRCodec {
     package static func encode(_ content: JSONValue, like message: Message) -> [UInt8]? {
         SignalRPack.begins(message.bytes.span) ? SignalRPack.frame(content) : nil
     }
+
+    package func encoded(_ content: JSONValue) -> (payload: [UInt8], opcode: Opcode)? {
+        guard hubProtocol == .messagePack else { return nil }
+        return SignalRPack.frame(content).map { ($0, .binary) }
+    }
 }

@@ -56,7 +56,7 @@ extension ReplayEngine {
     ) {
         guard session.isConnected else { return }
         var opcode = Opcode.text
-        let bytes = edit.apply(to: [], &opcode, session.recorded.codec.type, like: nil)
+        let bytes = edit.apply(to: [], &opcode, session.recorded.codec.type, like: nil, in: writer(of: session))
         noteGoodbye(bytes, opcode, by: hits, to: session)
         pass(bytes, opcode, to: session, into: &out)
         noteSaid(hits, step: nil, of: session, into: &out)

@@ -44,6 +44,27 @@ import WiretapeWire
         #expect(written("not json", .toClient, []) == "not json\u{1e}")
     }
 
+    /// A tape that somebody wrote has the messages of a MessagePack session as JSON.
+    @Test func jsonOfAMessagePackSessionIsPacked() throws {
+        var talk = SignalRTalk()
+        _ = talk.toServer(#"{"protocol":"messagepack","version":1}"#)
+        let call = #"{"type":1,"invocationId":"7","target":"A","arguments":["x",{"$bin":"AAE="}]}"#
+        let message = try #require(talk.toServer(call).first)
+        var ids = IDMap()
+        ids.bind(.client("7"), to: "8")
+        for (map, id) in [(IDMap(), "7"), (ids, "8")] {
+            var out: [UInt8] = []
+            #expect(talk.codec.write(message, ids: map, on: .ws, into: &out) == .binary)
+            var again = SignalRTalk()
+            let read = again.payload(out, .toServer, .binary)
+            #expect(read.map(\.content.text) == [call.replacing(#""7""#, with: "\"\(id)\"")])
+            #expect(out.first != UInt8(ascii: "{"))
+        }
+        let added = try #require(talk.codec.encoded(try JSONValue(parsing: #"{"type":6}"#)))
+        #expect(added.payload == [0x02, 0x91, 0x06] && added.opcode == .binary)
+        #expect(SignalRTalk().codec.encoded(try JSONValue(parsing: #"{"type":6}"#)) == nil)
+    }
+
     @Test func refusals() {
         var talk = SignalRTalk()
         func refusal(_ record: String) -> String? {

@@ -226,9 +226,7 @@ extension InterceptedConnection {
 
     /// A message that nobody sent, at a moment.
     func inject(_ edit: MessageEdit, by rule: String, _ live: LiveExchange, at now: WireInstant) {
-        guard let codec = faults.codec(of: live) else { return }
-        var opcode = Opcode.text
-        let bytes = edit.apply(to: [], &opcode, codec, like: nil)
+        guard let (bytes, opcode) = faults.added(edit, to: live) else { return }
         faults.sends(bytes, opcode, by: rule, of: live, at: now)
         if let frame = socket?.frame(opcode, bytes, deflated: false, .toClient) {
             add(frame, .toClient, at: now)
