@@ -37,12 +37,34 @@ extension ReplayEngine {
         return HTTPAnswer(status: 204, headers: headers)
     }
 
-    /// The cookies that the recorded answer set, too.
-    func withCookies(of recorded: ResponseHead?, _ answer: HTTPAnswer) -> HTTPAnswer {
+    /// The response, with the cookies and other header fields of the recorded one.
+    func withRecordedFields(of recorded: ResponseHead?, _ answer: HTTPAnswer) -> HTTPAnswer {
         var answer = answer
-        for cookie in recorded?.headers.all("Set-Cookie") ?? [] {
-            answer.headers.append(HeaderField("Set-Cookie", cookie))
-        }
+        answer.headers += ReplayEngine.recordedFields(of: recorded, beside: answer.headers)
         return answer
     }
+
+    /// The header fields of a recorded response that another response can bring as they are.
+    /// - Parameter own: what the other response has already. Only cookies come a second time.
+    static func recordedFields(of recorded: ResponseHead?, beside own: [HeaderField]) -> [HeaderField] {
+        recorded?.headers.filter { field in
+            guard !equalIgnoringCase(field.name, "Set-Cookie") else { return true }
+            let name = field.name.lowercased()
+            return !ofConnection.contains(name) && !ofBody.contains(name)
+                && !name.hasPrefix("access-control-") && !name.hasPrefix("sec-websocket-")
+                && !own.contains { equalIgnoringCase($0.name, field.name) }
+        } ?? []
+    }
+
+    /// Header fields of one connection or one moment.
+    static let ofConnection: Set = [
+        "connection", "keep-alive", "proxy-connection", "transfer-encoding", "trailer", "upgrade", "content-length",
+        "date",
+        "alt-svc", "strict-transport-security",
+    ]
+    /// Header fields of the recorded body.
+    private static let ofBody: Set = [
+        "accept-ranges", "content-digest", "content-encoding", "content-md5", "content-range", "content-type", "digest",
+        "etag", "last-modified", "repr-digest",
+    ]
 }

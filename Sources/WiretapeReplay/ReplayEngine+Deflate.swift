@@ -20,10 +20,13 @@ extension ReplayEngine {
         _ fate: RequestFate?
     ) -> ReplayAction {
         let agreed = agreement(head, of: session)
-        let field = agreed.map { HeaderField("Sec-WebSocket-Extensions", $0.text) }
+        var headers = headers
+        if let agreed { headers.append(HeaderField("Sec-WebSocket-Extensions", agreed.text)) }
+        if let recorded = session.recorded.opening.response, recorded.status == 101 {
+            headers += ReplayEngine.recordedFields(of: recorded, beside: headers)
+        }
         return .upgrade(
-            connection, headers: headers + [field].compactMap(\.self), accept: ReplayEngine.accept(fate),
-            deflate: agreed?.parameters)
+            connection, headers: headers, accept: ReplayEngine.accept(fate), deflate: agreed?.parameters)
     }
 
     /// Whether the recorded server compressed the message that carries those steps; for one that carries none, whether it

@@ -44,7 +44,7 @@ extension ReplayEngine {
             if let answer = codec.type.redirect(head, recorded: hop) {
                 session.redirected()
                 session.awaitUpgrade(true)
-                return (withCookies(of: hop.response, answer), nil, nil)
+                return (withRecordedFields(of: hop.response, answer), nil, nil)
             }
         }
         if let answer = recordedRefusal(of: session, at: .negotiate) { return (answer, .server, nil) }
@@ -62,7 +62,7 @@ extension ReplayEngine {
         session.endRedirects()
         let isGiven = (200..<300).contains(answer.status)
         session.awaitUpgrade(isGiven)
-        return (withCookies(of: recorded.negotiate?.response, answer), isGiven ? nil : .replay, nil)
+        return (withRecordedFields(of: recorded.negotiate?.response, answer), isGiven ? nil : .replay, nil)
     }
 
     /// A session that cannot be played was asked for: that is told once.
@@ -116,21 +116,14 @@ extension ReplayEngine {
             return nil
         }
         let head = refusal.head
-        let answer = HTTPAnswer(
+        return HTTPAnswer(
             status: head.status, reason: head.reason,
             headers: head.headers.filter { field in
-                !ReplayEngine.unstable.contains { equalIgnoringCase($0, field.name) }
-                    && !field.name.lowercased().hasPrefix("access-control-")
+                let name = field.name.lowercased()
+                return !ReplayEngine.ofConnection.contains(name) && !name.hasPrefix("access-control-")
             },
             body: refusal.body)
-        return withCookies(of: head, answer)
     }
-
-    /// Headers that belong to one connection, or that are made anew.
-    private static let unstable = [
-        "Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Trailer", "Upgrade", "Content-Length",
-        "Date", "Set-Cookie", "Alt-Svc", "Strict-Transport-Security",
-    ]
 
     private mutating func remember(
         _ minted: ServerIDs, _ head: RequestHead, _ answer: HTTPAnswer, _ codec: CodecEntry, for session: SessionRun

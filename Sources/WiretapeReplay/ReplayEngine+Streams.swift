@@ -21,7 +21,9 @@ extension ReplayEngine {
         }
         let link = Link(transport, on: connection, token: key, StreamOpening(request: head), codec, at: now)
         attach(link, connection, head, .stream, to: session, into: &out)
-        out.append(.beginStream(connection, codec.type.answer(.stream, to: head).readable(by: head)))
+        let recorded = session.recorded.transport == transport ? session.recorded.opening.response : nil
+        let answer = withRecordedFields(of: recorded, codec.type.answer(.stream, to: head))
+        out.append(.beginStream(connection, answer.readable(by: head)))
         if cutAfterOpening(after, of: session, into: &out) { return }
         hearEarly(of: session, into: &out)
         advance(session, into: &out)

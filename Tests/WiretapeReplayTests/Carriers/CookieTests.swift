@@ -18,6 +18,25 @@ import WiretapeWire
         #expect(play.answers[c]?.headers.all("Set-Cookie") == ["affinity=a=b; Path=/; HttpOnly", "plain=1"])
     }
 
+    /// What the application added is played; what belongs to one connection, one moment or the recorded body is not.
+    @Test func headerFieldsOfRecordedResponsesArePlayed() throws {
+        var session = TestTape.session(TestTape.handshake)
+        let recorded = [
+            HeaderField("X-Room", "blue"), HeaderField("Set-Cookie", "sid=abc"), HeaderField("Date", "yesterday"),
+            HeaderField("Content-Length", "99"), HeaderField("Content-Encoding", "gzip"),
+            HeaderField("Sec-WebSocket-Accept", "x"), HeaderField("Access-Control-Allow-Origin", "https://x"),
+        ]
+        session.negotiate?.response = ResponseHead(status: 200, headers: recorded)
+        session.opening.response = ResponseHead(status: 101, headers: recorded)
+        let play = try Playbook([session])
+        let token = try #require(play.negotiate())
+        let negotiated = try #require(play.answers.values.first { $0.headers.first("X-Room") != nil })
+        #expect(negotiated.headers.map(\.name) == ["Content-Type", "X-Room", "Set-Cookie"])
+        let c = play.upgrade(token)
+        #expect(play.upgrades[c]?.map(\.name) == ["X-Room", "Set-Cookie"])
+        _ = play.finish()
+    }
+
     @Test func aRecordedRefusalIsGivenAgainAndTheNextAttemptTakesTheNextSession() throws {
         var refused = TestTape.session("", number: 1, transport: .http)
         refused.opening = StreamOpening(request: RequestHead(method: "POST", target: "/chat/negotiate"))
