@@ -28,6 +28,9 @@ extension AtmosphereCodec {
             return [(lengthened((handshake ?? AtmosphereHandshake()).bytes(id: id)), .text)]
         }
         guard carrier == .socket, asked.id != nil, !isOld else { return [] }
+        if let socketPadding { return [(socketPadding, .text)] }
+        // A server that pads polls and streams pads the WebSocket of a client that is back.
+        guard let padding, !padding.isEmpty else { return [] }
         return [(AtmosphereCodec.blanks(2048) + AtmosphereCodec.blanks(2048), .text)]
     }
 

@@ -53,7 +53,7 @@ extension AtmosphereCodec {
     mutating func blank(_ bytes: ArraySlice<UInt8>, _ opcode: Opcode) -> Message {
         if isFresh, lead.count + bytes.count <= 16_384 {
             lead += bytes
-            learnPadding()
+            if carrier == .socket { socketPadding = lead } else { learnPadding() }
         }
         return Message(
             direction: .toClient, role: .keepalive, type: "Padding", summary: "Padding \(bytes.count)",

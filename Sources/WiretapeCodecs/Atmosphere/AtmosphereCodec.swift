@@ -44,6 +44,8 @@ package struct AtmosphereCodec: FrameCodec {
     var padding: [UInt8]?
     /// More of it may follow.
     var isPaddingOpen = false
+    /// The blanks that a WebSocket began with; nil: none did.
+    var socketPadding: [UInt8]?
     /// Of the answers to polls and streams, where the application chose one.
     var contentTypes: [Carrier: String] = [:]
     /// The first time that the server gave a client to name what it has (2.0 and 2.1).

@@ -92,6 +92,14 @@ import WiretapeWire
         let socket = codec.serving(StreamOpening(request: Atmosphere.request("websocket", id: Self.id)))
         #expect(
             socket.greeting(Atmosphere.request("websocket", id: Self.id), id: Self.id).map(\.payload.count) == [4_098])
+        // What no recorded connection began with, is not made up.
+        let request = Atmosphere.request("websocket", id: Self.id)
+        var bare = Atmosphere.greeted("websocket")
+        #expect(bare.serving(StreamOpening(request: request)).greeting(request, id: Self.id).isEmpty)
+        bare.carried(by: StreamOpening(request: request))
+        _ = bare.read(String(repeating: " ", count: 100))
+        #expect(
+            bare.serving(StreamOpening(request: request)).greeting(request, id: Self.id).map(\.payload.count) == [100])
         let refused = AtmosphereCodec.answer(.notOffered, to: first)
         #expect(refused.status == 501 && refused.headers.first("X-Atmosphere-error") != nil)
     }
