@@ -30,7 +30,8 @@ extension Judge {
             let longest = session.attempts.compactMap(\.delay).max() ?? 0
             let (twice, overflow) = longest.multipliedReportingOverflow(by: 2)
             guard session.watched(since: end, for: tolerance.latest(overflow ? longest : twice)) else {
-                return .unjudged("the run ended before another retry of \(what) could have come")
+                return .unjudged(
+                    "the run ended before another retry of \(what) could have come", advice: "let the run last longer")
             }
         }
         return Finding(problem: problem, expected: "\(count) retries", actual: "\(max(most, failed)) retries")

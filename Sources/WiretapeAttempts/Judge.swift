@@ -13,8 +13,8 @@ package enum Judge {
         return expectations.flatMap { expectation -> [Judgement] in
             if case .asks(let asked, let times) = expectation.policy {
                 let finding = asks(asked, times, requests)
-                if case .unjudged(let why) = finding.verdict {
-                    return [unjudged(expectation, why, expectation.policy)]
+                if case .unjudged(let why, let advice) = finding.verdict {
+                    return [unjudged(expectation, why, advice ?? self.advice(expectation.policy))]
                 }
                 return [judgement(finding, of: nil, expectation)]
             }
@@ -22,13 +22,13 @@ package enum Judge {
             var vacuous: [Judgement] = []
             let parts = parts(of: expectation.policy)
             var held = Array(repeating: false, count: parts.count)
-            var why = Array(repeating: String?.none, count: parts.count)
+            var why = Array(repeating: (why: String, advice: String?)?.none, count: parts.count)
             for session in isAboutReturning(expectation.policy) ? clients : sessions {
                 var findings: [Finding] = []
                 for (i, part) in parts.enumerated() {
                     let finding = finding(session, part, expectation.tolerance)
                     switch finding.verdict {
-                    case .unjudged(let reason): why[i] = why[i] ?? reason
+                    case .unjudged(let reason, let advice): why[i] = why[i] ?? (reason, advice)
                     case .met, .unmet:
                         held[i] = true
                         findings.append(finding)
@@ -39,7 +39,8 @@ package enum Judge {
                 }
             }
             for (i, part) in parts.enumerated() where !held[i] {
-                vacuous.append(unjudged(expectation, why[i] ?? "no client came", part))
+                vacuous.append(
+                    unjudged(expectation, why[i]?.why ?? "no client came", why[i]?.advice ?? advice(part)))
             }
             return judged + vacuous
         }
@@ -50,8 +51,9 @@ package enum Judge {
         package enum Verdict {
             case met
             case unmet(String)
-            /// Nothing happened that the policy speaks of, or it cannot be told: why.
-            case unjudged(String)
+            /// Nothing happened that the policy speaks of, or it cannot be told. `advice`: what the user can do about it; nil: what
+            /// always helps with the policy.
+            case unjudged(String, advice: String?)
         }
 
         package var verdict: Verdict
@@ -69,7 +71,9 @@ package enum Judge {
             self.init(problem.map(Verdict.unmet) ?? .met, expected: expected, actual: actual)
         }
 
-        static func unjudged(_ why: String) -> Finding { Finding(.unjudged(why)) }
+        static func unjudged(_ why: String, advice: String? = nil) -> Finding {
+            Finding(.unjudged(why, advice: advice))
+        }
 
         var isUnjudged: Bool {
             switch verdict {
@@ -127,9 +131,8 @@ package enum Judge {
             expected: finding.expected, actual: finding.actual, reason: reason)
     }
 
-    private static func unjudged(_ expectation: Expectation, _ why: String, _ part: Expectation.Policy) -> Judgement {
-        let advice = advice(part)
-        return Judgement(
+    private static func unjudged(_ expectation: Expectation, _ why: String, _ advice: String) -> Judgement {
+        Judgement(
             policy: expectation.text, session: 0, run: 0, met: false, isJudged: false, expected: expectation.text,
             actual: why,
             reason: "wiretape: \(expectation.text) could not be judged: \(why)\(advice.isEmpty ? "" : "; ")\(advice)")

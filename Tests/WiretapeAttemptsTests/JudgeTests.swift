@@ -43,6 +43,19 @@ struct JudgeTests {
         #expect(try course.judged(by: "constant(5s)")[0].met == false)
     }
 
+    /// The advice is about the run, and no rule is named: one has ended the connection already. A client that is gone when
+    /// its retry was due never comes.
+    @Test func aRunThatEndsTooEarly() throws {
+        var course = Course()
+        course.connects()
+        let policy = "delays(1s, late=2s)"
+        let short = try course.judged(by: policy, running: 2)[0]
+        #expect(!short.isJudged && short.reason.hasSuffix("was due (1s); let the run last until then"))
+        #expect(try course.judged(by: policy, running: 1, isGone: true).map(\.word) == ["not judged"])
+        let gone = try course.judged(by: policy, running: 2, isGone: true)[0]
+        #expect(gone.isJudged && gone.reason.hasSuffix("retry 1 of session 1 never came"))
+    }
+
     @Test func givingUp() throws {
         var course = Course()
         course.connects()
