@@ -38,6 +38,20 @@ import WiretapeWire
         #expect(Set(session.entries.map(\.frame)).count == 4)
     }
 
+    /// The client leaves at the closing delimiter, before the server's last chunk.
+    @Test func aClientMayLeaveAtTheClosingDelimiter() {
+        let reading = reading { tape in
+            tape.request(1, accept: "multipart/mixed;subscriptionSpec=1.0", body: Self.tick)
+            tape.answer(1, GraphQLExchange.multipart)
+            tape.piece(1, "\r\n--graphql" + GraphQLExchange.part(#"{"payload":{"data":{"tick":1}}}"#) + "--\r\n")
+            tape.gone(1, .client)
+            tape.gone(1, .server)
+        }
+        #expect(
+            reading.sessions[0].lines
+                == ["> OnTick(n: 3)", #"< OnTick {"tick":1}"#, "< OnTick", "< close 1000"])
+    }
+
     @Test func errorsBesideAPayloadOfNullAreTheEnd() {
         let session = reading { tape in
             tape.request(1, accept: "multipart/mixed", body: Self.tick)
