@@ -22,7 +22,14 @@ extension ReplayEngine {
             if isPolled, last == .lp { return poll(connection, head, key, of: session, into: &out) }
             resume(connection, head, key, of: session, into: &out)
         case .send:
-            guard let key, let session = known else { return plain(connection, head, body, into: &out) }
+            guard let key, let session = known else {
+                // It was on its way when its client ended the session.
+                if let left = key.flatMap({ token($0, on: connection) })?.session, left.standing.departure == .inOrder {
+                    let answer = codec.type.answer(.sent, to: head).readable(by: head)
+                    return out.append(.respond(connection, answer, thenClose: false))
+                }
+                return plain(connection, head, body, into: &out)
+            }
             send(connection, head, body, key, of: session, into: &out)
         case .end:
             guard let key, let session = known else { return plain(connection, head, body, into: &out) }
