@@ -15,6 +15,8 @@ package struct RecordedExchange: Hashable, Sendable {
     package var responseBody: [UInt8]
     /// The body is longer than what is kept of it: it cannot be played.
     package var isCut: Bool
+    /// Why the response is not whole; nil: it is. Without a head its status is 0.
+    package var failure: Failure?
     /// The name of the server that it was asked of.
     package var upstream: String?
     /// A protocol's negotiation that nothing followed.
@@ -45,5 +47,28 @@ package struct RecordedExchange: Hashable, Sendable {
             request: request, response: response, requestBody: requestBody, responseBody: responseBody)
         opening.upstream = upstream
         return opening
+    }
+}
+
+extension RecordedExchange {
+    /// How an exchange failed on the tape. `isReset`: the server ended its connection with RST, else with FIN.
+    package enum Failure: Hashable, Sendable {
+        /// The server ended the connection before its response.
+        case hungUp(isReset: Bool)
+        /// The server ended the connection within its response.
+        case cut(isReset: Bool)
+        /// The client left, or the recording ended, before a response.
+        case unanswered
+
+        /// For people, as the end of a sentence about the request.
+        package var text: String {
+            switch self {
+            case .hungUp(let isReset):
+                "got no response: the server ended the connection (\(isReset ? "RST" : "FIN"))"
+            case .cut(let isReset):
+                "got only a part of its response: the server ended the connection (\(isReset ? "RST" : "FIN"))"
+            case .unanswered: "got no response: the client left, or the recording ended, before there was one"
+            }
+        }
     }
 }

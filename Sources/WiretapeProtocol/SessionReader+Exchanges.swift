@@ -209,9 +209,35 @@ extension SessionReader {
             if exchange.names.isEmpty { refused(exchange, by: nil, at: place) }
             return
         }
+        if exchange.names.isEmpty { exchangeCount += 1 }
         guard keepsEntries else { return }
         plain.append(Plain(exchange: recorded(exchange, response, at: place), names: exchange.names.map(\.key)))
     }
+
+    /// A request that got no response, or a part of one, and that is no session's.
+    mutating func ordinary(_ exchange: Exchange, failed failure: RecordedExchange.Failure, at place: Place) {
+        guard exchange.isRequestWhole, exchange.names.isEmpty else { return }
+        for entry in codecs {
+            switch entry.type.kind(exchange.opening.request) {
+            case .preflight, .upgrade, .negotiate: return
+            case .poll, .send, .stream, .operation, .end, .other: break
+            }
+            if !entry.type.isToldByAnswer, entry.type.claim(exchange.opening) >= .likely { return }
+        }
+        var exchange = exchange
+        exchange.answered = place.time
+        var failed = recorded(exchange, exchange.opening.response ?? ResponseHead(status: 0), at: place)
+        failed.failure = failure
+        exchangeCount += 1
+        if !keepsEntries {
+            guard plain.count < SessionReader.mostFailures else { return }
+            (failed.requestBody, failed.responseBody) = ([], [])
+        }
+        plain.append(Plain(exchange: failed, names: []))
+    }
+
+    /// Failed requests that are kept by a reader that keeps no entries.
+    private static let mostFailures = 1_000
 
     func recorded(_ exchange: Exchange, _ response: ResponseHead, at place: Place) -> RecordedExchange {
         let opening = exchange.opening

@@ -112,6 +112,8 @@ extension SessionReader {
         // After one side's FIN the other may go on, and both after ours.
         let track = connections[place.connection]
         if how != .fin || track?.clientGone == true && track?.serverGone == true {
+            let left = track?.exchanges ?? [:]
+            for x in left.keys.sorted() { if let one = left[x] { ordinary(one, failed: .unanswered, at: place) } }
             forget(connections.removeValue(forKey: place.connection))
         }
     }
@@ -130,10 +132,16 @@ extension SessionReader {
             case .server:
                 guard let exchange = take(x, at: place) else { continue }
                 // A client that has gone leaves its polls.
-                if connections[place.connection]?.clientGone == false {
-                    lost(exchange, how == .fin ? .disconnect : .reset, at: place, into: &out)
+                guard connections[place.connection]?.clientGone == false else {
+                    ordinary(exchange, failed: .unanswered, at: place)
+                    continue
                 }
-            case .proxy: _ = take(x, at: place)
+                lost(exchange, how == .fin ? .disconnect : .reset, at: place, into: &out)
+                let isReset = how != .fin
+                let isBegun = exchange.opening.response != nil
+                ordinary(exchange, failed: isBegun ? .cut(isReset: isReset) : .hungUp(isReset: isReset), at: place)
+            case .proxy:
+                if let exchange = take(x, at: place) { ordinary(exchange, failed: .unanswered, at: place) }
             }
         }
     }

@@ -33,4 +33,23 @@ enum ExchangeAnswer {
             status: exchange.response.status, reason: exchange.response.reason, headers: headers,
             body: exchange.responseBody)
     }
+
+    /// The bytes that the recorded server sent of a response before it ended the connection.
+    /// - Parameter answer: that response as ``make(_:for:)`` gives it.
+    static func part(_ exchange: RecordedExchange, _ answer: HTTPAnswer) -> [UInt8] {
+        let recorded = exchange.response.headers
+        let isChunked = recorded.hasToken("chunked", in: "Transfer-Encoding")
+        var headers = answer.headers
+        if isChunked {
+            headers.append(HeaderField("Transfer-Encoding", "chunked"))
+        } else if let length = recorded.first("Content-Length") {
+            headers.append(HeaderField("Content-Length", length))
+        }
+        var bytes: [UInt8] = []
+        HTTPHeadWriter.append(
+            ResponseHead(status: answer.status, reason: answer.reason, headers: headers), into: &bytes)
+        guard isChunked else { return bytes + answer.body }
+        guard !answer.body.isEmpty else { return bytes }
+        return bytes + Array("\(String(answer.body.count, radix: 16))\r\n".utf8) + answer.body + [13, 10]
+    }
 }

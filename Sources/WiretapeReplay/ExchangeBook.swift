@@ -97,6 +97,8 @@ struct ExchangeBook: Sendable {
         let turn: Turn
         var connection: ConnectionID
         var answer: HTTPAnswer
+        /// What the recorded server did in the place of a whole response.
+        var failure: RecordedExchange.Failure?
         var fate: RequestFate?
         var moment: FaultMoment
     }

@@ -79,7 +79,8 @@ extension ReplayEngine {
         let protocolType = exchanges.sideRequest(asked)?.1
         claims.play(list, in: tapeRun)
         let exchange = exchanges.recorded[suitable(place, of: members, for: head)]
-        guard !exchange.isCut else {
+        guard exchange.failure != .unanswered else { return exchanges.deliver() }
+        guard !exchange.isCut || exchange.failure != nil else {
             exchanges.deliver()
             let text =
                 "the recorded answer to \(head.method) \(head.path) is not whole on the tape, too long or damaged"
@@ -95,7 +96,7 @@ extension ReplayEngine {
             ExchangeBook.UnderWay(
                 asked: now, due: due,
                 turn: ExchangeBook.Turn(list: list, place: place, tapeRun: tapeRun, exchange: members[place]),
-                connection: connection, answer: answer, fate: fate, moment: moment))
+                connection: connection, answer: answer, failure: exchange.failure, fate: fate, moment: moment))
         finishExchanges(into: &out)
     }
 
@@ -123,6 +124,11 @@ extension ReplayEngine {
         for one in exchanges.takeAnswers(by: now) {
             guard let peer = peers[one.connection], !peer.isOver else { continue }
             clock.acted()
+            if let failure = one.failure {
+                exchanges.deliver()
+                fail(one, failure, into: &out)
+                continue
+            }
             if one.fate?.truncated == nil {
                 let ticket = ticket()
                 exchanges.leaves(one, ticket)
@@ -133,6 +139,24 @@ extension ReplayEngine {
             }
             guard let ending = one.fate?.following else { continue }
             let ticket = ticket()
+            rules.add(
+                .init(connection: one.connection, ticket: ticket, ending: ending, moment: one.moment, session: nil))
+            out.append(.awaitAcknowledged(one.connection, ticket: ticket))
+        }
+    }
+
+    /// Ends the connection as the recorded server did, behind what it sent of its response.
+    private mutating func fail(
+        _ one: ExchangeBook.UnderWay, _ failure: RecordedExchange.Failure, into out: inout [ReplayAction]
+    ) {
+        switch failure {
+        case .unanswered: return
+        case .hungUp(let isReset): shut(one.connection, isReset ? .reset : .fin, into: &out)
+        case .cut(let isReset):
+            let exchange = exchanges.recorded[one.turn.exchange]
+            out.append(.raw(one.connection, spoken(ExchangeAnswer.part(exchange, one.answer), on: one.connection)))
+            let ticket = ticket()
+            let ending = Link.Ending(verdict: isReset ? .reset : .disconnect, hit: nil, isToldAlready: true)
             rules.add(
                 .init(connection: one.connection, ticket: ticket, ending: ending, moment: one.moment, session: nil))
             out.append(.awaitAcknowledged(one.connection, ticket: ticket))
@@ -208,10 +232,10 @@ extension ReplayEngine {
         return report
     }
 
-    /// Recorded exchanges that nobody has asked for in any run of the tape.
+    /// Recorded exchanges that nobody has asked for in any run of the tape. Requests that the recorded client gave up are left out.
     var unplayed: [Int] {
         exchanges.recorded.indices.filter { i in
-            guard !exchanges.left.contains(i) else { return false }
+            guard !exchanges.left.contains(i), exchanges.recorded[i].failure != .unanswered else { return false }
             guard let (list, place) = exchanges.place(of: i) else { return true }
             return !claims.tapeRuns.contains { $0.exchanges[list, default: 0] > place }
         }

@@ -356,11 +356,23 @@ package struct ReplayCommand: Command {
             throw arguments.error(error.message)
         }
         try faults.plan.check(against: tape, options, log)
+        tellFailures(of: tape)
         var engine = ReplayEngine(
             sessions: tape.sessions, exchanges: tape.exchanges, upstreams: upstreams, tapeName: tape.name,
             options: options, faults: faults.plan, seed: seed, redaction: log.rules)
         engine.tellsTape = tellsTape
         return engine
+    }
+
+    /// Names the requests whose recorded failure is played.
+    private func tellFailures(of tape: LoadedTape) {
+        let failed = tape.exchanges.filter { $0.failure != nil }
+        for one in failed.prefix(3) {
+            log.info(
+                "\(tape.name):\(one.line): \(one.request.method) \(one.request.path) \(one.failure?.text ?? ""). "
+                    + "The replay does the same.")
+        }
+        if failed.count > 3 { log.info("\(failed.count - 3) more requests got no whole response on the tape.") }
     }
 
     /// Reads the tape behind the listeners.

@@ -44,6 +44,9 @@ struct ValidateReport {
             text += session.obstacle.map { "; cannot be replayed: it \($0)" } ?? ", can be replayed"
             tellLine(text)
         }
+        for failed in summary.failedExchanges {
+            tellLine("  \(path):\(failed.line): \(failed.place) \(failed.how). A replay does the same.")
+        }
     }
 
     private func json(_ finding: TapeFinding, _ path: String) {
@@ -71,7 +74,9 @@ struct ValidateReport {
         write([
             .init("event", .string("tape")), .init("file", .string(path)), .init("events", .number(summary.events)),
             .init("connections", .number(summary.connections)), .init("sessions", .number(summary.sessions.count)),
-            .init("exchanges", .number(summary.exchanges)), .init("comments", .number(summary.comments)),
+            .init("exchanges", .number(summary.exchanges)),
+            .init("failedExchanges", .number(summary.failedExchanges.count)),
+            .init("comments", .number(summary.comments)),
             .init("sparse", .bool(summary.isSparse)), .init("stopped", .bool(summary.isStopped)),
             .init("truncated", .bool(summary.isTruncated)), .init("errors", .number(summary.errors)),
             .init("warnings", .number(summary.warnings)), .init("unknownKinds", counts(summary.unknownKinds)),

@@ -38,7 +38,12 @@ enum ExchangeDiff {
     }
 
     private static func answer(_ exchange: RecordedExchange) -> String {
-        "\(exchange.response.status) \(body(exchange.responseBody).canonicalText)"
+        "\(outcome(exchange)) \(body(exchange.responseBody).canonicalText)"
+    }
+
+    /// The status, or why there is none or no whole response.
+    private static func outcome(_ exchange: RecordedExchange) -> String {
+        exchange.failure?.text ?? "\(exchange.response.status)"
     }
 
     private static func body(_ bytes: [UInt8]) -> JSONValue {
@@ -51,6 +56,6 @@ enum ExchangeDiff {
         return TapeDifference.Side(
             session: nil, line: exchange.line,
             text: Summary.line(
-                "\(exchange.request.method) \(exchange.request.target) -> \(exchange.response.status)\(text)"))
+                "\(exchange.request.method) \(exchange.request.target) -> \(outcome(exchange))\(text)"))
     }
 }

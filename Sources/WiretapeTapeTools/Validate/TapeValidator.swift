@@ -57,7 +57,10 @@ package struct TapeValidator: Sendable {
             summary.warnings += 1
         }
         guard let reader else { return summary }
-        summary.exchanges = reader.exchanges.count
+        summary.exchanges = reader.exchangeCount
+        summary.failedExchanges = reader.exchanges.compactMap { exchange in
+            exchange.failure.map { (exchange.line, "\(exchange.request.method) \(exchange.request.path)", $0.text) }
+        }
         summary.sessions = reader.finish().map { session in
             let counts = sessions[session.number] ?? (0, 0)
             return TapeSummary.Session(

@@ -39,6 +39,44 @@ import WiretapeWire
         1 gone server fin
         """
 
+    /// A request that got no whole response is kept with what became of it. One that was not sent whole, or that asks for a
+    /// session, is not.
+    @Test func failedExchangesAreKept() {
+        let reading = Reading(
+            Codecs.all,
+            TapeScript.events(
+                """
+                1 open
+                1 > 1 GET /flaky
+                1 gone server fin
+                2 open
+                2 > 1 GET /flaky
+                2 < 1 200 fine
+                2 > 2 GET /big
+                2 < 2 200j ...
+                2 << 2 half
+                2 > 3 PUT /form ...
+                2 >> 3 a
+                2 gone server rst
+                3 open
+                3 > 1 GET /slow
+                3 gone client fin
+                3 gone server fin
+                4 open
+                4 > 1 GET /late
+                4 > 2 POST /chat/negotiate?negotiateVersion=1
+                4 gone proxy fin
+                """))
+        let exchanges = reading.reader.exchanges
+        #expect(
+            exchanges.map { "\($0.request.method) \($0.request.path)" }
+                == ["GET /flaky", "GET /flaky", "GET /big", "GET /slow", "GET /late"])
+        #expect(
+            exchanges.map(\.failure) == [.hungUp(isReset: false), nil, .cut(isReset: true), .unanswered, .unanswered])
+        #expect(exchanges[2].response.status == 200 && exchanges[2].responseBody == Array("half".utf8))
+        #expect(exchanges.map { ($0.answered - $0.time) / 1_000_000 } == [1, 1, 5, 2, 2])
+    }
+
     @Test func whatNoCodecClaimsIsKept() {
         let reading = Reading(Codecs.all, TapeScript.events(Self.script))
         let exchanges = reading.reader.exchanges

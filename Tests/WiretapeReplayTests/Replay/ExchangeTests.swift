@@ -41,6 +41,49 @@ import WiretapeWire
         #expect(report.exchanges.played == 3 && report.exchanges.recorded == 2 && report.exchanges.unplayed == [])
     }
 
+    /// What the recorded server did is done again, at its time: it hangs up, cuts a response short, or says nothing.
+    @Test func recordedFailuresArePlayed() throws {
+        func failed(
+            _ line: Int, _ target: String, _ failure: RecordedExchange.Failure, _ headers: [HeaderField] = []
+        ) -> RecordedExchange {
+            var exchange = Self.exchange(line, "GET", target, answer: "half", headers, after: 50)
+            exchange.failure = failure
+            return exchange
+        }
+        let play = try Playbook([
+            failed(2, "/flaky", .hungUp(isReset: false)), Self.exchange(3, "GET", "/flaky", answer: "fine"),
+            failed(4, "/rst", .hungUp(isReset: true)),
+            failed(5, "/big", .cut(isReset: true), [HeaderField("Content-Length", "100")]),
+            failed(6, "/pieces", .cut(isReset: false), [HeaderField("Transfer-Encoding", "chunked")]),
+            failed(7, "/slow", .unanswered),
+        ])
+        let flaky = ask(play, "GET", "/flaky")
+        play.pass(ms: 49)
+        play.expect(flaky)
+        play.pass(ms: 1)
+        play.expect(flaky, "FIN")
+        play.expect(ask(play, "GET", "/flaky"), "200 fine")
+        for (target, end, head, body) in [
+            ("/rst", "RST", nil, ""), ("/big", "RST", "Content-Length: 100", "half"),
+            ("/pieces", "FIN", "Transfer-Encoding: chunked", "4\r\nhalf\r\n"),
+        ] as [(String, String, String?, String)] {
+            let c = ask(play, "GET", target)
+            play.pass(ms: 100)
+            var wanted = [end]
+            if let head {
+                wanted.insert("raw \(hexText(Array("HTTP/1.1 200 \r\n\(head)\r\n\r\n\(body)".utf8)))", at: 0)
+            }
+            #expect(play.take(c) == wanted, "\(target)")
+        }
+        let slow = ask(play, "GET", "/slow")
+        play.pass(ms: 60_000)
+        play.expect(slow)
+        play.close(slow)
+        let report = play.finish()
+        #expect(report.verdict == .pass)
+        #expect(report.exchanges.played == 6 && report.exchanges.unplayed == [])
+    }
+
     @Test func bodiesAreComparedByMeaning() throws {
         let form = "application/x-www-form-urlencoded"
         let play = try Playbook([
