@@ -32,7 +32,7 @@ extension Judge {
             switch due {
             case .free: break
             case .within(let low, let high):
-                // A client that is gone by then does not come a little late.
+                // A client whose process has ended cannot come later.
                 let isTooLate = session.isGone && session.watched(since: end.time, for: low)
                 guard isTooLate || session.watched(since: end.time, for: tolerance.latest(high)) else {
                     short =

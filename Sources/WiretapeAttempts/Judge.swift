@@ -51,8 +51,7 @@ package enum Judge {
         package enum Verdict {
             case met
             case unmet(String)
-            /// Nothing happened that the policy speaks of, or it cannot be told. `advice`: what the user can do about it; nil: what
-            /// always helps with the policy.
+            /// The policy could not be judged. `advice` says what the user can do about it. If it is nil, the policy's own advice is printed.
             case unjudged(String, advice: String?)
         }
 

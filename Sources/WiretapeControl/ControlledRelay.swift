@@ -28,7 +28,7 @@ package final class ControlledRelay: ControlledRun {
 
     /// - Parameters:
     ///   - tap: says what stands on the tape.
-    ///   - masked: takes secrets out of a text, and spares the user's own words.
+    ///   - masked: removes secrets from a text, but not from the given texts of the user.
     ///   - end: ends the run.
     package init(
         _ kind: ControlledRunKind, _ faults: FaultControl, on loop: any Loop, started: WireInstant, journal: RunJournal,

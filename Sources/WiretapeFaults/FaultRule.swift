@@ -5,7 +5,7 @@ package struct FaultRule: Hashable, Sendable {
     /// Done in order; the first one that ends the connection is the last.
     package var actions: [FaultAction]
     package var place: Place
-    /// Nanoseconds from ``Place/after`` to the end of the connection, besides the settle time.
+    /// The pause before the connection ends, in nanoseconds. It follows ``Place/after`` and the settle time.
     package var pause: UInt64
     package var selector: Selector
     package var filters: RuleFilters

@@ -1,7 +1,7 @@
 /// Where an action stands to what the selector found.
 package enum Place: String, Hashable, Sendable {
     case before
-    /// Once the peer's kernel has acknowledged the last byte of it, and a settle time and the rule's pause have passed.
+    /// The peer's kernel has acknowledged its last byte, and the settle time and the rule's pause have passed.
     case after
     /// `on`: in its place; a message is lost with it.
     case instead

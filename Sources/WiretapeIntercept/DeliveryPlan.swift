@@ -53,7 +53,7 @@ package struct DeliveryPlan: Sendable {
     /// - Parameters:
     ///   - judged: the messages of the payload, and what the rules say to them.
     ///   - payload: with their framing.
-    ///   - session: encodes messages that rules add; nil: as JSON.
+    ///   - session: the session's codec, which encodes messages that rules add. Nil: they are written as JSON.
     ///   - transport: what carries it.
     ///   - isMuted: the protocol's keepalives to the client are left out.
     package init(

@@ -26,7 +26,7 @@ extension LiveFaults {
         on transport: Transport, isMuted: Bool, at now: WireInstant
     ) -> DeliveryPlan {
         guard let codec = codec(of: exchange) else { return DeliveryPlan(untouched: judged) }
-        // Copied only where a rule may add a message.
+        // The codec is copied only if a rule fired.
         let session = judged.allFates.isEmpty ? nil : exchange.carrier?.codec
         let plan = DeliveryPlan(judged, payload, opcode, codec, in: session, on: transport, isMuted: isMuted)
         if judged.messages.first?.direction == .toClient, let rule = plan.fates.first?.hits.first?.name {
@@ -82,7 +82,7 @@ extension LiveFaults {
         (exchange.carrier?.entry ?? exchange.entry)?.type
     }
 
-    /// A message that a rule adds to what the server said, in the session's encoding.
+    /// Encodes a message that a rule adds for the client.
     package func added(_ edit: MessageEdit, to exchange: LiveExchange) -> (payload: [UInt8], opcode: Opcode)? {
         guard let codec = codec(of: exchange) else { return nil }
         var opcode = Opcode.text

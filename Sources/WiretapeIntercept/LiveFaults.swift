@@ -161,7 +161,7 @@ package final class LiveFaults {
 
     // MARK: Rules
 
-    /// The names of the rules, which are the user's own words.
+    /// The names of the current rules.
     package var ruleNames: [String] { plan.rules.map(\.name) }
 
     /// Other rules from now on, all at once.

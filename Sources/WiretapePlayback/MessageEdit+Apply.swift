@@ -10,7 +10,7 @@ extension MessageEdit {
     ///   - opcode: its kind; changed for binary ones.
     ///   - codec: frames texts and writes what is no JSON text.
     ///   - message: what the payload says; nil for one that is added.
-    ///   - session: encodes a message that is added; nil: as JSON.
+    ///   - session: the session's codec, which encodes a message that is added. Nil: it is written as JSON.
     package func apply(
         to payload: [UInt8], _ opcode: inout Opcode, _ codec: any FrameCodec.Type, like message: Message?,
         in session: (any FrameCodec)? = nil

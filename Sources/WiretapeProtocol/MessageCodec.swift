@@ -17,7 +17,7 @@ package protocol MessageCodec: Sendable {
     /// A message like `message` with other content, framed; nil when the protocol's messages are JSON texts (then the text
     /// itself is changed) or cannot be written.
     static func encode(_ content: JSONValue, like message: Message) -> [UInt8]?
-    /// A message with this content in the encoding that the session uses; nil when that is JSON.
+    /// Encodes a message with this content as the session does. Nil if the session's messages are JSON.
     func encoded(_ content: JSONValue) -> (payload: [UInt8], opcode: Opcode)?
     /// The order in which a canonical tape writes the members of the protocol's messages; others follow by name.
     static var memberOrder: [String] { get }

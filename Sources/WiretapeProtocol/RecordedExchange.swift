@@ -15,7 +15,7 @@ package struct RecordedExchange: Hashable, Sendable {
     package var responseBody: [UInt8]
     /// The body is longer than what is kept of it: it cannot be played.
     package var isCut: Bool
-    /// Why the response is not whole; nil: it is. Without a head its status is 0.
+    /// How the exchange failed. Nil if the response is whole. If there is no response, ``response`` has the status 0.
     package var failure: Failure?
     /// The name of the server that it was asked of.
     package var upstream: String?
@@ -51,6 +51,9 @@ package struct RecordedExchange: Hashable, Sendable {
 }
 
 extension RecordedExchange {
+    /// `GET /flaky got no response: …`. Nil if the exchange did not fail.
+    package var failureText: String? { failure.map { "\(request.method) \(request.path) \($0.text)" } }
+
     /// How an exchange failed on the tape. `isReset`: the server ended its connection with RST, else with FIN.
     package enum Failure: Hashable, Sendable {
         /// The server ended the connection before its response.

@@ -214,7 +214,7 @@ extension SessionReader {
         plain.append(Plain(exchange: recorded(exchange, response, at: place), names: exchange.names.map(\.key)))
     }
 
-    /// A request that got no response, or a part of one, and that is no session's.
+    /// Keeps a request outside of sessions that got no response, or only a part of one.
     mutating func ordinary(_ exchange: Exchange, failed failure: RecordedExchange.Failure, at place: Place) {
         guard exchange.isRequestWhole, exchange.names.isEmpty else { return }
         for entry in codecs {
@@ -236,7 +236,7 @@ extension SessionReader {
         plain.append(Plain(exchange: failed, names: []))
     }
 
-    /// Failed requests that are kept by a reader that keeps no entries.
+    /// The most failed requests that are kept if ``keepsEntries`` is false.
     private static let mostFailures = 1_000
 
     func recorded(_ exchange: Exchange, _ response: ResponseHead, at place: Place) -> RecordedExchange {

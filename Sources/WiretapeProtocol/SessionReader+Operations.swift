@@ -106,7 +106,7 @@ extension SessionReader {
         _ exchange: Exchange, _ name: Name, at place: Place, into out: inout [DecodedMessage]
     ) {
         guard let index = session(named: name.key), !building[index].clientEnded else { return }
-        // The closing delimiter of a multipart answer is its end, and the client left behind that.
+        // The multipart response had ended with its closing delimiter before the client left.
         guard exchange.body?.isOver != true else {
             return operationAnswered(exchange, name, at: exchange.latest ?? place, into: &out)
         }

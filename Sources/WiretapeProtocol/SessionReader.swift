@@ -65,7 +65,7 @@ package struct SessionReader: Sendable {
     /// Bytes of unfinished bodies beyond 64 KiB each.
     var held = 0
     var plain: [Plain] = []
-    /// Ordinary exchanges whose requests name no session.
+    /// The number of ordinary exchanges whose requests name no session.
     package internal(set) var exchangeCount = 0
     /// Bodies that turned out with the last event to be in no coding that can be read.
     package internal(set) var undecoded: [UndecodedBody] = []
@@ -226,7 +226,7 @@ package struct SessionReader: Sendable {
         guessed.removeAll(where: found.contains)
     }
 
-    /// Ordinary exchanges in the order of their requests. Unless entries are kept, only those that failed, without bodies.
+    /// Ordinary exchanges in the order of their requests. If ``keepsEntries`` is false, only failed ones, without bodies.
     package var exchanges: [RecordedExchange] {
         let ordinary = plain.filter { one in one.names.allSatisfy { byKey[$0] == nil } }.map(\.exchange)
         return (ordinary + unfollowed).sorted { $0.event < $1.event }

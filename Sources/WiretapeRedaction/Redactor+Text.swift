@@ -7,8 +7,8 @@ extension Redactor {
     /// A whole text without its secrets; nil when it has none.
     package mutating func text(_ bytes: [UInt8]) -> [UInt8]? { text(bytes, depth: 0) }
 
-    /// A text for people without its secrets.
-    /// - Parameter sparing: the user's own words, such as the names of his rules. They are shown as they are.
+    /// Removes the secrets from a text for people.
+    /// - Parameter words: texts of the user, such as rule names, that stay as they are.
     package mutating func text(_ text: String, sparing words: [String] = []) -> String {
         let bytes = Array(text.utf8)
         let kept = words.flatMap { Redactor.ranges(of: Array($0.utf8), in: bytes) }

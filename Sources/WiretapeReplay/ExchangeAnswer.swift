@@ -34,8 +34,8 @@ enum ExchangeAnswer {
             body: exchange.responseBody)
     }
 
-    /// The bytes that the recorded server sent of a response before it ended the connection.
-    /// - Parameter answer: that response as ``make(_:for:)`` gives it.
+    /// The bytes of a response that the recorded server sent before it ended the connection.
+    /// - Parameter answer: the response from ``make(_:for:)``.
     static func part(_ exchange: RecordedExchange, _ answer: HTTPAnswer) -> [UInt8] {
         let recorded = exchange.response.headers
         let isChunked = recorded.hasToken("chunked", in: "Transfer-Encoding")

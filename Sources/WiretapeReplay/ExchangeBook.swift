@@ -97,7 +97,7 @@ struct ExchangeBook: Sendable {
         let turn: Turn
         var connection: ConnectionID
         var answer: HTTPAnswer
-        /// What the recorded server did in the place of a whole response.
+        /// How the recorded exchange failed. Nil if it did not.
         var failure: RecordedExchange.Failure?
         var fate: RequestFate?
         var moment: FaultMoment

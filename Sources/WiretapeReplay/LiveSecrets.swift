@@ -368,7 +368,7 @@ package struct LiveSecrets: Sendable {
     // MARK: What people read
 
     /// A text for logs and reports without secrets.
-    /// - Parameter words: the user's own, which are shown as they are.
+    /// - Parameter words: texts of the user that stay as they are.
     package mutating func masked(_ text: String, sparing words: [String] = []) -> String {
         masker.text(withPseudonyms(text), sparing: words)
     }

@@ -37,15 +37,15 @@ extension ReplayEngine {
         return HTTPAnswer(status: 204, headers: headers)
     }
 
-    /// The response, with the cookies and other header fields of the recorded one.
+    /// Adds the cookies and other header fields of the recorded response.
     func withRecordedFields(of recorded: ResponseHead?, _ answer: HTTPAnswer) -> HTTPAnswer {
         var answer = answer
         answer.headers += ReplayEngine.recordedFields(of: recorded, beside: answer.headers)
         return answer
     }
 
-    /// The header fields of a recorded response that another response can bring as they are.
-    /// - Parameter own: what the other response has already. Only cookies come a second time.
+    /// The recorded header fields that are not about one connection, one moment or the recorded body.
+    /// - Parameter own: header fields that the response has already. Only cookies are repeated.
     static func recordedFields(of recorded: ResponseHead?, beside own: [HeaderField]) -> [HeaderField] {
         recorded?.headers.filter { field in
             guard !equalIgnoringCase(field.name, "Set-Cookie") else { return true }
@@ -56,13 +56,13 @@ extension ReplayEngine {
         } ?? []
     }
 
-    /// Header fields of one connection or one moment.
+    /// Names of header fields about one connection or one moment.
     static let ofConnection: Set = [
         "connection", "keep-alive", "proxy-connection", "transfer-encoding", "trailer", "upgrade", "content-length",
         "date",
         "alt-svc", "strict-transport-security",
     ]
-    /// Header fields of the recorded body.
+    /// Names of header fields about the recorded body.
     private static let ofBody: Set = [
         "accept-ranges", "content-digest", "content-encoding", "content-md5", "content-range", "content-type", "digest",
         "etag", "last-modified", "repr-digest",

@@ -70,8 +70,8 @@ extension ReplayEngine {
         settle(session, ending, complete: complete)
     }
 
-    /// The client is given a moment, and the pause that a rule wants, before its connection ends.
-    /// - Parameter complete: it has all that goes before the end.
+    /// Ends the connection after the settle time and the rule's pause.
+    /// - Parameter complete: the client has acknowledged everything before the end.
     mutating func settle(_ session: SessionRun, _ ending: Link.Ending, complete: Bool) {
         let until = now.advanced(by: settleTime).advanced(by: ending.pause)
         session.link?.end(ending, at: until, complete: complete)

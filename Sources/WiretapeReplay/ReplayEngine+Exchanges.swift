@@ -145,7 +145,7 @@ extension ReplayEngine {
         }
     }
 
-    /// Ends the connection as the recorded server did, behind what it sent of its response.
+    /// Sends the recorded part of the response, if there is one, and ends the connection as the recorded server did.
     private mutating func fail(
         _ one: ExchangeBook.UnderWay, _ failure: RecordedExchange.Failure, into out: inout [ReplayAction]
     ) {
@@ -232,7 +232,7 @@ extension ReplayEngine {
         return report
     }
 
-    /// Recorded exchanges that nobody has asked for in any run of the tape. Requests that the recorded client gave up are left out.
+    /// Recorded exchanges that no client asked for in any run of the tape, except requests that the recorded client gave up.
     var unplayed: [Int] {
         exchanges.recorded.indices.filter { i in
             guard !exchanges.left.contains(i), exchanges.recorded[i].failure != .unanswered else { return false }

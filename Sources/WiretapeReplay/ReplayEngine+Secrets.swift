@@ -65,7 +65,7 @@ extension ReplayEngine {
         secrets.isActive ? secrets.say(text, to: client(of: connection)) : text
     }
 
-    /// A text of a report without secrets. The names of rules and policies are the user's own words.
+    /// Removes the secrets from a text of a report. The names of rules and policies stay as they are.
     package mutating func masked(_ text: String) -> String {
         secrets.masked(text, sparing: faults.rules.map(\.name) + options.policyTexts)
     }

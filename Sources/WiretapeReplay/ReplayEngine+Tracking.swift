@@ -23,7 +23,7 @@ extension ReplayEngine {
             resume(connection, head, key, of: session, into: &out)
         case .send:
             guard let key, let session = known else {
-                // It was on its way when its client ended the session.
+                // The client sent the message before it ended its session, and the message arrived after that.
                 if let left = key.flatMap({ token($0, on: connection) })?.session, left.standing.departure == .inOrder {
                     let answer = codec.type.answer(.sent, to: head).readable(by: head)
                     return out.append(.respond(connection, answer, thenClose: false))

@@ -32,7 +32,7 @@ package struct ReplayOptions: Hashable, Sendable {
     package var expectations: [Expectation] = []
     /// What the policies name as subscriptions.
     package var subscribers: Subscribers { Subscribers(expectations) }
-    /// The policies in the user's own words.
+    /// The policies as the user wrote them.
     package var policyTexts: [String] { expectations.map(\.text) }
     package init() {}
 

@@ -43,8 +43,8 @@ struct JudgeTests {
         #expect(try course.judged(by: "constant(5s)")[0].met == false)
     }
 
-    /// The advice is about the run, and no rule is named: one has ended the connection already. A client that is gone when
-    /// its retry was due never comes.
+    /// The advice does not name a rule, since a rule has ended the connection already. A client that is gone when its retry
+    /// is due counts as one that never comes.
     @Test func aRunThatEndsTooEarly() throws {
         var course = Course()
         course.connects()

@@ -158,18 +158,18 @@ import WiretapeFaults
         ("reset after X + soon", "1:17: 'soon' is not a pause such as 200ms, 2s or 1m"),
         ("reset after X +", "1:16: '' is not a pause such as 200ms, 2s or 1m"),
         ("reset after X + 11m", "1:17: no pause is longer than 10m"),
-        ("reset on X + 200ms", "1:1: the pause of 200ms needs 'after' before 'X'"),
+        ("reset on X + 200ms", "1:1: the pause of 200ms needs 'after'; write 'after X'"),
         (
             "reset after accept + 200ms",
             "1:1: the pause of 200ms needs a message or a request before it, and 'accept' is neither"
         ),
         (
             "mute after X + 200ms",
-            "1:1: the pause of 200ms is for an end only, and 'mute' begins without one; leave one of them out"
+            "1:1: the pause of 200ms works with reset, disconnect, close and outage only, not with 'mute'"
         ),
         (
             "expire after X + 200ms",
-            "1:1: the pause of 200ms is for an end (reset, disconnect, close, outage), and 'expire' is none"
+            "1:1: the pause of 200ms works with reset, disconnect, close and outage only, not with 'expire'"
         ),
         ("reset after \u{1F600}", "1:13: a point or a label is missing, such as connect or ReceiveMessage"),
     ])

@@ -4,7 +4,7 @@ import WiretapeRedaction
 import WiretapeWire
 
 @Suite struct RedactorTests {
-    /// The words of the user's rule stay, and the client's own token does not.
+    /// Rule names stay, and the client's tokens are redacted.
     @Test func theUsersWordsAreSpared() {
         let rule = "respond(401) on connect[token=stale]"
         var redactor = Redactor()

@@ -29,7 +29,7 @@ extension AtmosphereCodec {
         }
         guard carrier == .socket, asked.id != nil, !isOld else { return [] }
         if let socketPadding { return [(socketPadding, .text)] }
-        // A server that pads polls and streams pads the WebSocket of a client that is back.
+        // A server that begins polls and streams with blanks also sends them to a client that reconnects over a WebSocket.
         guard let padding, !padding.isEmpty else { return [] }
         return [(AtmosphereCodec.blanks(2048) + AtmosphereCodec.blanks(2048), .text)]
     }

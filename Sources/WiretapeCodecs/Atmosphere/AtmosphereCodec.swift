@@ -44,7 +44,7 @@ package struct AtmosphereCodec: FrameCodec {
     var padding: [UInt8]?
     /// More of it may follow.
     var isPaddingOpen = false
-    /// The blanks that a WebSocket began with; nil: none did.
+    /// The blanks that the server sent first on a WebSocket. Nil if it sent none.
     var socketPadding: [UInt8]?
     /// Of the answers to polls and streams, where the application chose one.
     var contentTypes: [Carrier: String] = [:]

@@ -30,8 +30,7 @@ extension SignalRCodec {
         return opcode(of: message)
     }
 
-    /// The message's bytes in the hub protocol of the session. A tape that somebody wrote has the messages of a MessagePack
-    /// session as JSON.
+    /// The message's bytes in the hub protocol of the session. Hand-written tapes contain JSON in MessagePack sessions too.
     private func framed(_ message: Message) -> [UInt8] {
         guard hubProtocol == .messagePack, !SignalRPack.begins(message.bytes.span) else { return message.bytes }
         return SignalRPack.frame(message.content) ?? message.bytes

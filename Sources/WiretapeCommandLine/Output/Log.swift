@@ -15,7 +15,7 @@ package struct Log: Sendable {
     package var level: Level
     /// What is a secret.
     package let rules: RedactionRules
-    /// The user's own words, such as the names of his rules. They are shown as they are.
+    /// Texts that the user wrote, such as rule names. They are never redacted.
     package var words: [String] = []
 
     /// From `--log-level`, `--quiet` and `--redact`.
@@ -31,7 +31,7 @@ package struct Log: Sendable {
     package func error(_ text: String) { write(text, .error) }
 
     /// A text without what is known to be a secret by its name, its looks, or the user's rules.
-    /// - Parameter more: words of the user besides ``words``.
+    /// - Parameter more: texts of the user besides ``words``.
     package func masked(_ text: String, sparing more: [String] = []) -> String {
         var redactor = Redactor(rules)
         return redactor.text(text, sparing: words + more)

@@ -364,13 +364,11 @@ package struct ReplayCommand: Command {
         return engine
     }
 
-    /// Names the requests whose recorded failure is played.
+    /// Logs the first requests that failed on the tape. The replay fails them again.
     private func tellFailures(of tape: LoadedTape) {
         let failed = tape.exchanges.filter { $0.failure != nil }
         for one in failed.prefix(3) {
-            log.info(
-                "\(tape.name):\(one.line): \(one.request.method) \(one.request.path) \(one.failure?.text ?? ""). "
-                    + "The replay does the same.")
+            log.info("\(tape.name):\(one.line): \(one.failureText ?? ""). The replay does the same.")
         }
         if failed.count > 3 { log.info("\(failed.count - 3) more requests got no whole response on the tape.") }
     }

@@ -20,7 +20,7 @@ extension RuleWord {
             "after", "the peer has acknowledged the last byte of it, and 20 ms have passed; nothing later is sent",
             "reset after ReceiveMessage[3]"),
         RuleWord(
-            "after … +", "the same, and so much later: a busy client may read late what its kernel has acknowledged",
+            "after … +", "the same after a further pause, so that a busy client can read first",
             "reset after ReceiveMessage[3] + 200ms"),
         RuleWord("before", "it is not sent", "close(1001) before ReceiveMessage[3]"),
         RuleWord("on", "instead of it, or to the message itself", "respond(503) on connect[retry=1]"),

@@ -25,21 +25,16 @@ extension FaultRule {
         return pauseProblem ?? lossProblem ?? answerProblem ?? handshakeProblem
     }
 
-    /// A pause with no end behind it, or with something that lasts before the end.
+    /// Why the rule cannot have its pause.
     private var pauseProblem: String? {
         guard pause > 0 else { return nil }
         let shown = "the pause of \(DurationText.describe(pause))"
-        guard place == .after else { return "\(shown) needs 'after' before '\(selector.subjectText)'" }
+        guard place == .after else { return "\(shown) needs 'after'; write 'after \(selector.subjectText)'" }
         guard selector.isAboutMessages || selector.isAboutRequests else {
             return "\(shown) needs a message or a request before it, and '\(selector.subjectText)' is neither"
         }
-        if let lasting = actions.first(where: \.verdict.isOfConnection) {
-            return "\(shown) is for an end only, and '\(lasting.text)' begins without one; leave one of them out"
-        }
-        guard isTerminal else {
-            return "\(shown) is for an end (reset, disconnect, close, outage), and '\(actions[0].text)' is none"
-        }
-        return nil
+        let other = actions.first(where: \.verdict.isOfConnection) ?? (isTerminal ? nil : actions[0])
+        return other.map { "\(shown) works with reset, disconnect, close and outage only, not with '\($0.text)'" }
     }
 
     /// What is done to a message of which nothing, or not enough, is left.

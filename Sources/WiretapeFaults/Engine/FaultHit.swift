@@ -4,7 +4,7 @@ package struct FaultHit: Hashable, Sendable {
     package var rule: Int
     package var name: String
     package var place: Place
-    /// Nanoseconds from its place to the end that it wants.
+    /// The rule's pause before the end, in nanoseconds.
     package var pause: UInt64
     package var actions: [FaultAction]
     /// The message's ordinal among those of its direction; nil for everything else.

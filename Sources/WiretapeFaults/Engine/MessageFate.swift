@@ -104,7 +104,7 @@ package struct MessageFate: Hashable, Sendable {
         /// `instead`: the message is lost with it.
         package var place: Place
         package var hit: FaultHit
-        /// Nanoseconds that it waits once what stands before it is acknowledged, besides the settle time.
+        /// The rule's pause, in nanoseconds. It follows the acknowledgement and the settle time.
         package var pause: UInt64 = 0
 
         /// Whether anything ends by it; not when only new connections are refused.

@@ -37,14 +37,14 @@ extension FaultRule {
             optional: isOptional, source: source, text: text, actionsAt: 0, subjectAt: selector?.at ?? 0)
     }
 
-    /// `200ms`, behind the `+`.
+    /// Reads the pause after `+`, such as `200ms`.
     private static func pause(_ text: inout RuleText) throws(PlanError) -> UInt64 {
         text.skipBlanks()
         let start = text.at
         return try pause(text.run { !$0.isWhitespace }, text, at: start)
     }
 
-    /// - Throws: when it is no duration, or longer than a delay may be.
+    /// - Throws: if it is not a duration, or if it is longer than ``Delay/longest``.
     static func pause(_ value: String, _ text: RuleText, at start: Int) throws(PlanError) -> UInt64 {
         guard let pause = DurationText.parse(value) else {
             throw text.error("'\(value)' is not a pause such as 200ms, 2s or 1m", at: start)

@@ -17,7 +17,7 @@ package struct RuleFields: Sendable {
     package var name: String?
     package var actions: [Text] = []
     package var place: Text?
-    /// A duration; beside `place: after`.
+    /// The pause of `place: after`, as a duration.
     package var pause: Text?
     /// Keys and values of `when`, in their order.
     package var when: [(key: Text, value: Text)] = []

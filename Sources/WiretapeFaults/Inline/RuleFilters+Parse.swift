@@ -33,7 +33,7 @@ extension RuleFilters {
         }
     }
 
-    /// `optional`, and `optional: true` or `optional=true` as plans have it.
+    /// Reads what follows the word `optional`: nothing, `: true` or `=true`.
     private static func optional(_ text: inout RuleText) throws(PlanError) -> Bool {
         guard text.take(":") || text.take("=") else { return true }
         text.skipBlanks()

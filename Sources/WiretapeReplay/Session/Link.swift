@@ -202,7 +202,7 @@ struct Link: Sendable {
         /// What is done before, and how long that lasts.
         var effects: [FaultEffect] = []
         var lingering: UInt64 = 0
-        /// Nanoseconds from the settle time to all of this.
+        /// The rule's pause after the settle time, in nanoseconds.
         var pause: UInt64 = 0
         /// Its firing is reported elsewhere.
         var isToldAlready = false

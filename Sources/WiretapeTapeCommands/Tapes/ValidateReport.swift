@@ -45,7 +45,7 @@ struct ValidateReport {
             tellLine(text)
         }
         for failed in summary.failedExchanges {
-            tellLine("  \(path):\(failed.line): \(failed.place) \(failed.how). A replay does the same.")
+            tellLine("  \(path):\(failed.line): \(failed.text). A replay does the same.")
         }
     }
 

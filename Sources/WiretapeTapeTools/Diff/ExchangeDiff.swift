@@ -41,7 +41,7 @@ enum ExchangeDiff {
         "\(outcome(exchange)) \(body(exchange.responseBody).canonicalText)"
     }
 
-    /// The status, or why there is none or no whole response.
+    /// The status, or how the exchange failed.
     private static func outcome(_ exchange: RecordedExchange) -> String {
         exchange.failure?.text ?? "\(exchange.response.status)"
     }

@@ -19,8 +19,8 @@ package struct TapeSummary: Sendable {
     package var sessions: [Session] = []
     /// Ordinary HTTP exchanges beside the sessions.
     package var exchanges = 0
-    /// Those that failed: the line of the request, method and path, and how.
-    package var failedExchanges: [(line: Int, place: String, how: String)] = []
+    /// Failed exchanges: the line of the request, and how it failed.
+    package var failedExchanges: [(line: Int, text: String)] = []
     package var errors = 0
     package var warnings = 0
 

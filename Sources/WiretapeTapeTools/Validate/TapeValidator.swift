@@ -59,7 +59,7 @@ package struct TapeValidator: Sendable {
         guard let reader else { return summary }
         summary.exchanges = reader.exchangeCount
         summary.failedExchanges = reader.exchanges.compactMap { exchange in
-            exchange.failure.map { (exchange.line, "\(exchange.request.method) \(exchange.request.path)", $0.text) }
+            exchange.failureText.map { (exchange.line, $0) }
         }
         summary.sessions = reader.finish().map { session in
             let counts = sessions[session.number] ?? (0, 0)

@@ -39,8 +39,7 @@ import WiretapeWire
         1 gone server fin
         """
 
-    /// A request that got no whole response is kept with what became of it. One that was not sent whole, or that asks for a
-    /// session, is not.
+    /// Requests without a whole response are kept, unless they were not sent whole or ask for a session.
     @Test func failedExchangesAreKept() {
         let reading = Reading(
             Codecs.all,

@@ -44,7 +44,7 @@ import WiretapeWire
         #expect(written("not json", .toClient, []) == "not json\u{1e}")
     }
 
-    /// A tape that somebody wrote has the messages of a MessagePack session as JSON.
+    /// Hand-written tapes contain JSON in MessagePack sessions too.
     @Test func jsonOfAMessagePackSessionIsPacked() throws {
         var talk = SignalRTalk()
         _ = talk.toServer(#"{"protocol":"messagepack","version":1}"#)

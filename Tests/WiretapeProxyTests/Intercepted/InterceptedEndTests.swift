@@ -56,7 +56,7 @@ import WiretapeSimulation
         _ = stage.finish()
     }
 
-    /// The client says nothing of its own meanwhile, and the server's later messages stay away.
+    /// No later message of the server passes during the pause.
     @Test(arguments: ["reset", "disconnect", "close(1012)", "delay(1s) + reset"])
     func aPauseComesBeforeTheEnd(_ action: String) throws {
         let isDelayed = action.hasPrefix("delay")

@@ -18,7 +18,7 @@ import WiretapeWire
         #expect(play.answers[c]?.headers.all("Set-Cookie") == ["affinity=a=b; Path=/; HttpOnly", "plain=1"])
     }
 
-    /// What the application added is played; what belongs to one connection, one moment or the recorded body is not.
+    /// Header fields about one connection, one moment or the recorded body are not played.
     @Test func headerFieldsOfRecordedResponsesArePlayed() throws {
         var session = TestTape.session(TestTape.handshake)
         let recorded = [

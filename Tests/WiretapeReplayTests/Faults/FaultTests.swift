@@ -38,7 +38,7 @@ import WiretapeWire
         #expect(report.sessions[0].attempts[0].ended?.how == .reset)
     }
 
-    /// A client that has not read everything yet gets time to do so.
+    /// The pause gives the client time to read.
     @Test(arguments: ["reset after Tick[3] + 200ms", "delay(200ms) + reset after Tick[3]"])
     func aPauseComesBeforeTheEnd(_ rule: String) throws {
         let play = try Playbook([ticks], faults: [rule])

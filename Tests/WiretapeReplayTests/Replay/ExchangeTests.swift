@@ -41,7 +41,7 @@ import WiretapeWire
         #expect(report.exchanges.played == 3 && report.exchanges.recorded == 2 && report.exchanges.unplayed == [])
     }
 
-    /// What the recorded server did is done again, at its time: it hangs up, cuts a response short, or says nothing.
+    /// The replay hangs up, cuts a response short or stays silent where the recorded server did.
     @Test func recordedFailuresArePlayed() throws {
         func failed(
             _ line: Int, _ target: String, _ failure: RecordedExchange.Failure, _ headers: [HeaderField] = []

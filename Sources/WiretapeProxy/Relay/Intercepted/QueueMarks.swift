@@ -26,7 +26,7 @@ struct QueueMarks {
 
     mutating func take(_ ticket: Int) -> QueueMark? { waiting.removeValue(forKey: ticket) }
 
-    /// The peer is given its moment, and the pause that a rule wants.
+    /// The bytes before the mark were acknowledged. The mark follows after the settle time and the rule's pause.
     mutating func acknowledged(_ ticket: Int, isThere: Bool, at now: WireInstant) {
         guard let mark = take(ticket) else { return }
         let gap = isThere ? InterceptedConnection.settleTime + mark.pause : 0
@@ -58,7 +58,7 @@ enum QueueMark {
     /// What a rule changes from here on.
     case effects([FaultEffect], LiveExchange?, Direction?, rule: String)
 
-    /// Nanoseconds that a rule wants between the acknowledgement and this.
+    /// The rule's pause before the mark, in nanoseconds.
     var pause: UInt64 {
         switch self {
         case .end(let end, _), .sessionEnd(let end, _): end.pause
