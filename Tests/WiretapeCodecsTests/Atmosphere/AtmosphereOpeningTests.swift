@@ -92,7 +92,7 @@ import WiretapeWire
         let socket = codec.serving(StreamOpening(request: Atmosphere.request("websocket", id: Self.id)))
         #expect(
             socket.greeting(Atmosphere.request("websocket", id: Self.id), id: Self.id).map(\.payload.count) == [4_098])
-        // Without padding on the tape there is none in the replay.
+        // If no recorded connection began with blanks, the replay sends none.
         let request = Atmosphere.request("websocket", id: Self.id)
         var bare = Atmosphere.greeted("websocket")
         #expect(bare.serving(StreamOpening(request: request)).greeting(request, id: Self.id).isEmpty)
