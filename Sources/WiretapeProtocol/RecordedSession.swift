@@ -156,6 +156,8 @@ package struct RecordedSession: Sendable {
         package var frame: Int
         /// Its WebSocket message was compressed.
         package var isDeflated: Bool
+        /// The client sent it when the server had ended the connection: the two crossed, and another run need not have it.
+        package var isCrossing: Bool
         package var what: What
 
         /// The line of an event on a tape without comments.
@@ -164,7 +166,7 @@ package struct RecordedSession: Sendable {
         /// - Parameter line: by default that of a tape without comments, whose header is line 1.
         package init(
             event: UInt64, line: Int? = nil, time: UInt64, connection: UInt32, frame: Int, isDeflated: Bool = false,
-            _ what: What
+            isCrossing: Bool = false, _ what: What
         ) {
             self.event = event
             self.line = line ?? Self.line(of: event)
@@ -172,6 +174,7 @@ package struct RecordedSession: Sendable {
             self.connection = connection
             self.frame = frame
             self.isDeflated = isDeflated
+            self.isCrossing = isCrossing
             self.what = what
         }
     }

@@ -154,7 +154,7 @@ extension SessionReader {
         building[index].session.unreadable = "has an answer that cannot be decoded: \(fault.text)"
         building[index].frames += 1
         let message = Message.opaque(payload, .toClient, opcode: .binary, reason: "cannot be decoded: \(fault.text)")
-        emit([message], payload, index, isOpen: true, at: place, into: &out)
+        emit([message], payload, index, .inside, at: place, into: &out)
     }
 
     /// A piece of a streamed answer. False when the stream is nobody's yet: no server speaks first, so that what is kept of
@@ -298,7 +298,7 @@ extension SessionReader {
             building[index].codec.decode(payload.span, opcode, direction, into: &messages)
         }
         let isOver = building[index].serverEnded || direction == .toClient && building[index].clientEnded
-        emit(messages, payload, index, isOpen: !isOver, at: place, into: &out)
+        emit(messages, payload, index, isOver ? .outside : .inside, at: place, into: &out)
     }
 
     /// The session that an exchange belongs to; begun with the first that is seen of it. Nil when the name is that of a

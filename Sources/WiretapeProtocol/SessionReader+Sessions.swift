@@ -74,10 +74,18 @@ extension SessionReader {
         return messages.first?.role == .handshake
     }
 
+    /// What a message is to the conversation of its session.
+    package enum Part: Sendable {
+        case inside
+        /// The client sent it when the server had ended the connection.
+        case crossing
+        /// It came too late.
+        case outside
+    }
+
     /// Messages of one payload.
-    /// - Parameter isOpen: whether they are still part of the conversation.
     package mutating func emit(
-        _ messages: [Message], _ payload: [UInt8], _ index: Int, isOpen: Bool, at place: Place,
+        _ messages: [Message], _ payload: [UInt8], _ index: Int, _ part: Part, at place: Place,
         into out: inout [DecodedMessage]
     ) {
         // Single fields: a copy of the session would make the next append copy all entries.
@@ -98,16 +106,19 @@ extension SessionReader {
             if message.role == .handshake, message.direction == .toServer { building[index].hasHandshake = true }
             let isScript =
                 message.role != .keepalive && message.role != .ack && (message.role != .handshake || hasHandshakes)
-            if isScript, isOpen { append(.message(message), index, at: place) }
+            if isScript { append(.message(message), index, part, at: place) }
         }
     }
 
-    package mutating func append(_ what: RecordedSession.What, _ index: Int, at place: Place) {
-        guard keepsEntries else { return }
+    package mutating func append(
+        _ what: RecordedSession.What, _ index: Int, _ part: Part = .inside, at place: Place
+    ) {
+        guard keepsEntries, part != .outside else { return }
         building[index].session.entries.append(
             RecordedSession.Entry(
                 event: place.event, line: place.line, time: place.time, connection: place.connection,
-                frame: building[index].frames, isDeflated: place.isDeflated, what))
+                frame: building[index].frames, isDeflated: place.isDeflated,
+                isCrossing: part == .crossing, what))
     }
 
     /// Whether a session has begun.

@@ -16,7 +16,7 @@ extension SessionReader {
         var messages: [Message] = []
         building[index].codec.decode(payload.span, opcode, direction, into: &messages)
         learnID(index)
-        emit(messages, payload, index, isOpen: isOpen(direction, at: place), at: place, into: &out)
+        emit(messages, payload, index, part(direction, at: place), at: place, into: &out)
     }
 
     /// A whole message of the client: whether it keeps to the rules of RFC 6455, which forbid texts that are not UTF-8, and
@@ -69,7 +69,7 @@ extension SessionReader {
         building[index].frames += 1
         let reason = "longer than \(SessionReader.messageLimit >> 20) MiB"
         let message = Message.opaque(assembly.bytes, direction, opcode: opcode, reason: reason)
-        emit([message], assembly.bytes, index, isOpen: isOpen(direction, at: place), at: place, into: &out)
+        emit([message], assembly.bytes, index, part(direction, at: place), at: place, into: &out)
     }
 
     /// Pieces do not tell whether their message was compressed.
@@ -79,8 +79,8 @@ extension SessionReader {
         return building[index - forgotten].session.habits.deflate.compresses(count)
     }
 
-    private func isOpen(_ direction: Direction, at place: Place) -> Bool {
-        connections[place.connection]?.stream?.isOpen(direction) ?? true
+    private func part(_ direction: Direction, at place: Place) -> Part {
+        connections[place.connection]?.stream?.part(direction) ?? .inside
     }
 
     package mutating func close(_ direction: Direction, _ code: UInt16?, _ reason: String?, at place: Place) {
@@ -167,6 +167,7 @@ extension SessionReader {
         building[index].conduct.went(on: place.connection, at: place.time)
         // The server's answer to what broke the rules: replay gives its own when a client does so.
         if stream.isBroken { return }
+        connections[place.connection]?.stream?.hasScriptedEnd = true
         append(.ending(ending), index, at: place)
     }
 

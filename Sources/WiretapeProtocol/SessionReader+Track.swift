@@ -77,15 +77,19 @@ extension SessionReader {
         /// A close frame or the end of the transport was seen from that side.
         var clientEnded = false
         var serverEnded = false
+        /// The server's end is in the script.
+        var hasScriptedEnd = false
 
         /// The client broke the rules of WebSockets, for instance by a text that is not UTF-8.
         var isBroken = false
 
-        /// Whether a message of that direction is still part of the conversation. None is behind an ending of the server, or
-        /// behind the client's close frame: a server need not read what comes after that (RFC 6455, 5.5.1). None of the
-        /// client is behind a frame that breaks the rules: a server fails the connection there (RFC 6455, 7.1.7).
-        package func isOpen(_ direction: Direction) -> Bool {
-            !serverEnded && !clientClosed && !(isBroken && direction == .toServer)
+        /// Whether a message of that direction is part of the conversation. None is behind the client's close frame: a server need not
+        /// read what comes after that (RFC 6455, 5.5.1). None of the client is behind a frame that breaks the rules: a server fails the
+        /// connection there (RFC 6455, 7.1.7).
+        func part(_ direction: Direction) -> Part {
+            if clientClosed || isBroken && direction == .toServer { return .outside }
+            if !serverEnded { return .inside }
+            return hasScriptedEnd && direction == .toServer ? .crossing : .outside
         }
     }
 

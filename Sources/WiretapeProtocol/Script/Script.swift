@@ -33,7 +33,7 @@ package struct Script: Sendable {
         /// The server's farewell, or its end of the connection.
         package var isEnd: Bool { role == nil || (role == .close && direction == .toClient) }
         /// A client message that holds back pushes.
-        package var isGate: Bool { direction == .toServer && role != .cancel && role != .close }
+        package var isGate: Bool { direction == .toServer && role != .cancel && role != .close && !optional }
         /// A client message that continues nothing: it stands in the client's own order.
         package var isOfOwnAccord: Bool {
             direction == .toServer && (role == .request || role == .send || role == .opaque)
@@ -275,6 +275,7 @@ extension Script {
             step.ordinal = build.toClient
         }
         if entry.isDeflated { step.flags |= 4 }
+        if entry.isCrossing { step.flags |= 2 }
         return step
     }
 

@@ -11,6 +11,7 @@ package struct ScriptBuilder: Sendable {
     private let ignore: [IgnoreRule]
     private var openingFingerprint = OpeningFingerprint()
     private var start: UInt64?
+    private var hasCrossings = false
     /// Without its entries.
     private let session: RecordedSession
 
@@ -42,6 +43,7 @@ package struct ScriptBuilder: Sendable {
         case .message(let message):
             guard message.role != .keepalive, message.role != .ack else { return }
             start = start ?? entry.time
+            if entry.isCrossing { hasCrossings = true }
             if message.direction == .toServer { openingFingerprint.add(message, ignore) }
             script.add(message, entry, &build, meaning: meaning(of: message))
             if !readsAgain {
@@ -98,6 +100,7 @@ package struct ScriptBuilder: Sendable {
     /// Whether the session can be read again from its events alone.
     package var canBeCold: Bool {
         readsAgain && start != nil && messages.kept.isEmpty && script.steps.count < 4_096 && session.redirects.isEmpty
+            && !hasCrossings
     }
 
     /// What is kept of it then. `names` counts what its messages are called.

@@ -141,6 +141,12 @@ struct ScriptCursor {
         }
         var at = max(same.startIndex, chains.firstUnmatched(ofEqualsOf: first))
         while at < same.endIndex, ![.waiting, .deferred, .abandoned].contains(state[same[at]]) { at += 1 }
+        // What need not come stands behind what must: the client may say it again on its next connection.
+        if at < same.endIndex, script.steps[same[at]].optional,
+            let needed = same[at...].first(where: { isAwaited($0) && isInWindow($0, matched: matched) })
+        {
+            return needed
+        }
         if same.count > 4 { chains.setFirstUnmatched(at, ofEqualsOf: first) }
         if at < same.endIndex, state[same[at]] == .abandoned || isInWindow(same[at], matched: matched) {
             return same[at]

@@ -124,7 +124,7 @@ import WiretapeWire
                 text(1, .toServer, "a"), event(1, .gone(by: .server, how: .fin, why: nil)), text(1, .toServer, "b"),
                 event(1, .gone(by: .client, how: .fin, why: nil)), text(1, .toServer, "c"),
             ])
-        #expect(fin.sessions.map(\.lines) == [["> a", "< disconnect"]])
+        #expect(fin.sessions.map(\.lines) == [["> a", "< disconnect", "> b"]])
         #expect(fin.messages.map(\.message.summary) == ["a", "b"])
         let reset = Reading(
             Codecs.all,
@@ -136,13 +136,14 @@ import WiretapeWire
         #expect(reset.messages.count == 1)
     }
 
-    @Test func whatCrossesAnEndingIsNoEntry() {
+    @Test func messagesMayCrossTheServersEnd() {
         let events =
             upgraded(1, "/x") + [text(1, .toServer, "a"), event(1, .close(.toServer, code: 1000, reason: nil))]
             + [text(1, .toClient, "b")] + upgraded(2, "/x") + [text(2, .toServer, "c")]
             + [event(2, .close(.toClient, code: 1000, reason: nil)), text(2, .toServer, "d")]
         let reading = Reading(Codecs.all, events)
-        #expect(reading.sessions.map(\.lines) == [["> a"], ["> c", "< close 1000"]])
+        #expect(reading.sessions.map(\.lines) == [["> a"], ["> c", "< close 1000", "> d"]])
+        #expect(reading.sessions.map { $0.entries.map(\.isCrossing) } == [[false], [false, false, true]])
         #expect(reading.messages.map(\.message.summary) == ["a", "b", "c", "d"])
     }
 

@@ -1,5 +1,6 @@
 import Testing
 import WiretapeAttempts
+import WiretapeProtocol
 import WiretapeReplay
 import WiretapeReport
 
@@ -230,5 +231,38 @@ import WiretapeReport
         play.send(c, #"{"protocol":"json","version":1}"#)
         #expect(play.take(c).count == 5)
         #expect(play.frames[c] == 2)
+    }
+
+    /// What the client sent when the server had ended the connection is optional: here the two may meet in another order.
+    @Test(arguments: [true, false]) func aMessageThatCrossedTheEndIsOptional(comes: Bool) throws {
+        var session = TestTape.session(
+            TestTape.handshake + "10 < \(push("Tick"))\n200 < close 4000 enough\n202 > \(push("Tock"))")
+        session.entries[4].isCrossing = true
+        let play = try Playbook([session])
+        let c = try play.start()
+        play.pass(ms: 150)
+        play.expect(c, push("Tick"))
+        if comes { play.send(c, push("Tock")) }
+        play.pass(ms: 50)
+        play.expect(c, "close 4000 enough")
+        let report = play.finish()
+        #expect(report.verdict == .pass && report.sessions[0].matched == (comes ? 2 : 1))
+    }
+
+    /// It is no place for a message that has to come.
+    @Test func aMessageThatCrossedTheEndTakesNoOthersPlace() throws {
+        var session = TestTape.session(
+            TestTape.handshake
+                + "10 < disconnect\n12 > \(push("Tock"))\n30 > \(push("Tock"))\n40 < \(push("Done"))")
+        session.entries[3].isCrossing = true
+        let play = try Playbook([session])
+        let c = try play.start()
+        play.pass(ms: 50)
+        play.expect(c, "FIN")
+        let back = try play.start()
+        play.send(back, push("Tock"))
+        play.pass(ms: 20)
+        play.expect(back, push("Done"))
+        #expect(play.finish().verdict == .pass)
     }
 }
