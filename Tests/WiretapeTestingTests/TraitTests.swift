@@ -59,17 +59,18 @@ import WiretapeTesting
     }
 
     @Test func aPolicyFailsAtTheLineOfItsCall() async throws {
-        let line = #line + 7
+        let line = #line + 8
         try await withKnownIssue {
             try await withTape(
                 "../../recordings/chat.tape.gz",
                 options: Options(faults: ["reset after ReceiveMessage[3]"], speed: .instant)
             ) { server in
                 _ = try await playChat(server)
-                server.expect(.delays(.seconds(2)))
+                // No machine is so slow that a client comes back that late.
+                server.expect(.delays(.seconds(3_600)))
             }
         } matching: {
-            Self.told("wiretape: delays(2s) is not met: retry 1 (attempt 2) of session 1 came after ")($0)
+            Self.told(" is not met: retry 1 (attempt 2) of session 1 came after ")($0)
                 && $0.sourceLocation?.line == line
         }
     }
