@@ -3,6 +3,8 @@ package struct ColdPart: Sendable {
     package var events: [UInt32] = []
     /// Endings of the server, and how many of `events` stand before each.
     package var endings: [(after: Int, entry: RecordedSession.Entry)] = []
+    /// Where the client's messages stand that hold back what the server says later.
+    package var gates: [RecordedSession.TapePlace] = []
     package let openingFingerprint: OpeningFingerprint
     /// The time of the first entry, which counts earlier takes.
     package let start: UInt64
@@ -16,6 +18,7 @@ package struct ColdPart: Sendable {
     package mutating func append(_ later: ColdPart) {
         endings += later.endings.map { ($0.after + events.count, $0.entry) }
         events += later.events
+        gates += later.gates
     }
 
     /// The session with its entries where they can be read again.

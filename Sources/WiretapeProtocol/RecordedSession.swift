@@ -48,9 +48,34 @@ package struct RecordedSession: Sendable {
     package var unreadable: String?
     /// A given name (`open.session`).
     package var name: String?
+    /// Where the tape has the first event that belongs to its conversation. Nil if the tape does not tell.
+    package var openingPlace: TapePlace?
     /// When the stream opened (the time of the 101, of the event stream's head, of the first poll's answer), on the
     /// tape's clock; nil when the tape does not tell.
     package var opened: UInt64?
+
+    /// A line of the tape, from 1, and its time on the tape's clock.
+    package struct TapePlace: Hashable, Sendable {
+        package var line: Int
+        package var time: UInt64
+
+        package init(line: Int, time: UInt64) {
+            self.line = line
+            self.time = time
+        }
+    }
+
+    /// Where the tape has the messages of the client that hold back what the server says later, in recorded order.
+    package var gates: [TapePlace] {
+        if let script = digested.script { return script.gates }
+        if let cold = digested.cold { return cold.part.gates }
+        return entries.compactMap { entry in
+            guard case .message(let message) = entry.what, message.direction == .toServer, !entry.isCrossing,
+                ![.keepalive, .ack, .cancel, .close].contains(message.role)
+            else { return nil }
+            return TapePlace(line: entry.line, time: entry.time)
+        }
+    }
 
     /// An answer that ended an attempt.
     package struct Refusal: Sendable {

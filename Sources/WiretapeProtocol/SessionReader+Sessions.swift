@@ -37,6 +37,7 @@ extension SessionReader {
             route: entry.type.route(asked.request), opening: opening, negotiate: prospect.negotiation,
             serverIDs: prospect.ids ?? entry.type.serverIDs(opening), opened: opened ?? place.time)
         session.redirects = prospect.redirects
+        session.openingPlace = RecordedSession.TapePlace(line: place.line, time: place.time)
         building.append(Building(session: session, codec: codec))
         for request in prospect.asked { belongs(request.event, building.count - 1, isOpening: true) }
         if prospect.carrier.opening != nil {

@@ -77,6 +77,14 @@ struct ExchangeBook: Sendable {
     /// An answer leaves later.
     mutating func wait(_ answer: UnderWay) { underWay.append(answer) }
 
+    /// Answers that wait for something on another connection are due at once.
+    /// - Returns: whether there are any.
+    mutating func lookAgain(at now: WireInstant) -> Bool {
+        let held = underWay.indices.filter { underWay[$0].isHeld }
+        for i in held { underWay[i].due = now }
+        return !held.isEmpty
+    }
+
     /// Whether answers are still to leave.
     var isAnswering: Bool { !underWay.isEmpty }
 
@@ -94,6 +102,8 @@ struct ExchangeBook: Sendable {
     struct UnderWay: Sendable {
         let asked: WireInstant
         var due: WireInstant
+        /// It waits for something on another connection.
+        var isHeld = false
         let turn: Turn
         var connection: ConnectionID
         var answer: HTTPAnswer

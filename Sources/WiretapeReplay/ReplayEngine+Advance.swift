@@ -46,8 +46,8 @@ extension ReplayEngine {
                 keepAlive(session, into: &out)
                 return
             }
-            let elsewhere = elsewhere(than: session)
-            switch session.next(at: now, elsewhere: elsewhere, options) {
+            let (next, open) = next(of: session)
+            switch next {
             case .send(let step, let due):
                 guard send(step, due: due, of: session, &batch, into: &out) else { break sending }
             case .wait(let until):
@@ -58,7 +58,7 @@ extension ReplayEngine {
             case .held, .idle:
                 flush(&batch, of: session, into: &out)
                 if endsHalfClosed(session, into: &out) { return }
-                let expiry = session.expiry(options, elsewhere: elsewhere)
+                let expiry = session.expiry(options, elsewhere: expiry(of: open, for: session))
                 if let expiry, expiry.at <= now {
                     guard expire(session, expiry.what, into: &out) else { return }
                     continue sending

@@ -95,7 +95,7 @@ extension ReplayEngine {
         switch what {
         case .repeats: session.cursor.giveUpRepeats()
         case .grace(let push): session.postpone(until: push, at: now)
-        case .elsewhere: forgiveElsewhere(session, into: &out)
+        case .elsewhere(let cause): giveUp(cause, for: session, into: &out)
         case .patience:
             let blockers = session.cursor.blockers
             let fault = session.cursor.atFault(of: blockers)

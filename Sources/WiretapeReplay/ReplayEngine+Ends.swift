@@ -297,11 +297,11 @@ extension ReplayEngine {
 /// Clients that sent a FIN and may have left.
 extension ReplayEngine {
     /// Whether the script sends more on the connection without another message of the client.
-    func goesOn(_ session: SessionRun) -> Bool {
+    mutating func goesOn(_ session: SessionRun) -> Bool {
         guard let link = session.link, !link.isStopped || !link.faults.isStoppedForGood else { return false }
         if link.isCut || !link.underWay.isEmpty || link.faults.nextWake != nil { return true }
         if let held = link.faults.heldUntil, held > now { return true }
-        return switch session.next(at: now, elsewhere: elsewhere(than: session), options) {
+        return switch next(of: session).next {
         case .send, .wait: true
         case .held, .idle: false
         }

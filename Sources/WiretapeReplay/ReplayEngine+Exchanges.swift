@@ -21,7 +21,9 @@ extension ReplayEngine {
             recordedID: { ids.recorded($0) })
         {
         case .nothing: return false
-        case .list(let list): play(list, connection, head, body, identity, into: &out)
+        case .list(let list):
+            play(list, connection, head, body, identity, into: &out)
+            advanceWaiting(into: &out)
         case .different where queryText(head) != nil: return false
         case .different(let nearest):
             let text = differenceText(head, body, exchanges.recorded[nearest])
@@ -78,6 +80,7 @@ extension ReplayEngine {
         let members = exchanges.list(list)
         let protocolType = exchanges.sideRequest(asked)?.1
         claims.play(list, in: tapeRun)
+        causes.came(request: members[place], in: tapeRun, at: now)
         let exchange = exchanges.recorded[suitable(place, of: members, for: head)]
         guard exchange.failure != .unanswered else { return exchanges.deliver() }
         guard !exchange.isCut || exchange.failure != nil else {
@@ -123,6 +126,10 @@ extension ReplayEngine {
         guard exchanges.isAnswering else { return }
         for one in exchanges.takeAnswers(by: now) {
             guard let peer = peers[one.connection], !peer.isOver else { continue }
+            if let held = held(one, into: &out) {
+                exchanges.wait(held)
+                continue
+            }
             clock.acted()
             if let failure = one.failure {
                 exchanges.deliver()

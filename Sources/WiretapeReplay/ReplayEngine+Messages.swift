@@ -28,6 +28,7 @@ extension ReplayEngine {
         var messages: [Message] = []
         session.link?.codec.decode(payload, opcode, .toServer, into: &messages)
         session.link?.watch.heard(at: now)
+        causes.spoke(claims[session].recorded, in: claims[session].tapeRun)
         for var message in messages {
             settle(&message, of: session)
             session.heard(isKeepalive: message.role == .keepalive || message.role == .ack, at: now)

@@ -23,6 +23,8 @@ package struct ReplayEngine {
     var library: SessionLibrary
     /// Ordinary requests of the tape with their answers, and the answers that are under way.
     var exchanges: ExchangeBook
+    /// What clients did on other connections that a server message may wait for.
+    var causes: CauseTable
     /// Claimed sessions in the order of claiming.
     var runs = RunTable()
     /// Who has which session; its claims are those of `runs`.
@@ -63,6 +65,7 @@ package struct ReplayEngine {
         self.seed = seed
         library = SessionLibrary(sessions, upstreams, ignoring: options.ignore)
         self.exchanges = ExchangeBook(exchanges, library.codecs, upstreams)
+        causes = CauseTable(sessions, exchanges, options)
         rules = RunFaults(faults, seed: seed)
         for session in sessions {
             for opening in session.redirects + [session.negotiate, session.opening].compactMap(\.self) {
@@ -115,15 +118,14 @@ package struct ReplayEngine {
         fireTimed(into: &out)
         finishRequestCuts(into: &out)
         finishExchanges(into: &out)
-        // What one session did may be what others wait for.
-        let due = options.causality == .tape ? Array(runs) : runs.due(at: self.now)
-        for session in due where session.isConnected || session.parked != nil {
+        for session in runs.due(at: self.now) where session.isConnected || session.parked != nil {
             timeOutPoll(session, into: &out)
             acknowledgeMemory(session, into: &out)
             tendFaults(session, into: &out)
             if let parked = session.parked, parked.until <= self.now { forgetParked(of: session) }
             advance(session, into: &out)
         }
+        advanceWaiting(into: &out)
     }
 
     /// From now on ``takeNews()`` has something to tell.

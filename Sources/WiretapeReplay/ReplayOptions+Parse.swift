@@ -80,7 +80,7 @@ extension ReplayOptions {
 
 extension ReplayOptions.Causality {
     package init(parsing text: String) throws(OptionError) {
-        self = try choose(text, "--causality", [("session", .session), ("tape", .tape)])
+        self = try choose(text, "--causality", [("auto", .auto), ("session", .session), ("tape", .tape)])
     }
 }
 

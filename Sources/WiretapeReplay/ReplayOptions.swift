@@ -25,7 +25,7 @@ package struct ReplayOptions: Hashable, Sendable {
     package var transports = Transport.allCases
     package var clock = Clock()
     package var ids = IDs()
-    package var causality = Causality.session
+    package var causality = Causality.auto
     package var deflate = Deflate.tape
     package var routing = Routing()
     package var ending = Ending()
@@ -113,7 +113,13 @@ package struct ReplayOptions: Hashable, Sendable {
         case status(Int)
     }
 
-    package enum Causality: Hashable, Sendable { case session, tape }
+    package enum Causality: Hashable, Sendable {
+        /// Also requests and messages on other connections, for as long as the recorded clients took and the grace.
+        case auto
+        case session
+        /// Also requests and messages on other connections. Patience ends that.
+        case tape
+    }
 
     /// Whether WebSockets are compressed that were so on the tape.
     package enum Deflate: Hashable, Sendable { case tape, off }

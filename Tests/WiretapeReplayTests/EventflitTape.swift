@@ -24,7 +24,8 @@ enum EventflitTape {
             func add(_ what: RecordedSession.What) {
                 entries.append(
                     RecordedSession.Entry(
-                        event: UInt64(i + 10), time: UInt64(parts[0])! * 1_000_000, connection: 1, frame: i, what))
+                        event: UInt64(i + 10 + 1_000 * (number - 1)), time: UInt64(parts[0])! * 1_000_000,
+                        connection: 1, frame: i, what))
             }
             if parts[2].hasPrefix("close ") {
                 let words = parts[2].split(separator: " ", maxSplits: 2).map(String.init)

@@ -22,7 +22,8 @@ enum TestTape {
             let direction: Direction = parts[1] == ">" ? .toServer : .toClient
             func add(_ what: RecordedSession.What) {
                 entries.append(
-                    RecordedSession.Entry(event: UInt64(i + 10), time: time, connection: 1, frame: i, what))
+                    RecordedSession.Entry(
+                        event: UInt64(i + 10 + 1_000 * (number - 1)), time: time, connection: 1, frame: i, what))
             }
             guard parts[2].hasPrefix("{") else {
                 let words = parts[2].split(separator: " ", maxSplits: 2).map(String.init)

@@ -146,9 +146,10 @@ extension ReplayCommand {
                     + "body, '/api/orders:?page' of its query, also of one that opens a session."),
             OptionSpec(
                 "causality", "SCOPE",
-                checked(["session", "tape"]) { _ = try ReplayOptions.Causality(parsing: $0) }, default: "session",
-                "What a server message waits for: client messages of its session (session), or of all sessions (tape), which all "
-                    + "have names then."),
+                checked(["auto", "session", "tape"]) { _ = try ReplayOptions.Causality(parsing: $0) }, default: "auto",
+                "Which requests and client messages on other connections a server message waits for. auto: those that precede it "
+                    + "on the tape, for a short time. session: none. tape: those that precede it, until --patience ends; every "
+                    + "session needs a name then."),
             OptionSpec(
                 "patience", "D", .duration, default: "30s", "How long an awaited client message may stay away."),
             OptionSpec(

@@ -175,6 +175,22 @@ package struct Script: Sendable {
     /// Whether a call may have caused that push: it is recorded between a call, or what belongs to it, and its one answer.
     package func mayBeCaused(_ push: Int) -> Bool { caused.contains(push) }
 
+    /// Where its gates stand on the tape.
+    package var gates: [RecordedSession.TapePlace] {
+        steps.lazy.filter(\.isGate).map { RecordedSession.TapePlace(line: Int($0.line), time: $0.time) }
+    }
+
+    /// The first step on that line of the tape or behind it.
+    package func firstStep(fromLine line: Int32) -> Int {
+        var low = 0
+        var high = steps.count
+        while low < high {
+            let middle = (low + high) / 2
+            if steps[middle].line < line { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
     /// The client's answers recorded between two steps.
     package func answers(between earlier: Int, and later: Int) -> StepList {
         let from = StepList.place(of: earlier + 1, in: answers)

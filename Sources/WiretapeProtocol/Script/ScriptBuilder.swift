@@ -107,6 +107,7 @@ package struct ScriptBuilder: Sendable {
     package func cold(names: inout [String: Int]) -> ColdPart {
         script.count(into: &names)
         var part = ColdPart(openingFingerprint: openingFingerprint, start: start ?? 0)
+        part.gates = script.gates
         for (i, step) in script.steps.enumerated() {
             if let ending = messages.endings[Int32(clamping: i)] {
                 let entry = RecordedSession.Entry(

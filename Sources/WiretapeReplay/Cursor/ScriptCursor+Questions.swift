@@ -87,11 +87,9 @@ extension ScriptCursor {
 
     // MARK: - What the server says
 
-    /// Whether every client message that the step waits for is there.
-    /// - Parameter elsewhere: the line of the first client message that another session still waits for.
-    func canSend(_ index: Int, _ elsewhere: Int32) -> Bool {
+    /// Whether every message of its own client that the step waits for is there.
+    func canSend(_ index: Int) -> Bool {
         let step = script.steps[index]
-        if step.line > elsewhere, step.role != .handshake { return false }
         // An end takes the client's chance to speak: it waits for all that was said before it.
         if step.isEnd { return firstAwaited > index && !awaitsRepeats }
         if let group = step.group {
@@ -235,15 +233,25 @@ extension ScriptCursor {
             }
     }
 
-    /// The line of the first client message behind `line` that holds pushes back and has not come.
-    func firstGateLine(behind line: Int32) -> Int32 {
-        var index = firstGate
-        while index < script.steps.count {
-            let step = script.steps[index]
-            if step.isGate, state[index] == .waiting, step.line > line { return step.line }
+    /// What became of the client's messages on one line of the tape.
+    enum Said {
+        case awaited
+        case came(WireInstant)
+        /// They are not waited for.
+        case settled
+    }
+
+    func said(onLine line: Int32) -> Said {
+        var index = script.firstStep(fromLine: line)
+        var said = Said.settled
+        while index < script.steps.count, script.steps[index].line == line {
+            if script.steps[index].isGate {
+                if state[index] == .waiting { return .awaited }
+                if state[index] == .done { said = .came(doneAt[index]) }
+            }
             index += 1
         }
-        return .max
+        return said
     }
 
     /// Server messages that a lost connection interrupted and nobody has asked for again.

@@ -141,7 +141,7 @@ struct ScriptCursor {
         }
         var at = max(same.startIndex, chains.firstUnmatched(ofEqualsOf: first))
         while at < same.endIndex, ![.waiting, .deferred, .abandoned].contains(state[same[at]]) { at += 1 }
-        // What need not come stands behind what must: the client may say it again on its next connection.
+        // A message that must come goes before an optional one: the client may repeat the optional one on its next connection.
         if at < same.endIndex, script.steps[same[at]].optional,
             let needed = same[at...].first(where: { isAwaited($0) && isInWindow($0, matched: matched) })
         {
@@ -347,8 +347,7 @@ struct ScriptCursor {
     // MARK: - What the server says
 
     /// The earliest reply behind `held` whose chain is complete and has nothing unsent before it.
-    /// - Parameter elsewhere: the line of the first client message that another session still waits for.
-    mutating func firstPassingReply(after held: Int, _ elsewhere: Int32) -> Int? {
+    mutating func firstPassingReply(after held: Int) -> Int? {
         var found: Int?
         // The list is taken out and put back: the questions below read the rest of the cursor.
         var mine = ChainPositions()
@@ -359,7 +358,7 @@ struct ScriptCursor {
             while at < steps.endIndex, state[steps[at]] != .waiting { at += 1 }
             guard at < steps.endIndex else { return .through }
             let unsent = steps[at]
-            if unsent > held, unsent < found ?? .max, script.steps[unsent].role == .reply, canSend(unsent, elsewhere) {
+            if unsent > held, unsent < found ?? .max, script.steps[unsent].role == .reply, canSend(unsent) {
                 found = unsent
             }
             return .unsent(steps.count > 1 ? at : nil)
@@ -384,7 +383,9 @@ struct ScriptCursor {
     /// When the step is due: the recorded gap, divided by the speed, after the last thing (in actual time) that it waited
     /// for. While the session had no connection its time stood still, except under `live`.
     /// - Parameter ready: when the connection's opening was through.
-    mutating func due(_ index: Int, ready: WireInstant?, _ options: ReplayOptions) -> WireInstant {
+    mutating func due(
+        _ index: Int, ready: WireInstant?, cause: Anchor? = nil, _ options: ReplayOptions
+    ) -> WireInstant {
         let step = script.steps[index]
         advanceAnchors(to: index)
         var anchor = anchors.server
@@ -409,6 +410,7 @@ struct ScriptCursor {
                 }
             }
         }
+        if let cause { anchor = anchor.later(cause) }
         if options.onReconnect != .live, let ready { anchor.at = max(anchor.at, ready) }
         return anchor.at.advanced(by: options.scaled(from: anchor.recorded, to: step.time))
     }

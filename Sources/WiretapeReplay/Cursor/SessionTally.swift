@@ -21,14 +21,14 @@ struct SessionTally: Sendable {
     /// Steps of client messages that came when nobody waited for them any more, and how many came in another order.
     private(set) var late: [Int] = []
     private(set) var reordered = 0
-    /// What other sessions' clients did not say in time (`--causality tape`).
+    /// What did not come in time on other connections (`--causality tape`).
     private(set) var missingElsewhere: [String] = []
-    /// Gates of other sessions up to this line of the tape hold nothing back.
-    private(set) var forgivenLine: Int32 = 0
     /// Connections that were greeted again as every new one is.
     private(set) var greetings = 0
     /// What people should know of how it was played.
     private(set) var notes: [String] = []
+    /// What was waited for on other connections, and in vain (`--causality auto`).
+    private(set) var letGo = KeptTexts()
 
     init(at now: WireInstant) { lastProgress = now }
 
@@ -85,12 +85,11 @@ struct SessionTally: Sendable {
     mutating func greeted() { greetings += 1 }
 
     mutating func note(_ text: String) { notes.append(text) }
+    mutating func note(letGo what: String) { letGo.append(what) }
 
-    /// What another session's client did not say is waited for no more.
-    /// - Parameter line: the last line of the tape whose message is waited for no more.
-    mutating func forgive(elsewhere what: String, upTo line: Int32, at now: WireInstant) {
+    /// What did not come on another connection is waited for no more.
+    mutating func forgive(elsewhere what: String, at now: WireInstant) {
         lastProgress = now
         missingElsewhere.append(what)
-        forgivenLine = line
     }
 }

@@ -11,18 +11,22 @@ extension SessionRun {
         case grace(push: Int)
         /// What a lost connection interrupted is not asked for again.
         case repeats
-        /// Clients of other sessions hold the next message back (`--causality tape`).
-        case elsewhere
+        /// The session no longer waits for this cause on another connection: an index of ``CauseTable``.
+        case elsewhere(cause: Int)
     }
 
     /// When the client's time is up, and what then; asked when only the client is awaited. Nil when nothing is awaited or
     /// the session has no connection, or a rule has made it go silent.
-    func expiry(_ options: ReplayOptions, elsewhere: Int32 = .max) -> (at: WireInstant, what: Expiry)? {
+    /// - Parameter elsewhere: when the session stops waiting for something on another connection.
+    func expiry(
+        _ options: ReplayOptions, elsewhere: (at: WireInstant, what: Expiry)? = nil
+    ) -> (at: WireInstant, what: Expiry)? {
         // Not `let link`: a copy of it after every message.
         guard standing.failure == nil, !standing.isStalled, link?.isCut == false, link?.faults.isSilent == false,
             let openedAt = link?.openedAt
         else { return nil }
-        let own = clientsTime(options, elsewhere: elsewhere, from: openedAt)
+        var own = clientsTime(options, from: openedAt)
+        if let elsewhere, elsewhere.at <= own?.at ?? elsewhere.at { own = elsewhere }
         // A client that only keeps its connection alive asks for nothing: else an end might never come.
         guard cursor.awaitsRepeats, let ready = link?.readyAt, let spoke = link?.hearing.spoke else { return own }
         let quiet = max(spoke, ready).advanced(by: options.grace)
@@ -32,16 +36,10 @@ extension SessionRun {
 
     /// When the time for what the script awaits is up. Nil when the replay is stepped through.
     private func clientsTime(
-        _ options: ReplayOptions, elsewhere: Int32, from openedAt: WireInstant
+        _ options: ReplayOptions, from openedAt: WireInstant
     ) -> (at: WireInstant, what: Expiry)? {
         guard !isStepped(options) else { return nil }
         let start = max(tally.lastProgress, openedAt)
-        let head = cursor.head
-        if head < script.steps.count, script.steps[head].line > elsewhere,
-            cursor.awaited(before: head, most: 1).isEmpty
-        {
-            return (start.advanced(by: options.patience), .elsewhere)
-        }
         guard let awaited = cursor.firstAwaitedStep else { return nil }
         let gap = options.scaled(from: before(awaited), to: script.steps[awaited].time)
         let patience = start.advanced(by: gap).advanced(by: options.patience)
@@ -49,7 +47,8 @@ extension SessionRun {
         return (patience, .patience)
     }
 
-    private func before(_ step: Int) -> UInt64 { step > 0 ? script.steps[step - 1].time : script.opened }
+    /// The recorded time of what stands before a step.
+    func before(_ step: Int) -> UInt64 { step > 0 ? script.steps[step - 1].time : script.opened }
 
     /// A client that is quiet although everything recorded before its next message has happened seems to wait for the push
     /// that is held for that message. It is given the time that the recorded client took, which no speed makes shorter,

@@ -15,12 +15,21 @@ extension SessionRun {
         case idle
     }
 
+    /// Whether a step waits for something on another connection.
+    enum Elsewhere: Hashable, Sendable {
+        case held
+        /// It does not. `since`: the cause that came last.
+        case free(since: Anchor?)
+    }
+
     /// The next server message by the release rules of `docs/replay.md`: recorded order; a message that waits for the
     /// client holds back pushes and its own chain, and a reply whose chain is complete passes it; a message that waits for
     /// time holds back everything after it.
-    /// - Parameter elsewhere: the line of the first client message that another session still waits for; with
-    ///   `--causality tape` nothing recorded behind it leaves.
-    func next(at now: WireInstant, elsewhere: Int32 = .max, _ options: ReplayOptions) -> Next {
+    /// - Parameter elsewhere: whether a step waits for something on another connection.
+    func next(
+        at now: WireInstant, _ options: ReplayOptions,
+        elsewhere: (_ step: Int) -> Elsewhere = { _ in .free(since: nil) }
+    ) -> Next {
         // Not `let link`: a copy of it for every message.
         guard standing.failure == nil, !standing.isStalled, link?.isCut == false else { return .idle }
         if link?.repeats.greeting.isEmpty == false { queueGreeting(options) }
@@ -31,13 +40,21 @@ extension SessionRun {
         let head = cursor.head
         guard head < script.steps.count else { return cursor.isPlayed ? .idle : .held }
         guard mayLeave(head, options) else { return .held }
-        if cursor.canSend(head, elsewhere) { return timed(head, ready, now, options) }
-        if let reply = cursor.firstPassingReply(after: head, elsewhere) { return timed(reply, ready, now, options) }
+        if cursor.canSend(head), case .free(let cause) = elsewhere(head) {
+            return timed(head, ready, cause, now, options)
+        }
+        var held = head
+        while let reply = cursor.firstPassingReply(after: held) {
+            if case .free(let cause) = elsewhere(reply) { return timed(reply, ready, cause, now, options) }
+            held = reply
+        }
         return .held
     }
 
-    private func timed(_ step: Int, _ ready: WireInstant, _ now: WireInstant, _ options: ReplayOptions) -> Next {
-        let due = cursor.due(step, ready: ready, options)
+    private func timed(
+        _ step: Int, _ ready: WireInstant, _ cause: Anchor?, _ now: WireInstant, _ options: ReplayOptions
+    ) -> Next {
+        let due = cursor.due(step, ready: ready, cause: cause, options)
         return due <= now ? .send(step, due: due) : .wait(due)
     }
 

@@ -7,6 +7,8 @@ package import WiretapeWire
 package struct Conversation: Sendable {
     package struct Line: Sendable {
         package var time: UInt64
+        /// Of the tape.
+        package var tapeLine: Int
         package var frame: Int
         package var direction: Direction
         /// Nil for an ending.
@@ -41,7 +43,7 @@ package struct Conversation: Sendable {
         opened = session.opened ?? session.entries.first?.time ?? 0
         var open: [Chain: Int] = [:]
         for entry in session.entries {
-            var line = Line(time: entry.time, frame: entry.frame, direction: .toClient)
+            var line = Line(time: entry.time, tapeLine: entry.line, frame: entry.frame, direction: .toClient)
             switch entry.what {
             case .ending(let ending): line.ending = ending
             case .message(let message):

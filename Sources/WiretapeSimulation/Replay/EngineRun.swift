@@ -28,7 +28,8 @@ package struct EngineRun: Sendable {
     ///   - trace: hears everything that happens, for people.
     package init(_ scenario: EngineScenario, mutant: EngineMutant? = nil, trace: ((String) -> Void)? = nil) {
         let engine = ReplayEngine(
-            sessions: scenario.tape.sessions, tapeName: "drawn.tape", options: scenario.options,
+            sessions: scenario.tape.sessions, exchanges: scenario.tape.exchanges, tapeName: "drawn.tape",
+            options: scenario.options,
             faults: scenario.faults, seed: scenario.seed)
         let start = WireInstant(nanoseconds: EngineRun.second)
         let clients = zip(scenario.parts, scenario.habits).enumerated().map { k, pair in
@@ -38,6 +39,9 @@ package struct EngineRun: Sendable {
             engine, clients, weather: scenario.weather, timing: EngineRun.timing(scenario), seed: scenario.seed)
         stage.trace = trace
         stage.mutant = mutant
+        for (exchange, delay) in zip(scenario.tape.exchanges, scenario.askDelays) {
+            stage.ask(exchange, at: start.advanced(by: exchange.time + delay))
+        }
         if let mischief = scenario.habits.first?.mischief {
             stage.referees[0][0].terms.expectsRefusals = true
             switch mischief.what {

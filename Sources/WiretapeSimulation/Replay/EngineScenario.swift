@@ -23,6 +23,8 @@ package struct EngineScenario: Sendable {
         case mischief
         /// Clients that come back without a handshake after they, or rules, have cut their connections.
         case stateful
+        /// Clients whose messages and plain requests cause what the server says on other connections.
+        case causes
     }
 
     package let seed: UInt64
@@ -32,6 +34,8 @@ package struct EngineScenario: Sendable {
     package private(set) var faults = FaultPlan()
     package private(set) var habits: [ClientHabits] = []
     package private(set) var weather = EngineStage.Weather()
+    /// How much later than recorded each plain request is made at most, in nanoseconds.
+    package private(set) var askDelays: [UInt64] = []
 
     /// - Parameter kinds: among which the seed draws; the list is a part of what is drawn. Not empty.
     package init(seed: UInt64, _ codec: CodecEntry, kinds: [Kind]) {
@@ -45,7 +49,8 @@ package struct EngineScenario: Sendable {
             limits.sessions = 1...1
             limits.hasEquals = false
         }
-        if random.below(12) == 0 { limits.gap = 20_000_000_000 }
+        // Plain requests are made at their recorded times: no session is to be far ahead of them.
+        if random.below(12) == 0, kind != .causes { limits.gap = 20_000_000_000 }
         // What is changed on purpose is changed in JSON.
         limits.isPacked = kind != .mischief && random.below(4) == 0
         limits.isStateful = kind == .stateful
@@ -55,6 +60,15 @@ package struct EngineScenario: Sendable {
             limits.greetings = 1 + other.below(2)
         }
         options.greeting = limits.greetings > 0 ? .named(["Welcome"]) : .off
+        if kind == .causes {
+            limits.clients = 1...3
+            limits.requests = 1 + other.below(6)
+            askDelays = (0..<limits.requests).map { _ in other.next() % [1, 300_000_000, 3_000_000_000][other.below(3)]
+            }
+        } else {
+            // The lines of these tapes do not tell in which order the sessions spoke.
+            options.causality = .session
+        }
         tape = DrawnTape(&random, codec, limits: limits)
         options.speed = [.instant, .factor(1), .factor(1), .factor(10), .factor(0.5)][random.below(5)]
         // A client that thinks is none that does not answer.
@@ -62,7 +76,7 @@ package struct EngineScenario: Sendable {
         if random.below(4) == 0 { options.clock.idleCap = 10_000_000 }
         options.ids.areFresh = random.below(4) == 0
         // Several clients may play the whole tape, each for itself.
-        let runs = [.faults, .silence, .mischief, .stateful].contains(kind) || random.below(6) > 0 ? 1 : 2
+        let runs = [.faults, .silence, .mischief, .stateful, .causes].contains(kind) || random.below(6) > 0 ? 1 : 2
         options.clients = runs == 1 ? 1 : runs * tape.clients.count
         for _ in 0..<runs {
             for k in tape.clients.indices { habits.append(drawnHabits(k, limits, &random)) }
@@ -70,7 +84,7 @@ package struct EngineScenario: Sendable {
         if kind == .mischief { drawMischief(&random) }
         switch kind {
         case .calm: break
-        case .slow, .cut, .faults, .silence, .stateful:
+        case .slow, .cut, .faults, .silence, .stateful, .causes:
             weather.latency = 0...(random.below(2) == 0 ? 1_000_000 : 40_000_000)
             weather.taking = 0...(random.below(2) == 0 ? 0 : 30_000_000)
         case .mischief: weather.latency = 0...1_000_000
@@ -89,7 +103,7 @@ package struct EngineScenario: Sendable {
         habits.joins = random.below(3) == 0
         habits.negotiateVersion = [1, 1, 1, 0][random.below(4)]
         if random.below(4) == 0 { habits.pings = 15_000_000_000 }
-        if [.calm, .slow, .silence].contains(kind) {
+        if [.calm, .slow, .silence, .causes].contains(kind) {
             habits.transport = [.ws, .ws, limits.isPacked ? .ws : .sse, .lp][random.below(4)]
         }
         habits.usesStatefulReconnect = limits.isStateful
@@ -189,6 +203,13 @@ package struct EngineScenario: Sendable {
     package var uncompared: EngineScenario {
         var other = self
         other.options.match = .off
+        return other
+    }
+
+    /// The same with an engine in which nothing waits for other connections.
+    package var heedless: EngineScenario {
+        var other = self
+        other.options.causality = .session
         return other
     }
 

@@ -116,6 +116,10 @@ extension EngineStage {
 
     private func respond(_ c: ConnectionID, _ answer: HTTPAnswer, _ thenClose: Bool, _ ticket: UInt64?) {
         guard settle(c, "an answer") else { return }
+        if wires[Int(c)].isPlain {
+            if let ticket { engine.handedOver(c, ticket: ticket, at: now, into: &actions) }
+            return
+        }
         var lines: [Int] = []
         if isPoll(c), answer.status == 200, !answer.body.isEmpty { lines = judged(c, answer.body, .text) }
         if isPoll(c), answer.status == 204 { _ = ended(c, nil) }
@@ -163,8 +167,30 @@ extension EngineStage {
         digest.combine(UInt64(c))
         for byte in bytes { digest.combine(byte) }
         forgive(wire.client, session)
-        return referees[wire.client][session].sent(bytes, opcode, at: now)
+        tellHeld(wire.client, session)
+        let lines = referees[wire.client][session].sent(bytes, opcode, at: now)
+        checkCauses(of: lines, wire.client, session)
+        return lines
     }
+
+    /// The referee hears which lines wait for other connections.
+    private func tellHeld(_ k: Int, _ session: Int) {
+        guard causes.areKnown else { return }
+        referees[k][session].terms.heldElsewhere = causes.held(client: k, session: session, referees, polls: polls)
+    }
+
+    /// No effect before its cause.
+    private func checkCauses(of lines: [Int], _ k: Int, _ session: Int) {
+        guard causes.areKnown else { return }
+        let referee = referees[k][session]
+        for line in lines where !referee.talk.lines[line].isOptional {
+            let open = causes.open(before: line, client: k, session: session, referees, polls: polls, isSure: true)
+            problems += open.map { "session \(referee.talk.session.number): \(referee.name(line)) left before \($0)" }
+        }
+    }
+
+    /// The clients that use long polling.
+    private var polls: Set<Int> { Set(clients.indices.filter { clients[$0].habits.transport == .lp }) }
 
     /// The engine ends a TCP connection.
     private func endedHere(_ c: ConnectionID, _ ending: RecordedSession.Ending) -> Int? {
@@ -179,7 +205,10 @@ extension EngineStage {
         if hasFaults { tellTakenAway(wire.client, wire.session) }
         guard isTapesEnd(c) else { return nil }
         forgive(wire.client, wire.session)
-        return referees[wire.client][wire.session].ended(ending, at: now)
+        tellHeld(wire.client, wire.session)
+        let line = referees[wire.client][wire.session].ended(ending, at: now)
+        checkCauses(of: line.map { [$0] } ?? [], wire.client, wire.session)
+        return line
     }
 
     private func over(_ c: ConnectionID) {

@@ -2,7 +2,7 @@ internal import WiretapeAttempts
 package import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeMessages
-internal import WiretapeProtocol
+package import WiretapeProtocol
 package import WiretapeReplay
 package import WiretapeReport
 internal import WiretapeRuntime
@@ -40,6 +40,8 @@ package final class EngineStage {
     var wires: [StageWire] = []
     var slots: [[Int: ConnectionID]]
     var actions: [ReplayAction] = []
+    /// What clients cause on other connections than their own.
+    var causes = StageCauses()
     /// What has been told about a session that explains an end that is not the tape's.
     var divergences = 0
     let hasFaults: Bool
@@ -127,6 +129,7 @@ package final class EngineStage {
             var out: [ClientAction] = []
             clients[k].wake(at: now, into: &out)
             act(k, out)
+        case .asks(let request): ask(request)
         case .up(let c, let action, let order): arrive(c, action, order)
         case .taken(let c): take(c)
         case .delivered(let c, let item): deliver(c, item)
@@ -138,6 +141,26 @@ package final class EngineStage {
             engine.clientClosed(c, .rst("reset"), at: now, into: &actions)
             perform()
         }
+    }
+
+    /// Somebody makes a plain request at that time.
+    package func ask(_ exchange: RecordedExchange, at time: WireInstant) {
+        let request = PlainRequest(line: exchange.line, head: exchange.request)
+        causes.add(request)
+        queue.add(.asks(request), at: time)
+    }
+
+    private func ask(_ request: PlainRequest) {
+        begun = begun ?? now
+        let c = ConnectionID(wires.count)
+        var wire = StageWire(client: 0, slot: -1, latency: 0)
+        (wire.isPlain, wire.isOpened, wire.isAsked) = (true, true, true)
+        wires.append(wire)
+        tell { "? > \(c) \(request.head.method) \(request.head.target)" }
+        causes.came(request)
+        engine.opened(c, from: Address(host: "10.0.1.1", port: 5_000), at: now, into: &actions)
+        engine.request(c, request.head, body: [], at: now, into: &actions)
+        perform()
     }
 
     /// Wakes the client when it wants to be.

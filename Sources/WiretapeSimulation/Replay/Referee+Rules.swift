@@ -79,7 +79,9 @@ extension Referee {
                 if let opener = step.opener { openChains.insert(opener) }
                 continue
             }
-            let waits = isBehind || step.causes.contains { !hasCome($0) } || (isHeld && step.role != .reply)
+            let waits =
+                isBehind || terms.heldElsewhere.contains(i) || step.causes.contains { !hasCome($0) }
+                || (isHeld && step.role != .reply)
             isHeld = isHeld || waits
             if waits, let opener = step.opener { heldChains.insert(opener) }
             if step.opener != nil, step.opener == talk.lines[line].opener {

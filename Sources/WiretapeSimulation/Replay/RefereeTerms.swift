@@ -4,6 +4,8 @@ package struct RefereeTerms: Sendable {
     package var forgiven: Set<Int> = []
     /// Lines of chains that the client does not ask for again: they hold something back for a grace, and then nothing.
     package var givenUp: Set<Int> = []
+    /// Lines of the server that wait for something on another connection.
+    package var heldElsewhere: Set<Int> = []
     /// Whether the client may be told that what it says is on no tape.
     package var expectsRefusals = false
     /// Whether turns can be told: what a poll brings has gathered since the one before.

@@ -3,6 +3,8 @@ internal import WiretapeReplay
 /// What happens on an ``EngineStage``.
 enum StageEvent: Sendable {
     case wake(client: Int)
+    /// A plain request beside the clients' sessions is made.
+    case asks(PlainRequest)
     /// Something of the client reaches the server; `order` counts what it sent on that connection.
     case up(ConnectionID, ClientAction, order: Int)
     /// The kernel takes the next thing that the server sent.

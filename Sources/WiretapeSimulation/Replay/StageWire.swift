@@ -10,6 +10,8 @@ struct StageWire: Sendable {
     /// Of the client's sessions, the one whose messages it carries.
     var session = 0
     var isOpened = false
+    /// It carries a plain request and nothing of a session.
+    var isPlain = false
     /// A request has no answer yet; and which.
     var isAsked = false
     var asked: RequestHead?

@@ -32,6 +32,7 @@ import WiretapeProtocol
         #expect(sessions.count == 1)
         // A message of the client may have crossed the end.
         #expect(sessions.first?.entries.map(\.isCrossing) == [false, false, true])
+        #expect(sessions.first?.gates.map(\.line) == [5])
     }
 
     @Test func afterTheClientsEndTheServerGoesOn() throws {

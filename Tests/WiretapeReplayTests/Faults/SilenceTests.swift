@@ -110,9 +110,10 @@ import WiretapeWire
         let held = play.upgrade(play.negotiate())
         play.pass(ms: 100)
         let second = try play.start()
-        play.pass(ms: 100)
+        // The first client is there and may still speak: it is waited for.
+        play.pass(ms: 600)
         #expect(play.take(second).first == push("Other"))
-        play.pass(ms: 2_000)
+        play.pass(ms: 1_500)
         #expect(play.take(held).contains("101"))
     }
 

@@ -43,7 +43,8 @@ final class GraphQLPlay {
             for one in what {
                 entries.append(
                     RecordedSession.Entry(
-                        event: UInt64(i + 10), time: UInt64(parts[0])! * 1_000_000, connection: 1, frame: i, one))
+                        event: UInt64(i + 10 + 1_000 * (number - 1)), time: UInt64(parts[0])! * 1_000_000,
+                        connection: 1, frame: i, one))
             }
         }
         return RecordedSession(

@@ -29,8 +29,8 @@ import WiretapeReport
         #expect(play.finish().verdict == .pass)
     }
 
-    @Test func withoutItSessionsDoNotWaitForEachOther() throws {
-        let play = try Playbook(tape(), speed: .instant)
+    @Test func sessionsNeedNotWaitForEachOther() throws {
+        let play = try Playbook(tape(), speed: .instant) { $0.causality = .session }
         let alice = try play.start()
         play.expect(alice, push("Joined", #""bob""#))
     }
@@ -69,6 +69,22 @@ import WiretapeReport
         play.expect(alice, push("Joined", #""bob""#))
         let report = play.finish()
         #expect(report.exitCode == 2)
-        #expect(report.sessions[0].missing.last == "client message of session 2 (chat.tape:4)")
+        #expect(report.sessions[0].missing.last == "a client message of session 2 (chat.tape:4)")
+    }
+
+    /// Also a session that was over on the tape when this one began.
+    @Test func sessionsThatWereOverAreWaitedFor() throws {
+        var alice = TestTape.session(TestTape.handshake + "10 > \(push("Hello"))")
+        var bob = TestTape.session(TestTape.handshake + "50 < \(push("Tick"))", number: 2)
+        (alice.name, bob.name) = ("alice", "bob")
+        let play = try Playbook([alice, bob], speed: .instant) { $0.causality = .tape }
+        play.listener = "bob"
+        let c = try play.start()
+        play.pass(ms: 5_000)
+        play.expect(c)
+        play.listener = "alice"
+        let other = try play.start()
+        play.send(other, push("Hello"))
+        play.expect(c, push("Tick"))
     }
 }

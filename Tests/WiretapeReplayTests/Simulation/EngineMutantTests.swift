@@ -75,6 +75,18 @@ import WiretapeWire
         #expect(acted >= 5)
     }
 
+    /// An engine in which a message does not wait for what clients do on other connections.
+    @Test func anEngineThatDoesNotWaitForOthersIsSeen() {
+        let codec = CodecEntry(SignalRCodec.self)
+        var seen = 0
+        for seed in 1...UInt64(60) {
+            let scenario = EngineScenario(seed: seed, codec, kinds: [.causes])
+            #expect(EngineRun(scenario).problems == [], "seed \(seed)")
+            if EngineRun(scenario.heedless).problems.contains(where: { $0.contains("left before") }) { seen += 1 }
+        }
+        #expect(seen >= 20)
+    }
+
     /// Two runs of one seed are compared byte for byte, with their times.
     @Test func anotherRunIsAnother() {
         let codec = CodecEntry(SignalRCodec.self)

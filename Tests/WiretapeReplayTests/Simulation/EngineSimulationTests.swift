@@ -13,7 +13,8 @@ import WiretapeSimulation
     /// A client repeats an interrupted request during a stall, when Wiretape does not read it. The grace period begins when the stall ends.
     @Test func aStallTakesNoneOfTheGrace() {
         let codec = CodecEntry(SignalRCodec.self)
-        #expect(EngineSimulation.problems(seed: 31_423, codec, kinds: EngineScenario.Kind.allCases) == [])
+        let kinds: [EngineScenario.Kind] = [.calm, .slow, .cut, .faults, .silence, .mischief, .stateful]
+        #expect(EngineSimulation.problems(seed: 31_423, codec, kinds: kinds) == [])
     }
 
     @Test(arguments: 0..<parts) func everySeedKeepsTheRules(part: UInt64) {

@@ -1,0 +1,64 @@
+internal import WiretapeProtocol
+
+/// What the clients of a tape did, in recorded order. A server message may be the effect of anything that stands before it on the tape,
+/// whatever connection carried that.
+struct RecordedCauses: Sendable {
+    /// One thing that a client did.
+    struct Cause: Hashable, Sendable {
+        /// On the tape.
+        let line: Int32
+        /// On the tape's clock.
+        let time: UInt64
+        let what: What
+    }
+
+    enum What: Hashable, Sendable {
+        /// A plain request: an index into the exchanges of the tape.
+        case request(Int)
+        /// The client opened the session.
+        case opening(SessionLibrary.ID)
+        /// The client sent a message in the session.
+        case message(SessionLibrary.ID)
+    }
+
+    /// Sorted by line. Empty if nothing on the tape can be the effect of something on another connection.
+    let all: [Cause]
+
+    init(_ sessions: [RecordedSession], _ exchanges: [RecordedExchange]) {
+        guard sessions.count + exchanges.count > 1 else {
+            all = []
+            return
+        }
+        var found: [Cause] = []
+        for (i, exchange) in exchanges.enumerated() where !exchange.isNegotiation {
+            found.append(Cause(line: Int32(clamping: exchange.line), time: exchange.time, what: .request(i)))
+        }
+        for (place, session) in sessions.enumerated() where session.refusal == nil && session.obstacle == nil {
+            let id = SessionLibrary.ID(place: place)
+            if let opening = session.openingPlace {
+                found.append(Cause(line: Int32(clamping: opening.line), time: opening.time, what: .opening(id)))
+            }
+            // Handshakes that a sparse tape leaves out stand on the line of its header.
+            for message in session.gates where message.line > 1 {
+                found.append(Cause(line: Int32(clamping: message.line), time: message.time, what: .message(id)))
+            }
+        }
+        all = found.sorted { $0.line < $1.line }
+    }
+
+    /// The index of the first cause behind that line.
+    func first(behind line: Int32) -> Int { first { $0 > line } }
+
+    /// The index of the first cause on that line or behind it.
+    func first(from line: Int32) -> Int { first { $0 >= line } }
+
+    private func first(_ isReached: (Int32) -> Bool) -> Int {
+        var low = 0
+        var high = all.count
+        while low < high {
+            let middle = (low + high) / 2
+            if isReached(all[middle].line) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
