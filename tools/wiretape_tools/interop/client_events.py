@@ -1,6 +1,7 @@
 """aiohttp and httpx as clients of streams: client_events.py URL WHAT [CLIENT]. WHAT: prices (server-sent events; the client
 comes back with Last-Event-ID, after what `retry:` says, until the server answers 204), log (JSON lines), say (text in pieces;
-the client counts what comes together) or chat (a model's tokens). Prints what the application observes, one JSON object a
+the client counts what comes together), chat (a model's tokens) or commands (each POST is answered on an event stream, and the
+next one waits for that). Prints what the application observes, one JSON object a
 line."""
 
 import asyncio
@@ -48,6 +49,27 @@ class Events:
                 observe("comments", "comment", text=value)
 
 
+async def command(session):
+    """An answer that comes before its command is heard too early, and the command then waits for another one in vain."""
+    asked: dict[int, asyncio.Event] = {}
+
+    async def listen():
+        async with session.get(URL + "/answers") as answer:
+            async for _, data, _ in Events().read(answer.content):
+                observe("commands", "answer", n=int(data), early=int(data) not in asked)
+                asked.setdefault(int(data), asyncio.Event()).set()
+
+    listening = asyncio.create_task(listen())
+    for n in range(4):
+        await asyncio.sleep(0.1)
+        asked.setdefault(n, asyncio.Event())
+        observe("commands", "ask", n=n)
+        async with session.post(URL + "/command", json={"n": n}) as answer:
+            observe("statuses", "status", status=answer.status)
+        await asyncio.wait_for(asked[n].wait(), 10)
+    await listening
+
+
 async def with_aiohttp():
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30)) as session:
         if WHAT == "prices":
@@ -65,6 +87,8 @@ async def with_aiohttp():
                     pass
                 observe("stream", "end", retry=events.retry)
                 await asyncio.sleep((events.retry or 1000) / 1000)
+        elif WHAT == "commands":
+            await command(session)
         elif WHAT == "log":
             async with session.get(URL + "/log") as answer:
                 async for line in answer.content:

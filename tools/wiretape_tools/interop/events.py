@@ -11,7 +11,7 @@ from wiretape_tools.interop.codings import CODINGS, encoded
 from wiretape_tools.interop.peers import HERE
 from wiretape_tools.lib.processes import Failed, Program, Wiretape, free_port, run, wait_for_port
 
-WHATS = {"prices": 3, "log": 1, "chat": 1, "say": 1}
+WHATS = {"prices": 3, "log": 1, "chat": 1, "say": 1, "commands": 1}
 
 
 @contextlib.contextmanager
@@ -54,10 +54,14 @@ def stream(what, client, coding):
         if sum(map(len, live.values())) < 6:
             raise Failed(f"only {live}: the client saw nothing")
         answers = encoded(tape, coding, least=1) if coding != "identity" else 0
+        digests = set()
         for speed in ("1", "instant"):
             seen, report = replayed(stage, tape, what, client, "--speed", speed)
             compare(live, seen, f"replay at speed {speed}")
             whole(report, WHATS[what])
+            digests.add(report["digest"])
+        if len(digests) != 1:
+            raise Failed(f"digests {digests} of one tape")
         return f"{sum(map(len, live.values()))} observations equal at speed 1 and instant; {answers} answers encoded"
 
     return play
@@ -116,7 +120,7 @@ CASES = {
     f"events: {what} {client} {coding}": ((), stream(what, client, coding))
     for what, client, codings in (
         ("prices", "aiohttp", CODINGS), ("log", "aiohttp", CODINGS), ("chat", "aiohttp", CODINGS),
-        ("say", "aiohttp", CODINGS[:1]),
+        ("say", "aiohttp", CODINGS[:1]), ("commands", "aiohttp", CODINGS[:1]),
         ("prices", "httpx", CODINGS[:1]), ("chat", "httpx", CODINGS[:1]),
     )
     for coding in codings

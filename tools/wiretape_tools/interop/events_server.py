@@ -1,6 +1,7 @@
 """Streams of no protocol's by aiohttp: events_server.py PORT CODING. /prices has server-sent events with ids (twelve, in
 streams of four: the server cuts each, and goes on behind Last-Event-ID; 204 when nothing is left), /log JSON lines, /v1/chat
-the token stream of a language model for a POST, /say text in pieces of no format. With
+the token stream of a language model for a POST, /say text in pieces of no format, /answers the answers to commands that are
+POSTed to /command. With
 another CODING than identity what is streamed is encoded."""
 
 import asyncio
@@ -81,6 +82,25 @@ async def chat(request):
     return await answer.end()
 
 
+commands: asyncio.Queue[int] = asyncio.Queue()
+
+
+async def answers(request):
+    answer = Answer("text/event-stream")
+    await answer.begin(request)
+    for _ in range(4):
+        await answer.say(f"event: answer\ndata: {await commands.get()}\n\n")
+    return await answer.end()
+
+
+async def command(request):
+    await commands.put((await request.json())["n"])
+    return web.Response(status=202)
+
+
 app = web.Application()
-app.add_routes([web.get("/prices", prices), web.get("/log", log), web.get("/say", say), web.post("/v1/chat", chat)])
+app.add_routes([
+    web.get("/prices", prices), web.get("/log", log), web.get("/say", say), web.post("/v1/chat", chat),
+    web.get("/answers", answers), web.post("/command", command),
+])  # fmt: skip
 web.run_app(app, host="127.0.0.1", port=PORT, print=None)
