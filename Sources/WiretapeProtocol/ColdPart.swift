@@ -3,7 +3,7 @@ package struct ColdPart: Sendable {
     package var events: [UInt32] = []
     /// Endings of the server, and how many of `events` stand before each.
     package var endings: [(after: Int, entry: RecordedSession.Entry)] = []
-    /// Where the client's messages stand that hold back what the server says later.
+    /// The places of the client messages that hold back later server messages.
     package var gates: [RecordedSession.TapePlace] = []
     package let openingFingerprint: OpeningFingerprint
     /// The time of the first entry, which counts earlier takes.

@@ -48,7 +48,7 @@ package struct RecordedSession: Sendable {
     package var unreadable: String?
     /// A given name (`open.session`).
     package var name: String?
-    /// Where the tape has the first event that belongs to its conversation. Nil if the tape does not tell.
+    /// The place of the first event of its conversation. Nil if the tape does not tell.
     package var openingPlace: TapePlace?
     /// When the stream opened (the time of the 101, of the event stream's head, of the first poll's answer), on the
     /// tape's clock; nil when the tape does not tell.
@@ -65,13 +65,13 @@ package struct RecordedSession: Sendable {
         }
     }
 
-    /// Where the tape has the messages of the client that hold back what the server says later, in recorded order.
+    /// The places of the client messages that hold back later server messages, in recorded order.
     package var gates: [TapePlace] {
         if let script = digested.script { return script.gates }
         if let cold = digested.cold { return cold.part.gates }
         return entries.compactMap { entry in
-            guard case .message(let message) = entry.what, message.direction == .toServer, !entry.isCrossing,
-                ![.keepalive, .ack, .cancel, .close].contains(message.role)
+            guard case .message(let message) = entry.what, message.direction == .toServer, message.role.isGate,
+                !entry.isCrossing
             else { return nil }
             return TapePlace(line: entry.line, time: entry.time)
         }
@@ -181,7 +181,7 @@ package struct RecordedSession: Sendable {
         package var frame: Int
         /// Its WebSocket message was compressed.
         package var isDeflated: Bool
-        /// The client sent it when the server had ended the connection: the two crossed, and another run need not have it.
+        /// The client sent it after the server had ended the connection. Another run need not have it.
         package var isCrossing: Bool
         package var what: What
 

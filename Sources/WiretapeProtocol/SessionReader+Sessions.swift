@@ -75,7 +75,7 @@ extension SessionReader {
         return messages.first?.role == .handshake
     }
 
-    /// What a message is to the conversation of its session.
+    /// Whether a message is part of its session's conversation.
     package enum Part: Sendable {
         case inside
         /// The client sent it when the server had ended the connection.

@@ -83,9 +83,9 @@ extension SessionReader {
         /// The client broke the rules of WebSockets, for instance by a text that is not UTF-8.
         var isBroken = false
 
-        /// Whether a message of that direction is part of the conversation. None is behind the client's close frame: a server need not
-        /// read what comes after that (RFC 6455, 5.5.1). None of the client is behind a frame that breaks the rules: a server fails the
-        /// connection there (RFC 6455, 7.1.7).
+        /// Whether a message of that direction is part of the conversation. No message after the client's close frame is: a server need
+        /// not read it (RFC 6455, 5.5.1). No client message after a frame that breaks the rules is: a server fails the connection there
+        /// (RFC 6455, 7.1.7).
         func part(_ direction: Direction) -> Part {
             if clientClosed || isBroken && direction == .toServer { return .outside }
             if !serverEnded { return .inside }

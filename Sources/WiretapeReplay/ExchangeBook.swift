@@ -77,7 +77,7 @@ struct ExchangeBook: Sendable {
     /// An answer leaves later.
     mutating func wait(_ answer: UnderWay) { underWay.append(answer) }
 
-    /// Answers that wait for something on another connection are due at once.
+    /// Makes the answers due that wait for something on another connection.
     /// - Returns: whether there are any.
     mutating func lookAgain(at now: WireInstant) -> Bool {
         let held = underWay.indices.filter { underWay[$0].isHeld }

@@ -9,14 +9,14 @@ internal import WiretapeWire
 extension ReplayEngine {
     /// Something on another connection that a step of a session waits for.
     struct OpenCause {
-        /// Into ``CauseTable``.
+        /// An index of ``CauseTable``.
         let cause: Int
         let step: Int
-        /// Since when the session waits for something elsewhere.
+        /// The time at which the session began to wait.
         let since: WireInstant
     }
 
-    /// What a session does next, and what on another connection holds it back.
+    /// The next action of a session, with the cause on another connection that holds it back.
     mutating func next(of session: SessionRun) -> (next: SessionRun.Next, open: OpenCause?) {
         guard options.causality != .session, !causes.isEmpty else { return (session.next(at: now, options), nil) }
         let claim = claims[session]
@@ -114,8 +114,8 @@ extension ReplayEngine {
         advanceWaiting(in: claims[session].tapeRun, except: session.id, into: &out)
     }
 
-    /// Sessions that wait for something on another connection go on if it has come.
-    /// - Parameter run: of the tape; nil: all runs.
+    /// Lets sessions go on whose causes on other connections have come.
+    /// - Parameter run: of the tape. All runs if nil.
     mutating func advanceWaiting(in run: Int? = nil, except session: SessionID? = nil, into out: inout [ReplayAction]) {
         if exchanges.isAnswering, exchanges.lookAgain(at: now) { finishExchanges(into: &out) }
         for id in causes.waiting(in: run) where id != session && runs[id.place].isConnected {

@@ -23,7 +23,7 @@ package struct ReplayEngine {
     var library: SessionLibrary
     /// Ordinary requests of the tape with their answers, and the answers that are under way.
     var exchanges: ExchangeBook
-    /// What clients did on other connections that a server message may wait for.
+    /// The requests and messages on other connections that a server message may wait for.
     var causes: CauseTable
     /// Claimed sessions in the order of claiming.
     var runs = RunTable()

@@ -114,10 +114,10 @@ package struct ReplayOptions: Hashable, Sendable {
     }
 
     package enum Causality: Hashable, Sendable {
-        /// Also requests and messages on other connections, for as long as the recorded clients took and the grace.
+        /// A message also waits for other connections, as long as the recorded client took and for the grace.
         case auto
         case session
-        /// Also requests and messages on other connections. Patience ends that.
+        /// A message also waits for other connections until patience ends.
         case tape
     }
 

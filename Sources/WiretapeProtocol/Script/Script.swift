@@ -33,7 +33,7 @@ package struct Script: Sendable {
         /// The server's farewell, or its end of the connection.
         package var isEnd: Bool { role == nil || (role == .close && direction == .toClient) }
         /// A client message that holds back pushes.
-        package var isGate: Bool { direction == .toServer && role != .cancel && role != .close && !optional }
+        package var isGate: Bool { direction == .toServer && !optional && role?.isGate == true }
         /// A client message that continues nothing: it stands in the client's own order.
         package var isOfOwnAccord: Bool {
             direction == .toServer && (role == .request || role == .send || role == .opaque)
@@ -175,7 +175,7 @@ package struct Script: Sendable {
     /// Whether a call may have caused that push: it is recorded between a call, or what belongs to it, and its one answer.
     package func mayBeCaused(_ push: Int) -> Bool { caused.contains(push) }
 
-    /// Where its gates stand on the tape.
+    /// The places of its gates on the tape.
     package var gates: [RecordedSession.TapePlace] {
         steps.lazy.filter(\.isGate).map { RecordedSession.TapePlace(line: Int($0.line), time: $0.time) }
     }
@@ -238,6 +238,16 @@ package struct Script: Sendable {
         case .handshake, .push, .keepalive, .ack, .close, .opaque: break
         }
         return hash.value
+    }
+}
+
+extension Role {
+    /// Whether a client message of this role holds back later server messages.
+    var isGate: Bool {
+        switch self {
+        case .keepalive, .ack, .cancel, .close: false
+        case .handshake, .request, .send, .push, .part, .reply, .opaque: true
+        }
     }
 }
 

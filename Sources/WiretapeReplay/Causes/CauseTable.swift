@@ -2,34 +2,34 @@ internal import WiretapeBytes
 internal import WiretapeProtocol
 internal import WiretapeWire
 
-/// Which causes have come in each run of the tape, and which of them a server message still waits for.
+/// Knows which causes have come in each run of the tape, and for which of them a server message still waits.
 ///
 /// A session waits only once for a source that stays away: ``giveUp(_:for:in:_:)`` gives up all causes of that source until it shows up.
 struct CauseTable: Sendable {
     private let recorded: RecordedCauses
-    /// Of each exchange: the number of its method and path.
+    /// The number of each exchange's method and path.
     private let places: [Int]
-    /// Of each exchange: its method.
+    /// The method of each exchange.
     private let methods: [String]
     private let operations: Set<SessionLibrary.ID>
-    /// Of each session: the lines of its first and of its last cause.
+    /// The lines of each session's first and last cause.
     private let spans: [SessionLibrary.ID: ClosedRange<Int32>]
-    /// Plain requests of all runs of the tape are those of the first one.
+    /// All runs of the tape share the plain requests of the first run.
     private let sharesRequests: Bool
-    /// A session waits also for what was over when it began on the tape (`--causality tape`).
+    /// A session also waits for causes that were over when it began on the tape (`--causality tape`).
     private let waitsForPast: Bool
     private var runs: [Progress] = []
     /// Runs in which a source was given up, and those in which a session waits.
     private var givingUp: Set<Int> = []
     private var waiting: Set<Int> = []
 
-    /// Where causes come from. A source that stays away is given up as a whole.
+    /// A source of causes. A session gives up a source that stays away as a whole.
     enum Source: Hashable, Sendable {
         /// Requests of one method and path.
         case requests(place: Int)
         /// A session that a client has.
         case session(SessionLibrary.ID)
-        /// What no client has asked for in this run.
+        /// No client has asked for it in this run.
         case unseen(Unseen)
     }
 
@@ -40,36 +40,36 @@ struct CauseTable: Sendable {
         case operations
     }
 
-    /// What became of one cause in a run.
+    /// The state of one cause in a run.
     private enum Standing {
         /// The session itself did it.
         case own
-        /// Nil: nobody knows when, or it is not waited for any more.
+        /// The time at which it came. Nil if that is unknown or nothing waits for it any more.
         case settled(WireInstant?)
         case open(Source)
     }
 
     /// One run of the tape.
     private struct Progress {
-        /// Every cause before this one is settled, whoever asks.
+        /// Every cause before this index is settled for all sessions.
         var settled = 0
-        /// When the request of each exchange came last.
+        /// The time at which each exchange's request came last.
         var requests: [Int: WireInstant] = [:]
         var seen: Set<Int> = []
         var givenUp: Set<Source> = []
         var sessions: [SessionID: Session] = [:]
-        /// Sessions whose next message waits for a cause, and since when.
+        /// Sessions that wait for a cause, with the time at which the wait began.
         var waiting: [SessionID: WireInstant] = [:]
     }
 
-    /// Where a session stands.
+    /// The position of a session among the causes.
     private struct Session {
         let played: SessionLibrary.ID
-        /// The sessions of the tape of which it is made.
+        /// The recorded sessions that it consists of.
         let own: [SessionLibrary.ID]
         /// The line on which it begins.
         let begin: Int32
-        /// Nothing before this cause holds it back.
+        /// No cause before this index holds it back.
         var position = 0
     }
 
@@ -123,12 +123,12 @@ struct CauseTable: Sendable {
         runs[run].givenUp.remove(.session(session))
     }
 
-    /// What a session was last said to play.
+    /// The recorded session that a session plays. Nil if ``plays(_:_:_:in:)`` was not called for it.
     func played(by session: SessionID, in run: Int) -> SessionLibrary.ID? {
         run < runs.count ? runs[run].sessions[session]?.played : nil
     }
 
-    /// From here on the session plays that recorded one, which is made of these sessions of the tape.
+    /// The session plays `played` from now on, which consists of the recorded sessions `own`.
     mutating func plays(
         _ played: SessionLibrary.ID, _ own: [SessionLibrary.ID], _ session: SessionID, in run: Int
     ) {
@@ -138,14 +138,14 @@ struct CauseTable: Sendable {
         runs[run].sessions[session] = Session(played: played, own: own, begin: begin)
     }
 
-    /// Everything from the source of that cause is given up.
+    /// The run gives up the source of that cause.
     mutating func giveUp(_ cause: Int, for session: SessionID?, in run: Int, _ claims: Claims) {
         guard case .open(let source) = standing(of: cause, for: session, in: run, claims) else { return }
         runs[run].givenUp.insert(source)
         givingUp.insert(run)
     }
 
-    /// Nothing up to that line of the tape holds the session back.
+    /// No cause up to that line of the tape holds the session back any more.
     mutating func forgive(upTo line: Int32, for session: SessionID, in run: Int) {
         let place = recorded.first(behind: line)
         guard let position = runs[run].sessions[session]?.position, position < place else { return }
@@ -154,10 +154,10 @@ struct CauseTable: Sendable {
 
     // MARK: What is waited for
 
-    /// The first cause that has not come, of those recorded before a message of a session.
+    /// The first open cause before a message of a session.
     /// - Parameters:
-    ///   - after: only causes behind this line count; 0: all.
-    ///   - line: the message's.
+    ///   - after: only causes behind this line count.
+    ///   - line: the line of the message.
     mutating func firstOpen(
         after: Int32 = 0, before line: Int32, for session: SessionID, in run: Int, _ claims: Claims
     ) -> Int? {
@@ -178,7 +178,7 @@ struct CauseTable: Sendable {
         return nil
     }
 
-    /// Passes over what is settled at the beginning of the tape.
+    /// Passes over the settled causes at the beginning of the tape.
     private mutating func settle(in run: Int, _ claims: Claims) {
         while runs[run].settled < recorded.all.count {
             guard case .settled = standing(of: runs[run].settled, for: nil, in: run, claims) else { return }
@@ -196,8 +196,7 @@ struct CauseTable: Sendable {
         }
     }
 
-    /// The first cause that has not come, of those recorded between a plain request and its response. Requests that change nothing at a
-    /// server are none.
+    /// The first open cause between a plain request and its response. Requests that change nothing at a server do not count.
     mutating func firstOpen(whileAnswering exchange: RecordedExchange, in run: Int, _ claims: Claims) -> Int? {
         guard !isEmpty, run < runs.count else { return nil }
         var at = recorded.first(behind: Int32(clamping: exchange.line))
@@ -220,7 +219,7 @@ struct CauseTable: Sendable {
         }
     }
 
-    /// The cause before a line that came last, of the few that are recorded right before it. Nil if none of them came.
+    /// The last cause that came, among the few that precede a line. Nil if none of them came.
     func latest(before line: Int32, for session: SessionID?, in run: Int, _ claims: Claims) -> Anchor? {
         guard !isEmpty, run < runs.count else { return nil }
         let end = recorded.first(from: line)
@@ -233,13 +232,13 @@ struct CauseTable: Sendable {
         return found
     }
 
-    /// So many causes before a message are looked at for its time.
+    /// The number of causes that ``latest(before:for:in:_:)`` looks at.
     private static let near = 8
 
     // MARK: Who waits
 
     /// The session waits for a cause.
-    /// - Returns: since when it has done so.
+    /// - Returns: the time at which the wait began.
     mutating func waits(_ session: SessionID, in run: Int, at now: WireInstant) -> WireInstant {
         let since = runs[run].waiting[session] ?? now
         runs[run].waiting[session] = since
@@ -253,8 +252,8 @@ struct CauseTable: Sendable {
         if runs[run].waiting.isEmpty { waiting.remove(run) }
     }
 
-    /// In the order of claiming.
-    /// - Parameter run: nil: in all runs.
+    /// The sessions that wait, in the order of claiming.
+    /// - Parameter run: all runs if nil.
     func waiting(in run: Int?) -> [SessionID] {
         guard let run else { return waiting.flatMap { runs[$0].waiting.keys }.sorted() }
         guard run < runs.count, !runs[run].waiting.isEmpty else { return [] }
@@ -291,7 +290,7 @@ struct CauseTable: Sendable {
         }
     }
 
-    /// - Parameter look: what became of it in the run of a client; nil: nothing yet.
+    /// - Parameter look: the state of the cause in the session that a client plays. Nil if it has not come.
     private func standing(
         of id: SessionLibrary.ID, for session: SessionID?, in run: Int, _ claims: Claims,
         _ look: (SessionRun) -> Standing?

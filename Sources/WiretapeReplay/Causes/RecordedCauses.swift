@@ -1,7 +1,7 @@
 internal import WiretapeProtocol
 
-/// What the clients of a tape did, in recorded order. A server message may be the effect of anything that stands before it on the tape,
-/// whatever connection carried that.
+/// The requests and messages of a tape's clients, in recorded order. A server message may be the effect of any that precedes it on the tape,
+/// on whatever connection.
 struct RecordedCauses: Sendable {
     /// One thing that a client did.
     struct Cause: Hashable, Sendable {
@@ -21,7 +21,7 @@ struct RecordedCauses: Sendable {
         case message(SessionLibrary.ID)
     }
 
-    /// Sorted by line. Empty if nothing on the tape can be the effect of something on another connection.
+    /// Sorted by line. Empty if the tape has only one session or one exchange.
     let all: [Cause]
 
     init(_ sessions: [RecordedSession], _ exchanges: [RecordedExchange]) {
@@ -47,17 +47,15 @@ struct RecordedCauses: Sendable {
     }
 
     /// The index of the first cause behind that line.
-    func first(behind line: Int32) -> Int { first { $0 > line } }
+    func first(behind line: Int32) -> Int { line == .max ? all.count : first(from: line + 1) }
 
     /// The index of the first cause on that line or behind it.
-    func first(from line: Int32) -> Int { first { $0 >= line } }
-
-    private func first(_ isReached: (Int32) -> Bool) -> Int {
+    func first(from line: Int32) -> Int {
         var low = 0
         var high = all.count
         while low < high {
             let middle = (low + high) / 2
-            if isReached(all[middle].line) { high = middle } else { low = middle + 1 }
+            if all[middle].line < line { low = middle + 1 } else { high = middle }
         }
         return low
     }

@@ -233,11 +233,11 @@ extension ScriptCursor {
             }
     }
 
-    /// What became of the client's messages on one line of the tape.
+    /// The state of the client messages on one line of the tape.
     enum Said {
         case awaited
         case came(WireInstant)
-        /// They are not waited for.
+        /// Nothing waits for them.
         case settled
     }
 

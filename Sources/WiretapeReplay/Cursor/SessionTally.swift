@@ -21,13 +21,13 @@ struct SessionTally: Sendable {
     /// Steps of client messages that came when nobody waited for them any more, and how many came in another order.
     private(set) var late: [Int] = []
     private(set) var reordered = 0
-    /// What did not come in time on other connections (`--causality tape`).
+    /// Causes on other connections that did not come before patience ended (`--causality tape`).
     private(set) var missingElsewhere: [String] = []
     /// Connections that were greeted again as every new one is.
     private(set) var greetings = 0
     /// What people should know of how it was played.
     private(set) var notes: [String] = []
-    /// What was waited for on other connections, and in vain (`--causality auto`).
+    /// Causes on other connections that the session has given up (`--causality auto`).
     private(set) var letGo = KeptTexts()
 
     init(at now: WireInstant) { lastProgress = now }
@@ -87,7 +87,7 @@ struct SessionTally: Sendable {
     mutating func note(_ text: String) { notes.append(text) }
     mutating func note(letGo what: String) { letGo.append(what) }
 
-    /// What did not come on another connection is waited for no more.
+    /// The session no longer waits for a cause on another connection.
     mutating func forgive(elsewhere what: String, at now: WireInstant) {
         lastProgress = now
         missingElsewhere.append(what)

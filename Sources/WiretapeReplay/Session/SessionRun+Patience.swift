@@ -47,7 +47,7 @@ extension SessionRun {
         return (patience, .patience)
     }
 
-    /// The recorded time of what stands before a step.
+    /// The recorded time of the step before.
     func before(_ step: Int) -> UInt64 { step > 0 ? script.steps[step - 1].time : script.opened }
 
     /// A client that is quiet although everything recorded before its next message has happened seems to wait for the push

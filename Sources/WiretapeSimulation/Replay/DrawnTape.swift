@@ -21,7 +21,7 @@ package struct DrawnTape: Sendable {
         package var isPacked = false
         /// With stateful reconnects.
         package var isStateful = false
-        /// Plain requests beside the sessions. If there are any, every message may be the effect of what stands before it.
+        /// The number of plain requests beside the sessions. If there are any, a message may be the effect of anything that precedes it.
         package var requests = 0
 
         package init() {}
@@ -60,7 +60,7 @@ package struct DrawnTape: Sendable {
         numberLines()
     }
 
-    /// Everything gets its line in the order of time, as on a tape of several connections.
+    /// Numbers the lines in the order of time, as on a tape of several connections.
     private mutating func numberLines() {
         var all: [(time: UInt64, place: Place)] = exchanges.indices.map { (exchanges[$0].time, .exchange($0)) }
         for (k, sessions) in clients.enumerated() {

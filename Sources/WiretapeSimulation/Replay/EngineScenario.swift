@@ -23,7 +23,7 @@ package struct EngineScenario: Sendable {
         case mischief
         /// Clients that come back without a handshake after they, or rules, have cut their connections.
         case stateful
-        /// Clients whose messages and plain requests cause what the server says on other connections.
+        /// Messages and plain requests that cause server messages on other connections.
         case causes
     }
 
@@ -34,7 +34,7 @@ package struct EngineScenario: Sendable {
     package private(set) var faults = FaultPlan()
     package private(set) var habits: [ClientHabits] = []
     package private(set) var weather = EngineStage.Weather()
-    /// How much later than recorded each plain request is made at most, in nanoseconds.
+    /// The delay of each plain request behind its recorded time, in nanoseconds.
     package private(set) var askDelays: [UInt64] = []
 
     /// - Parameter kinds: among which the seed draws; the list is a part of what is drawn. Not empty.
@@ -49,7 +49,7 @@ package struct EngineScenario: Sendable {
             limits.sessions = 1...1
             limits.hasEquals = false
         }
-        // Plain requests are made at their recorded times: no session is to be far ahead of them.
+        // Plain requests come at about their recorded times. No session may be far ahead of them.
         if random.below(12) == 0, kind != .causes { limits.gap = 20_000_000_000 }
         // What is changed on purpose is changed in JSON.
         limits.isPacked = kind != .mischief && random.below(4) == 0

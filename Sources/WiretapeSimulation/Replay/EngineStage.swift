@@ -40,7 +40,7 @@ package final class EngineStage {
     var wires: [StageWire] = []
     var slots: [[Int: ConnectionID]]
     var actions: [ReplayAction] = []
-    /// What clients cause on other connections than their own.
+    /// The causes that server messages have on other connections.
     var causes = StageCauses()
     /// What has been told about a session that explains an end that is not the tape's.
     var divergences = 0

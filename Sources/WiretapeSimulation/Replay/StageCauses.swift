@@ -11,8 +11,8 @@ struct PlainRequest: Sendable {
     var hasCome = false
 }
 
-/// Plain requests, and what they and other clients cause. The rule: no effect before its cause. A line of the server waits for
-/// everything that clients did before it on the tape, on whatever connection; a reply waits only for what follows its request.
+/// Checks the rule "no effect before its cause". A server line waits for all requests and client messages that precede it on the tape, on
+/// whatever connection. A reply waits only for those that follow its request.
 struct StageCauses: Sendable {
     private(set) var requests: [PlainRequest] = []
 
@@ -25,12 +25,11 @@ struct StageCauses: Sendable {
         for i in requests.indices where requests[i].line == request.line { requests[i].hasCome = true }
     }
 
-    /// What precedes a line of a session on the tape and has not come.
+    /// The causes that precede a line of a session on the tape and have not come.
     /// - Parameters:
     ///   - referees: by client and session.
-    ///   - polls: the clients that use long polling. Nobody but the engine knows when their sessions open: the first message comes soon
-    ///     after.
-    ///   - isSure: only what certainly has not come, and what is not left out by a client that begins with the session.
+    ///   - polls: the clients that use long polling. Only the engine knows when their sessions open.
+    ///   - isSure: leaves out openings of such clients, and causes that were over when the session began.
     func open(
         before line: Int, client: Int, session: Int, _ referees: [[Referee]], polls: Set<Int>, isSure: Bool
     ) -> [String] {

@@ -110,7 +110,7 @@ import WiretapeWire
         let held = play.upgrade(play.negotiate())
         play.pass(ms: 100)
         let second = try play.start()
-        // The first client is there and may still speak: it is waited for.
+        // The second session waits for the first client, which may still speak.
         play.pass(ms: 600)
         #expect(play.take(second).first == push("Other"))
         play.pass(ms: 1_500)

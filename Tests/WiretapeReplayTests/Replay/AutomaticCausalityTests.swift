@@ -4,8 +4,7 @@ import WiretapeReplay
 import WiretapeReport
 import WiretapeWire
 
-/// `--causality auto`: what the server says waits for requests and messages on other connections that are recorded before it, as long
-/// as these seem to come.
+/// `--causality auto`: a server message waits for requests and messages on other connections that precede it on the tape, for a short time.
 @Suite struct AutomaticCausalityTests {
     private static func exchange(
         _ path: String, method: String = "POST", line: Int, ms: UInt64, answered: UInt64? = nil
