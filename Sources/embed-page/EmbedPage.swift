@@ -21,7 +21,10 @@ enum EmbedPage {
         }
         let folder = URL(filePath: CommandLine.arguments[1], directoryHint: .isDirectory)
         let source = try source(of: folder)
-        try source.write(to: URL(filePath: CommandLine.arguments[2]), atomically: true, encoding: .utf8)
+        let output = URL(filePath: CommandLine.arguments[2])
+        // A file that stays as it is need not be compiled again.
+        if let before = try? String(contentsOf: output, encoding: .utf8), before == source { return }
+        try source.write(to: output, atomically: true, encoding: .utf8)
     }
 
     private static func source(of folder: URL) throws -> String {
