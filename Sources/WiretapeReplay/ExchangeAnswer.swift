@@ -26,7 +26,10 @@ enum ExchangeAnswer {
         var headers: [HeaderField] = []
         for field in exchange.response.headers {
             let name = field.name.lowercased()
-            if dropped.contains(name) { continue }
+            // The response to a HEAD has the length of a body that is not there.
+            let isOwnLength =
+                name == "content-length" && exchange.request.method == "HEAD" && UInt64(field.value) != nil
+            if dropped.contains(name), !isOwnLength { continue }
             headers.append(field)
         }
         return HTTPAnswer(

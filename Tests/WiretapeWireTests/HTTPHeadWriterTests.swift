@@ -44,6 +44,14 @@ struct HTTPHeadWriterTests {
         #expect(text(version: "1.0") == head + "Connection: keep-alive\r\n\r\nhi")
     }
 
+    @Test(arguments: [nil, "99"]) func anAnswerToAHeadMayHaveTheLengthOfItsBody(_ length: String?) {
+        let answer = HTTPAnswer(status: 200, headers: length.map { [HeaderField("Content-Length", $0)] } ?? [])
+        var out: [UInt8] = []
+        HTTPHeadWriter.append(answer, isHead: true, into: &out)
+        let field = length.map { "Content-Length: \($0)\r\n" } ?? ""
+        #expect(String(decoding: out, as: UTF8.self) == "HTTP/1.1 200 OK\r\n\(field)\r\n")
+    }
+
     @Test func noBodyWhereNoneMayBe() {
         var out: [UInt8] = []
         HTTPHeadWriter.append(HTTPAnswer(status: 204, body: [1, 2]), into: &out)

@@ -22,7 +22,8 @@ package enum HTTPHeadWriter {
     /// Appends a whole answer: `Content-Length`, `Date` and `Connection` are made here and whatever the answer says about
     /// them, or about transfer codings, is left out. The usual reason stands in for an empty one.
     /// - Parameters:
-    ///   - isHead: the answer is to a HEAD request: its body is counted and not sent.
+    ///   - isHead: the answer is to a HEAD request: its body is counted and not sent. Without a body, the answer's own `Content-Length`
+    ///     counts, and there is none if it has none.
     ///   - keepAlive: for an HTTP/1.0 request that asked for it say so with `version` "1.0".
     ///   - date: the value of `Date`; nil leaves it out.
     package static func append(
@@ -32,7 +33,9 @@ package enum HTTPHeadWriter {
     ) {
         let mayHaveBody = answer.status >= 200 && answer.status != 204 && answer.status != 304
         var fields = stable(answer.headers)
-        if mayHaveBody { fields.append(HeaderField("Content-Length", "\(answer.body.count)")) }
+        let isEmptyHead = isHead && answer.body.isEmpty
+        let length = isEmptyHead ? answer.headers.first("Content-Length") : "\(answer.body.count)"
+        if mayHaveBody, let length { fields.append(HeaderField("Content-Length", length)) }
         if let date { fields.append(HeaderField("Date", date)) }
         if !keepAlive {
             fields.append(HeaderField("Connection", "close"))

@@ -41,6 +41,14 @@ import WiretapeWire
         #expect(report.exchanges.played == 3 && report.exchanges.recorded == 2 && report.exchanges.unplayed == [])
     }
 
+    /// The length of a body that a HEAD does not get.
+    @Test(arguments: ["1234", "many", nil]) func aHeadKeepsItsLength(_ length: String?) throws {
+        let fields = length.map { [HeaderField("Content-Length", $0)] } ?? []
+        let play = try Playbook([Self.exchange(2, "HEAD", "/file", answer: "", fields)])
+        let c = ask(play, "HEAD", "/file")
+        #expect(play.answers[c]?.headers.first("Content-Length") == (length == "1234" ? length : nil))
+    }
+
     /// The replay hangs up, cuts a response short or stays silent where the recorded server did.
     @Test func recordedFailuresArePlayed() throws {
         func failed(
