@@ -26,7 +26,8 @@ package struct ClientPreset: Sendable {
     package func next(_ state: RetryState) -> NextAttempt { rule(state, values) }
 
     package static let all: [ClientPreset] = [
-        .signalrJS, .signalrSwift, .signalrSwiftMoozzyk, .pysignalr, .graphqlWS, .apolloIOS, .apolloIOS1,
+        .signalrJS, .signalrDotnet, .signalrSwift, .signalrSwiftMoozzyk, .pysignalr, .graphqlWS, .apolloIOS,
+        .apolloIOS1,
         .eventflitSwift, .eventflitJS, .atmosphereJS, .eventsource,
     ]
 

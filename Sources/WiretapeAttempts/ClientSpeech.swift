@@ -133,6 +133,13 @@ package struct ClientSpeech: Hashable, Sendable {
         stand(ask)
     }
 
+    /// The client sends the message on another connection of its own, beside this one.
+    package mutating func sentElsewhere(_ saying: Saying, subscribes: Bool?) {
+        opening.said(saying, isSubscription: subscribes == true, on: connection)
+        if let i = owed.firstIndex(where: { $0.saying.identity == saying.identity }) { pay(owed.remove(at: i)) }
+        gone.removeAll { $0.saying.identity == saying.identity }
+    }
+
     /// The client cuts a chain short: what it does not want any more it does not have to ask for.
     package mutating func cancelled(_ chain: Chain) {
         open.removeAll { $0.chain == chain }
@@ -199,6 +206,15 @@ package struct ClientSpeech: Hashable, Sendable {
             if ask.isAcknowledged, !ask.isSubscription { standing.append(ask) } else { open.append(ask) }
         }
         gone = []
+    }
+
+    /// The client asks for the rest of everything that was open, instead of sending its requests again.
+    package mutating func resumedStreams() {
+        for ask in owed {
+            pay(ask)
+            keep(ask)
+        }
+        owed = []
     }
 
     /// The client resumes its session on a new connection, and the server kept every message that it received. The client owes only

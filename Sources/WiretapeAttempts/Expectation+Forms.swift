@@ -122,6 +122,15 @@ extension Expectation {
             return .pings(every: every)
         },
         Form(
+            name: "refreshes", example: "refreshes(before-expiry)",
+            summary: "While connected, the client renews each credential before that credential expires (SignalR 11)."
+        ) { (arguments) throws(OptionError) in
+            guard (arguments.takePlain() ?? "before-expiry") == "before-expiry" else {
+                throw OptionError("refreshes has one form: refreshes(before-expiry)")
+            }
+            return .refreshes
+        },
+        Form(
             name: "finished", example: "finished",
             summary:
                 "Every recorded session that a client began is played to its end: a run that is ended before is no pass."

@@ -43,6 +43,8 @@ package struct Expectation: Hashable, Sendable {
         case staysAway(after: [FinalEnd])
         /// On a connection the client says something at least so often, a keepalive where it has nothing else to say.
         case pings(every: UInt64)
+        /// While connected, the client renews each credential before that credential expires.
+        case refreshes
         /// Every recorded session that a client began is played to its end.
         case finished
         /// What a named real client does.

@@ -53,7 +53,7 @@ extension Judge {
             case .delays, .exponential, .polynomial, .constant, .client:
                 if case .none = following(state, expectation.policy) { true } else { false }
             case .rate, .honoursRetryAfter, .transports, .detects, .resubscribes, .once, .keeps, .drops, .asks,
-                .single, .pings, .finished:
+                .single, .pings, .refreshes, .finished:
                 false
             }
         }

@@ -73,7 +73,7 @@ extension Judge {
         case .constant(let delay): .after(delay)
         case .client(let preset): preset.next(state)
         case .givesUp, .rate, .honoursRetryAfter, .transports, .detects, .resubscribes, .once, .keeps, .drops, .asks,
-            .single, .staysAway, .pings, .finished:
+            .single, .staysAway, .pings, .refreshes, .finished:
             .free
         }
     }

@@ -102,7 +102,7 @@ package enum Judge {
         case .keeps(let labels): labels.map { .keeps([$0]) }
         case .drops(let labels): labels.map { .drops([$0]) }
         case .delays, .exponential, .polynomial, .constant, .givesUp, .rate, .honoursRetryAfter, .transports, .detects,
-            .resubscribes, .asks, .single, .staysAway, .pings, .finished, .client:
+            .resubscribes, .asks, .single, .staysAway, .pings, .refreshes, .finished, .client:
             [policy]
         }
     }
@@ -113,7 +113,7 @@ package enum Judge {
         case .delays, .exponential, .polynomial, .constant, .givesUp, .rate, .honoursRetryAfter, .transports, .detects,
             .resubscribes, .once, .keeps, .drops, .staysAway, .client:
             true
-        case .asks, .single, .pings, .finished: false
+        case .asks, .single, .pings, .refreshes, .finished: false
         }
     }
 
@@ -164,6 +164,7 @@ package enum Judge {
         case .single: single(session)
         case .staysAway(let ends): staysAway(session, ends, tolerance)
         case .pings(let every): pings(session, every, tolerance)
+        case .refreshes: refreshes(session)
         case .finished: finished(session)
         }
     }
@@ -193,6 +194,8 @@ package enum Judge {
                 + "--fault 'reset on \(labels.first ?? "")'"
         case .asks: "a client has to send a request that Wiretape sees"
         case .single, .finished: ""
+        case .refreshes:
+            "shorten the credential's lifetime, and let the run last longer than that: --fault 'lifetime(4s) on negotiate'"
         case .pings: "the client has to be connected for longer with nothing else to say (polls do not count)"
         case .staysAway(let ends):
             "a rule ends a connection so, and the run has to last: --fault '\(ends.first?.example ?? "")'"

@@ -18,6 +18,7 @@ package struct JudgedSession: Hashable, Sendable {
     package var silences: [Silence]
     /// When the client was heard on its connections.
     package var signs: LifeSigns
+    package var credentials: CredentialTimes
     /// When the run ended.
     package var elapsed: UInt64
     /// The clients were gone before the run's end: nothing more would have come.
@@ -61,7 +62,8 @@ package struct JudgedSession: Hashable, Sendable {
     package init(
         session: Int, run: Int, follows: Int? = nil, attempts: [Attempt], finished: Bool? = nil,
         speech: ClientSpeech = ClientSpeech(), overlaps: [Overlap] = [], silences: [Silence] = [],
-        signs: LifeSigns = LifeSigns(), elapsed: UInt64, isGone: Bool = false
+        signs: LifeSigns = LifeSigns(), credentials: CredentialTimes = CredentialTimes(), elapsed: UInt64,
+        isGone: Bool = false
     ) {
         self.session = session
         self.run = run
@@ -75,6 +77,7 @@ package struct JudgedSession: Hashable, Sendable {
         self.overlaps = overlaps
         self.silences = silences
         self.signs = signs
+        self.credentials = credentials
         self.elapsed = elapsed
         self.isGone = isGone
     }

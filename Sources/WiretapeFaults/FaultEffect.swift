@@ -47,6 +47,8 @@ package enum FaultEffect: Hashable, Sendable {
     case downgrade([Transport])
     /// The server forgets the session.
     case expire
+    /// Sets the credential lifetime that the server reports.
+    case lifetime(seconds: Int)
 
     // MARK: The TLS handshake
 
@@ -64,7 +66,7 @@ package enum FaultEffect: Hashable, Sendable {
         case .wrongAccept, .wrongSubprotocol: .upgrade
         case .message(let change): .message(change)
         case .stall, .mute, .throttle, .slice: .connection
-        case .downgrade, .expire: .session
+        case .downgrade, .expire, .lifetime: .session
         case .tls(let fault): .handshake(fault)
         }
     }
@@ -129,7 +131,7 @@ package enum FaultEffect: Hashable, Sendable {
         case .stall(let stall): stall.duration
         case .mute(_, let duration), .throttle(_, let duration), .slice(_, _, let duration): duration
         case .reset, .disconnect, .close, .respond, .malformed, .redirectLoop, .refuse, .outage, .wrongAccept,
-            .wrongSubprotocol, .message, .downgrade, .expire, .tls:
+            .wrongSubprotocol, .message, .downgrade, .expire, .lifetime, .tls:
             nil
         }
     }

@@ -8,7 +8,7 @@ package enum FaultPoint: String, Hashable, Sendable, CaseIterable {
     case connect
     /// Any HTTP request.
     case request
-    case negotiate, upgrade, poll, send, stream, operation
+    case negotiate, upgrade, poll, send, stream, operation, refresh
     /// The protocol's handshake · a subscription, or one that is made again.
     case handshake, subscribe
     case message
@@ -21,7 +21,7 @@ package enum FaultPoint: String, Hashable, Sendable, CaseIterable {
     /// Whether it is about HTTP requests.
     package var isRequest: Bool {
         switch self {
-        case .connect, .request, .negotiate, .upgrade, .poll, .send, .stream, .operation: true
+        case .connect, .request, .negotiate, .upgrade, .poll, .send, .stream, .operation, .refresh: true
         case .accept, .tls, .handshake, .subscribe, .message, .close, .time: false
         }
     }

@@ -56,6 +56,7 @@ extension FaultRule {
             selector.conditions.isEmpty && selector.occurrence == nil && filters.attempt == nil && filters.retry == nil
             && filters.session == nil && filters.probability == 1
         if isBare, !needsUpgrade, case .point(let point) = selector.subject { return "'\(point.rawValue)' never came" }
+        if isBare, !needsServer, case .label(let label) = selector.subject { return "'\(label)' never came" }
         let server = needsServer ? "; what it does to messages of the client needs a server, and a replay has none" : ""
         return "its conditions were never met\(server)"
     }

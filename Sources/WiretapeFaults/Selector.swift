@@ -62,8 +62,8 @@ package struct Selector: Hashable, Sendable {
         switch point {
         case .connect: guard context.opensAttempt else { return false }
         case .request: break
-        case .accept, .tls, .negotiate, .upgrade, .poll, .send, .stream, .operation, .handshake, .subscribe, .message,
-            .close, .time:
+        case .accept, .tls, .negotiate, .upgrade, .poll, .send, .stream, .operation, .refresh, .handshake, .subscribe,
+            .message, .close, .time:
             guard point.exchange == kind else { return false }
         }
         return conditions.allSatisfy { $0.holds(for: request, context) }

@@ -77,7 +77,7 @@ package final class FaultReach: Sendable {
         case .message, .close: return !ofSession.isEmpty || !told.isEmpty
         case .accept, .tls: return false
         case .request: return true
-        case .negotiate, .poll, .send, .stream:
+        case .negotiate, .poll, .send, .stream, .refresh:
             // A session that is negotiated: what follows is of its route, and known by that.
             return ofSession.contains { $0.kind != .upgrade && $0.kind != .end }
         case .connect, .upgrade, .operation, .handshake, .subscribe, .time: return !ofSession.isEmpty

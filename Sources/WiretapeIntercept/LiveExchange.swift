@@ -48,14 +48,16 @@ package final class LiveExchange {
     /// Whether the request's body is wanted whole: it carries messages.
     package var carriesMessages: Bool { kind == .send || kind == .operation }
     /// Whether the answer's body is wanted whole: it names the session, or carries messages.
-    package var wantsAnswer: Bool { kind == .negotiate || kind == .poll || kind == .operation }
+    package var wantsAnswer: Bool { isAboutSession || kind == .poll || kind == .operation }
+    /// Whether the answer's body describes the session itself and carries no messages.
+    package var isAboutSession: Bool { kind == .negotiate || kind == .refresh }
 
     /// Over which transport it carries its session.
     package var transport: Transport {
         switch kind {
         case .upgrade: .ws
         case .poll, .stream, .operation: entry?.type.transport(head) ?? .http
-        case .negotiate, .send, .end, .preflight, .other: carrier?.transport ?? .http
+        case .negotiate, .send, .end, .refresh, .preflight, .other: carrier?.transport ?? .http
         }
     }
 }

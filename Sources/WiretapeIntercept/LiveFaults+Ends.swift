@@ -60,7 +60,7 @@ extension LiveFaults {
         case .operation: end(carrier, by: .server, how: .close(1000), at: now)
         case .end where status < 300: end(carrier, by: .client, how: .close(1000), at: now)
         case .poll: answeredPoll(exchange, status, by: .server, at: now)
-        case .negotiate, .upgrade, .send, .stream, .end, .preflight, .other: break
+        case .negotiate, .upgrade, .send, .stream, .end, .refresh, .preflight, .other: break
         }
     }
 
@@ -119,6 +119,9 @@ extension LiveFaults {
     package func downgrade(_ transports: [Transport], _ exchange: LiveExchange) {
         exchange.session?.downgraded.formUnion(transports)
     }
+
+    /// Sets the lifetime that Wiretape writes into the server's responses to the session's client.
+    package func setLifetime(_ seconds: Int, _ exchange: LiveExchange) { exchange.session?.lifetime = seconds }
 
     /// The server has forgotten the session: what names it is not known any more.
     package func expire(_ exchange: LiveExchange, by rule: String) {

@@ -17,7 +17,8 @@ extension LiveFaults {
                 session: session.number, run: 1, attempts: session.attempts,
                 finished: LiveFaults.wasEnded(session.attempts), speech: session.speech,
                 overlaps: session.overlaps, silences: silences(of: session.number),
-                signs: session.signs(at: now), elapsed: elapsed(now), isGone: clientsAreGone)
+                signs: session.signs(at: now), credentials: session.credentials, elapsed: elapsed(now),
+                isGone: clientsAreGone)
         }
         report.sessions = zip(directory.sessions, judged).map { session, judged in
             numbers.add(session.attempts, of: session.number, run: 1)

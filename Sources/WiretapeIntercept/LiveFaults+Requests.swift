@@ -139,7 +139,7 @@ extension LiveFaults {
         switch exchange.kind {
         case .upgrade, .stream: true
         case .poll: exchange.carrier.map { $0.isOver || $0.transport != .lp } ?? true
-        case .negotiate, .send, .operation, .end, .preflight, .other: false
+        case .negotiate, .send, .operation, .end, .refresh, .preflight, .other: false
         }
     }
 
@@ -164,15 +164,22 @@ extension LiveFaults {
         case .stream:
             exchange.framing = entry.type.framing(exchange.opening)
             if exchange.framing != nil { carry(exchange, entry, exchange.transport, at: now) }
-        case .negotiate, .upgrade, .send, .end, .preflight, .other: break
+        case .negotiate, .upgrade, .send, .end, .refresh, .preflight, .other: break
         }
     }
 
-    /// The whole answer to a negotiation.
-    /// - Returns: the answer without the transports that have stopped working for the session.
+    /// The whole answer to a negotiation, or to a request that renews the credential.
+    /// - Returns: the answer without the transports that have stopped working for the session, and with the lifetime that a rule sets.
     package func negotiated(_ exchange: LiveExchange, body: [UInt8], at now: WireInstant) -> [UInt8] {
         exchange.opening.responseBody = body
         guard let entry = exchange.entry, let session = exchange.session else { return body }
+        var body = body
+        if let lifetime = session.lifetime { body = entry.type.replacingLifetime(in: body, with: lifetime) ?? body }
+        if let seconds = entry.type.credentialLifetime(in: body) {
+            if exchange.kind == .refresh { session.credentials.recordRenewal(at: elapsed(exchange.began)) }
+            session.credentials.recordIssued(lifetime: seconds, at: elapsed(now))
+        }
+        guard exchange.kind == .negotiate else { return body }
         if let key = entry.type.sessionKey(exchange.opening) {
             directory.own(key, session)
             session.token = key
@@ -199,7 +206,7 @@ extension LiveFaults {
         let transport: Transport? =
             switch exchange.kind {
             case .upgrade, .poll, .stream: exchange.transport
-            case .negotiate, .send, .operation, .end, .preflight, .other: nil
+            case .negotiate, .send, .operation, .end, .refresh, .preflight, .other: nil
             }
         let answer = HTTPAnswer(status: status ?? 0, headers: exchange.opening.response?.headers ?? [])
         var step = Attempt.Step(

@@ -122,7 +122,7 @@ package final class LiveFaults {
                 if upgrade == nil || claim > best { (upgrade, best) = (entry, claim) }
             // Any request with the right body may be one: those that name a session go first.
             case .operation: operation = operation ?? entry
-            case .negotiate, .poll, .send, .stream, .end: return (kind, entry)
+            case .negotiate, .poll, .send, .stream, .end, .refresh: return (kind, entry)
             }
         }
         return upgrade.map { (.upgrade, $0) } ?? operation.map { (.operation, $0) } ?? (.other, nil)

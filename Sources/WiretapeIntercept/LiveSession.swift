@@ -29,6 +29,9 @@ final class LiveSession: CountsAttempts {
     var isRedirected = false
     /// Transports that have stopped working.
     var downgraded: Set<Transport> = []
+    var credentials = CredentialTimes()
+    /// The lifetime of the credential that a rule sets, in seconds. Nil: the server's.
+    var lifetime: Int?
 
     init(number: Int, identity: String, _ changes: ChangedSessions?) {
         self.changes = changes

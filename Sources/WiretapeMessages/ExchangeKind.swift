@@ -6,6 +6,8 @@ package enum ExchangeKind: String, Hashable, Sendable {
     case operation
     /// Ends a session (SignalR's DELETE).
     case end
+    /// Renews the credential of a session while its connection lives (SignalR's POST to `/refresh`).
+    case refresh
     /// A CORS preflight.
     case preflight
     /// An ordinary request beside the session.
@@ -16,7 +18,7 @@ package enum ExchangeKind: String, Hashable, Sendable {
     package var beginsAttempts: Bool {
         switch self {
         case .negotiate, .upgrade, .poll, .stream, .operation: true
-        case .send, .end, .preflight, .other: false
+        case .send, .end, .refresh, .preflight, .other: false
         }
     }
 }

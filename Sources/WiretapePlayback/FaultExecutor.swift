@@ -33,6 +33,7 @@ package enum FaultExecutor {
         case .slice(let size, let every, let time): port.pace(.slices(size, every: every), for: time, &site)
         case .downgrade(let transports): port.withdraw(transports, &site)
         case .expire: port.expire(&site)
+        case .lifetime(let seconds): port.setLifetime(seconds, &site)
         case .wrongAccept, .wrongSubprotocol, .message, .tls: return
         }
     }

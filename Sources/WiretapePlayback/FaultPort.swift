@@ -37,6 +37,8 @@ package protocol FaultPort {
     mutating func withdraw(_ transports: [Transport], _ site: inout Site)
     /// The server has forgotten it.
     mutating func expire(_ site: inout Site)
+    /// Sets the credential lifetime that the server reports for the session, in seconds.
+    mutating func setLifetime(_ seconds: Int, _ site: inout Site)
 }
 
 /// What ``FaultExecutor`` delivers a message through that rules have something to say about.

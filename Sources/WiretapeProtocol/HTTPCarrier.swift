@@ -27,6 +27,8 @@ package protocol HTTPCarrier: Sendable {
     /// Over which transports an operation's answer may go to the client that asks so, the preferred one first.
     /// - Parameter recorded: that of the answer on the tape.
     static func carriers(of operation: Message, for request: RequestHead, recorded: Transport) -> [Transport]
+    /// Whether a negotiation only reserves an event stream. A client may reserve several and open one of them.
+    static var reservesStreams: Bool { get }
     /// How the protocol's long polling works; nil: it has none.
     static var polling: Polling? { get }
     /// What a request of this session gets; by default what any request would.
@@ -60,6 +62,7 @@ extension HTTPCarrier {
     package static func carriers(of operation: Message, for request: RequestHead, recorded: Transport) -> [Transport] {
         []
     }
+    package static var reservesStreams: Bool { false }
     package static var polling: Polling? { nil }
     package func answer(_ what: CarrierAnswer, to request: RequestHead, in place: CarrierPlace) -> HTTPAnswer {
         Self.answer(what, to: request)

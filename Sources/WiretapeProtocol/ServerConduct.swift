@@ -39,6 +39,12 @@ package protocol ServerConduct: LimitedCodec {
     static var farewellEnd: ClosingHandshake.Frame { get }
     /// The WebSocket subprotocol that the session seen by this value speaks, for tapes that do not have the server's answer.
     var subprotocol: String? { get }
+    /// The reply as the server would send it after `later`, the messages that follow it in its chain. Nil if the reply describes no state, or if
+    /// `later` does not change that state.
+    static func updated(_ reply: Message, after later: [Message]) -> Message?
+    /// The index in `later` of the message that a server retains and sends again after it repeats the reply. `later` has the messages that follow
+    /// the reply in its chain. Nil if the server sends none.
+    static func retainedIndex(after reply: Message, in later: [Message]) -> Int?
     /// The protocol's own error to a request that has no counterpart on the tape; empty when the message wants no answer.
     func refusal(of message: Message, reason: String) -> (payload: [UInt8], opcode: Opcode)?
     /// Whether scripts have the protocol's handshake; else replay makes it.
@@ -67,6 +73,8 @@ extension ServerConduct {
     package var obstacle: String? { nil }
     package var keepalive: (payload: [UInt8], opcode: Opcode, every: UInt64)? { nil }
     package func refusal(of message: Message, reason: String) -> (payload: [UInt8], opcode: Opcode)? { nil }
+    package static func updated(_ reply: Message, after later: [Message]) -> Message? { nil }
+    package static func retainedIndex(after reply: Message, in later: [Message]) -> Int? { nil }
     package static func subprotocol(for request: RequestHead, recorded: String?) -> String? { recorded }
     package static func hasHandshake(on transport: Transport) -> Bool { true }
     package func keepalive(on transport: Transport) -> (payload: [UInt8], opcode: Opcode, every: UInt64)? { keepalive }

@@ -14,8 +14,10 @@ package protocol SessionMemory: Sendable {
     mutating func receiving(_ message: Message, at now: WireInstant) -> Bool
     /// The message that was received last never arrived after all: the connection was lost with it.
     mutating func lost(_ message: Message)
-    /// The client has a new connection: what goes out first, in order.
+    /// The payloads that go out first on the client's new connection: the protocol's own message, then what it sends again.
     mutating func reopened(at now: WireInstant) -> [(payload: [UInt8], opcode: Opcode)]
+    /// How many bytes of the first of those payloads are the protocol's own message.
+    func protocolPrefixLength(of first: [UInt8]) -> Int
     /// When an acknowledgement is due; nil: none is.
     var acknowledgeAt: WireInstant? { get }
     /// The acknowledgement, which counts as sent.

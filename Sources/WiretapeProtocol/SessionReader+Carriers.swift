@@ -84,7 +84,7 @@ extension SessionReader {
         case .send: sent(x, name, at: place, into: &out)
         case .end:
             if let index = session(named: name.key) { building[index].clientEnded = true }
-        case .negotiate, .upgrade, .poll, .stream, .operation, .preflight, .other: break
+        case .negotiate, .upgrade, .poll, .stream, .operation, .refresh, .preflight, .other: break
         }
     }
 
@@ -110,7 +110,7 @@ extension SessionReader {
             } else if status >= 300 || name.kind == .upgrade {
                 refused(exchange, by: name, at: place)
             }
-        case .negotiate, .send, .end, .preflight, .other: break
+        case .negotiate, .send, .end, .refresh, .preflight, .other: break
         }
     }
 
@@ -297,8 +297,16 @@ extension SessionReader {
         } else {
             building[index].codec.decode(payload.span, opcode, direction, into: &messages)
         }
-        let isOver = building[index].serverEnded || direction == .toClient && building[index].clientEnded
-        emit(messages, payload, index, isOver ? .outside : .inside, at: place, into: &out)
+        emit(messages, payload, index, conversationPart(direction, of: index), at: place, into: &out)
+    }
+
+    /// Whether a message that arrives now is part of the session. A client may send after either side has ended the stream, because it sends
+    /// over other connections. Where requests name their sessions, the client may open another stream.
+    private func conversationPart(_ direction: Direction, of index: Int) -> Part {
+        guard building[index].serverEnded || building[index].clientEnded else { return .inside }
+        if direction == .toClient { return .outside }
+        guard building[index].session.codec.type.hasTrackingIDs else { return .crossing }
+        return building[index].serverEnded ? .outside : .inside
     }
 
     /// The session that an exchange belongs to; begun with the first that is seen of it. Nil when the name is that of a

@@ -102,7 +102,7 @@ extension SessionReader {
         var limit = SessionReader.exchangeBodyLimit
         switch known(exchange.names)?.kind {
         case .poll, .operation: limit = SessionReader.messageLimit
-        case .negotiate, .upgrade, .send, .stream, .end, .preflight, .other, nil: break
+        case .negotiate, .upgrade, .send, .stream, .end, .refresh, .preflight, .other, nil: break
         }
         exchange.undecoded = SessionReader.decode(
             &exchange.opening.responseBody, &head.headers, isPlain: exchange.isAnswerUnframed, limit: limit)

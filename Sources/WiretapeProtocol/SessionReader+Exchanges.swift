@@ -76,7 +76,9 @@ extension SessionReader {
             return
         }
         keep(bytes, of: x, direction, at: place)
-        if direction == .toClient { tellByFirstEvent(x, at: place, into: &out) }
+        guard direction == .toClient else { return }
+        findSessionID(inBodyOf: x, at: place, into: &out)
+        tellByFirstEvent(x, at: place, into: &out)
     }
 
     package mutating func end(_ x: UInt32, _ direction: Direction, at place: Place, into out: inout [DecodedMessage]) {
@@ -96,7 +98,7 @@ extension SessionReader {
                 return entry.type.sessionKey(opening).map {
                     Name(codec: entry, kind: kind, key: Key(codec: entry.id, key: $0))
                 }
-            case .negotiate, .operation, .preflight, .other: return nil
+            case .negotiate, .operation, .refresh, .preflight, .other: return nil
             }
         }
         // Items such as `token` are in requests of many protocols: where one is sure of the request it is none of the others'.
@@ -126,7 +128,7 @@ extension SessionReader {
         case .send where direction == .toServer, .poll where direction == .toClient,
             .operation where direction == .toClient:
             limit = SessionReader.messageLimit
-        case .negotiate, .upgrade, .poll, .send, .stream, .operation, .end, .preflight, .other, nil: break
+        case .negotiate, .upgrade, .poll, .send, .stream, .operation, .end, .refresh, .preflight, .other, nil: break
         }
         let free = max(0, SessionReader.heldLimit - held)
         let grown =
@@ -200,7 +202,7 @@ extension SessionReader {
             switch entry.type.kind(opening.request) {
             case .preflight: return
             case .upgrade: isUpgrade = true
-            case .negotiate, .poll, .send, .stream, .operation, .end, .other: break
+            case .negotiate, .poll, .send, .stream, .operation, .end, .refresh, .other: break
             }
             // What is told by its answer would be a session by now.
             if !entry.type.isToldByAnswer, entry.type.claim(opening) >= .likely { return }
@@ -220,7 +222,7 @@ extension SessionReader {
         for entry in codecs {
             switch entry.type.kind(exchange.opening.request) {
             case .preflight, .upgrade, .negotiate: return
-            case .poll, .send, .stream, .operation, .end, .other: break
+            case .poll, .send, .stream, .operation, .end, .refresh, .other: break
             }
             if !entry.type.isToldByAnswer, entry.type.claim(exchange.opening) >= .likely { return }
         }

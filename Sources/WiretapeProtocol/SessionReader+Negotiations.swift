@@ -108,7 +108,7 @@ extension SessionReader {
             let transport: Transport =
                 switch name.kind {
                 case .stream, .poll: name.codec.type.transport(exchange.opening.request)
-                case .negotiate, .upgrade, .send, .operation, .end, .preflight, .other: .ws
+                case .negotiate, .upgrade, .send, .operation, .end, .refresh, .preflight, .other: .ws
                 }
             return refuse(name.codec, transport, exchange.opening, prospect, at: place)
         }

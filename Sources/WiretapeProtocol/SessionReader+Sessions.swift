@@ -78,7 +78,7 @@ extension SessionReader {
     /// Whether a message is part of its session's conversation.
     package enum Part: Sendable {
         case inside
-        /// The client sent it when the server had ended the connection.
+        /// The client sent it after the end of the connection. Another run of the client may leave it out.
         case crossing
         /// It came too late.
         case outside

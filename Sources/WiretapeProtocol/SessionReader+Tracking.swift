@@ -17,6 +17,22 @@ extension SessionReader {
         }
     }
 
+    /// Takes the session id from the beginning of a streamed body if the response head does not have the id.
+    mutating func findSessionID(inBodyOf x: UInt32, at place: Place, into out: inout [DecodedMessage]) {
+        guard let exchange = connections[place.connection]?.exchanges[x], exchange.names.isEmpty,
+            exchange.opening.response?.status == 200,
+            exchange.opening.responseBody.count < SessionReader.handshakeLimit,
+            codecs.contains(where: { $0.type.hasTrackingIDs && $0.type.kind(exchange.opening.request) == .stream })
+        else { return }
+        nameByAnswer(x, at: place)
+        guard connections[place.connection]?.exchanges[x]?.names.isEmpty == false else { return }
+        noteAnswer(x, at: place)
+        _ = streamed(x, [], at: place, into: &out)
+    }
+
+    /// The most bytes of a body in which a handshake is searched for, padding included.
+    private static let handshakeLimit = 16 << 10
+
     /// An opening that the server refused is a refusal although nothing was negotiated before.
     mutating func refusedOpening(_ exchange: Exchange, at place: Place) -> Bool {
         guard exchange.opening.response?.status ?? 0 >= 300 else { return false }
@@ -26,7 +42,7 @@ extension SessionReader {
                 let transport = entry.type.transport(exchange.opening.request)
                 refuse(entry, transport, exchange.opening, Prospect(), at: place)
                 return true
-            case .negotiate, .send, .operation, .end, .preflight, .other: continue
+            case .negotiate, .send, .operation, .end, .refresh, .preflight, .other: continue
             }
         }
         return false

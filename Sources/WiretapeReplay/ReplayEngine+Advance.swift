@@ -115,6 +115,7 @@ extension ReplayEngine {
     mutating func append(_ step: Int, _ message: Message, of session: SessionRun, _ batch: inout Batch) {
         // Not a copy of the whole link: it would be copied again by the changes below.
         guard let ids = session.link?.chains.ids, let transport = session.link?.transport else { return }
+        let message = session.cursor.upToDate(message, step, session.recorded.codec.type)
         var bytes: [UInt8] = []
         let opcode = writer(of: session).write(message, ids: ids, on: transport, into: &bytes)
         if message.role == .request, let chain = message.chain, let place = session.script.steps[step].place {
@@ -159,8 +160,8 @@ extension ReplayEngine {
     }
 
     private mutating func keepAlive(_ session: SessionRun, into out: inout [ReplayAction]) {
-        if let own = session.keepalive(at: now, options) {
-            sendKeepalive(own.payload, own.opcode, to: session, into: &out)
+        if let own = session.keepalive(at: now, options), !session.faults.isMuted(at: now) {
+            sendGenerated(own.payload, own.opcode, expectsResponse: true, to: session, into: &out)
         }
         if let next = session.link?.nextKeepalive { session.wakeAt = min(session.wakeAt ?? next, next) }
     }

@@ -74,7 +74,7 @@ extension ReplayEngine {
     private mutating func give(
         _ list: Int, _ place: Int, in tapeRun: Int, _ connection: ConnectionID, _ asked: StreamOpening,
         _ fate: RequestFate?,
-        _ moment: FaultMoment, into out: inout [ReplayAction]
+        _ moment: FaultMoment, of session: SessionRun? = nil, into out: inout [ReplayAction]
     ) {
         let head = asked.request
         let members = exchanges.list(list)
@@ -94,7 +94,9 @@ extension ReplayEngine {
             answer.body = protocolType.renewed(answer.body, of: exchange.opening, for: asked, options.codecSettings)
         }
         // How long the recorded server took.
-        let due = now.advanced(by: options.scaled(from: exchange.time, to: exchange.answered))
+        let delay = options.scaled(from: exchange.time, to: exchange.answered)
+        let due = now.advanced(by: delay)
+        if let session { answer = session.applyLifetime(to: answer, at: elapsed + delay, requested: elapsed) }
         exchanges.wait(
             ExchangeBook.UnderWay(
                 asked: now, due: due,
@@ -103,21 +105,26 @@ extension ReplayEngine {
         finishExchanges(into: &out)
     }
 
-    /// A negotiation for which no session is left, and which nothing followed on the tape: answered as it was.
-    /// - Returns: the answer's status; nil when the tape has none that was not given yet.
-    mutating func answerUnfollowed(
-        _ connection: ConnectionID, _ head: RequestHead, into out: inout [ReplayAction]
+    /// Answers the request with the next recorded exchange that equals it: a negotiation that led to no session, a renewed credential.
+    /// - Parameter session: the session that the request is about. Nil: none.
+    /// - Returns: the response's status. Nil if no such exchange is left.
+    mutating func respondWithNextExchange(
+        _ connection: ConnectionID, _ head: RequestHead, _ body: [UInt8] = [], of session: SessionRun? = nil,
+        into out: inout [ReplayAction]
     ) -> Int? {
-        guard !exchanges.isEmpty, let tapeRun = ownRun(identity(head, connection)) else { return nil }
+        guard !exchanges.isEmpty,
+            let tapeRun = session.map({ claims[$0].tapeRun }) ?? ownRun(identity(head, connection))
+        else { return nil }
         let counts = claims.tapeRuns[tapeRun].exchanges
         let found = exchanges.find(
-            head, at: mapped(head.path), body: [], upstream: upstream(of: connection), options,
+            head, at: mapped(head.path), body: body, upstream: upstream(of: connection), options,
             played: { counts[$0, default: 0] }, recordedID: { $0 })
         guard case .list(let list) = found, counts[list, default: 0] < exchanges.list(list).count
         else { return nil }
         let place = counts[list, default: 0]
         let moment = FaultMoment(session: 0, run: tapeRun + 1, attempt: 1, retry: 0)
-        give(list, place, in: tapeRun, connection, StreamOpening(request: head), nil, moment, into: &out)
+        let asked = StreamOpening(request: head, requestBody: body)
+        give(list, place, in: tapeRun, connection, asked, nil, moment, of: session, into: &out)
         return exchanges.recorded[exchanges.list(list)[place]].response.status
     }
 

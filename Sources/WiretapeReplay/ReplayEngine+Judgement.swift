@@ -27,7 +27,8 @@ extension ReplayEngine {
             session: report.session, run: report.run, follows: session.follows?.recorded.number,
             attempts: report.attempts, finished: report.finished,
             speech: session.speech, overlaps: session.overlaps, silences: silences(of: report),
-            signs: session.signs(at: now), elapsed: elapsed, isGone: record.clientsAreGone)
+            signs: session.signs(at: now), credentials: session.credentials, elapsed: elapsed,
+            isGone: record.clientsAreGone)
     }
 
     /// A client that stays away as a policy wants it has left nothing out: what it would have said is not reached.
@@ -60,14 +61,18 @@ extension ReplayEngine {
         case .request, .send:
             let subscribes = session.recorded.codec.type.isSubscription(message)
             session.said(
-                ClientSpeech.Saying(
-                    message, identity: session.identity(of: step, key: session.key(of: message, options))),
+                saying(message, step, of: session),
                 chain: message.role == .request ? chain : nil,
                 subscribes: subscribes, isWatched: subscribers.contains(message), arrives: arrives)
             if arrives { session.cursor.bringBack(what: subscribers.pushes(behind: message)) }
         case .cancel: if let chain { session.cancelled(chain) }
         case .handshake, .reply, .push, .part, .keepalive, .ack, .close, .opaque: break
         }
+    }
+
+    /// The message as policies name it. Two that are taken for the same step, or for equal ones, are the same message.
+    func saying(_ message: Message, _ step: Int, of session: SessionRun) -> ClientSpeech.Saying {
+        ClientSpeech.Saying(message, identity: session.identity(of: step, key: session.key(of: message, options)))
     }
 
     /// The same of a message that a rule takes away.
@@ -89,6 +94,7 @@ extension ReplayEngine {
                 guard session.carriesEvents, head.method == "GET", type.mayBeTold(head) else { return false }
             } else {
                 let kind = type.kind(head)
+                if kind == .negotiate, type.reservesStreams { return false }
                 guard [.negotiate, .upgrade, .stream].contains(kind) || kind == .poll && link.transport != .lp else {
                     return false
                 }

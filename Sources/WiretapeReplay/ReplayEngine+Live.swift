@@ -47,7 +47,7 @@ extension Expectation.Policy {
         case .single: true
         case .resubscribes(let names): !names.isEmpty
         case .delays, .exponential, .polynomial, .constant, .givesUp, .rate, .honoursRetryAfter, .transports, .detects,
-            .once, .keeps, .drops, .asks, .staysAway, .pings, .finished, .client:
+            .once, .keeps, .drops, .asks, .staysAway, .pings, .refreshes, .finished, .client:
             false
         }
     }

@@ -64,6 +64,7 @@ extension ReplayEngine {
         switch match {
         case .matched(let step), .repeated(let step):
             spoke(message, as: step, of: session)
+            settleOnCompanions(message, step, of: session, into: &out)
             if message.role == .handshake, session.script.serverHandshake == nil { session.connected(at: now) }
         case .reclaims(let step):
             spoke(message, as: step, of: session)
@@ -78,7 +79,7 @@ extension ReplayEngine {
             if message.role == .keepalive, !isCut, !session.faults.isMuted(at: now),
                 let pong = session.link?.codec.pong(to: message)
             {
-                pass(pong.payload, pong.opcode, to: session, into: &out)
+                sendGenerated(pong.payload, pong.opcode, to: session, into: &out)
             }
         case .unexpected, .disordered: diverge(on: message, of: session, match, into: &out)
         case .extra: refuse(message, of: session, into: &out)

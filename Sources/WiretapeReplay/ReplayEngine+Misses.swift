@@ -72,13 +72,18 @@ extension ReplayEngine {
         if recordsAnew(connection, into: &out) { return }
         let kind = codec.type.kind(head)
         let known = claims.clients[identity]?.sessions ?? []
+        if kind == .negotiate, codec.type.reservesStreams,
+            let session = known.last(where: { $0.isConnected && routes.contains(claims[$0].route) })
+        {
+            return reserveAgain(session, connection, head, codec, into: &out)
+        }
         var isOwn = true
         if let session = known.last(where: { !$0.isConnected }) {
             let opensAttempt = session.beginAttempt(negotiates: kind == .negotiate, at: now, origin: start)
             if let hit = judge(head, kind, opensAttempt: opensAttempt, of: session), hit.place != .after {
                 return carryOut(hit, on: connection, head, kind, of: session, into: &out)
             }
-            if kind == .negotiate, let status = answerUnfollowed(connection, head, into: &out) {
+            if kind == .negotiate, let status = respondWithNextExchange(connection, head, into: &out) {
                 return session.addStep(
                     .init(request: kind.rawValue, status: status, time: elapsed), failed: nil, at: now)
             }
@@ -86,7 +91,7 @@ extension ReplayEngine {
             session.addStep(
                 .init(request: kind.rawValue, status: 404, time: elapsed), failed: .replay,
                 refusal: isOwn ? .noneLeft : nil, at: now)
-        } else if kind == .negotiate, answerUnfollowed(connection, head, into: &out) != nil {
+        } else if kind == .negotiate, respondWithNextExchange(connection, head, into: &out) != nil {
             return
         }
         let count = routes.reduce(0) { $0 + library.table.routes[$1].sessions.count }

@@ -33,6 +33,32 @@ extension ReplayEngine {
         if let hit { cutAfterAnswer(hit, on: connection, of: session, into: &out) }
     }
 
+    /// Grants one more reservation to a client that has a session already. The session belongs to the reservation that the client uses.
+    mutating func reserveAgain(
+        _ session: SessionRun, _ connection: ConnectionID, _ head: RequestHead, _ codec: CodecEntry,
+        into out: inout [ReplayAction]
+    ) {
+        let hit = judge(head, .negotiate, opensAttempt: false, of: session)
+        if let hit, hit.place != .after {
+            return carryOut(hit, on: connection, head, .negotiate, of: session, into: &out)
+        }
+        let answer = grant(head, codec, of: session) ?? plain(404, "\(codec.id) has no negotiation")
+        out.append(.respond(connection, answer.readable(by: head), thenClose: false))
+        if let hit { cutAfterAnswer(hit, on: connection, of: session, into: &out) }
+    }
+
+    /// Answers a negotiation with ids of its own that name the session. Nil if the protocol has no negotiations.
+    private mutating func grant(_ head: RequestHead, _ codec: CodecEntry, of session: SessionRun) -> HTTPAnswer? {
+        let recorded = session.recorded
+        let offered = transports(of: recorded).filter { !session.faults.blocked.contains($0) }
+        let minted = ids.mint(for: recorded, codec, isFresh: options.ids.areFresh)
+        guard
+            let answer = codec.type.negotiate(head, recorded: recorded.negotiate, ids: minted, transports: offered)
+        else { return nil }
+        remember(minted, head, answer, codec, for: session)
+        return withRecordedFields(of: recorded.negotiate?.response, session.applyLifetime(to: answer, at: elapsed))
+    }
+
     /// - Returns: the answer, who makes the attempt fail with it, and why when that is the replay itself.
     private mutating func negotiation(
         _ head: RequestHead, _ codec: CodecEntry, of session: SessionRun, into out: inout [ReplayAction]
@@ -53,16 +79,13 @@ extension ReplayEngine {
             let reason = obstructed(recorded, obstacle, into: &out)
             return (codec.type.refuseNegotiate(head, reason: reason) ?? plain(404, reason), .replay, .unplayable)
         }
-        let offered = served.filter { !session.faults.blocked.contains($0) }
-        let minted = ids.mint(for: recorded, codec, isFresh: options.ids.areFresh)
-        guard
-            let answer = codec.type.negotiate(head, recorded: recorded.negotiate, ids: minted, transports: offered)
-        else { return (plain(404, "\(codec.id) has no negotiation"), .replay, nil) }
-        remember(minted, head, answer, codec, for: session)
+        guard let answer = grant(head, codec, of: session) else {
+            return (plain(404, "\(codec.id) has no negotiation"), .replay, nil)
+        }
         session.endRedirects()
         let isGiven = (200..<300).contains(answer.status)
         session.awaitUpgrade(isGiven)
-        return (withRecordedFields(of: recorded.negotiate?.response, answer), isGiven ? nil : .replay, nil)
+        return (answer, isGiven ? nil : .replay, nil)
     }
 
     /// A session that cannot be played was asked for: that is told once.
@@ -128,10 +151,82 @@ extension ReplayEngine {
     private mutating func remember(
         _ minted: ServerIDs, _ head: RequestHead, _ answer: HTTPAnswer, _ codec: CodecEntry, for session: SessionRun
     ) {
-        ids.issue(minted.token, to: session, minted)
         let exchange = StreamOpening(
             request: head, response: ResponseHead(status: answer.status, headers: answer.headers),
             responseBody: answer.body)
-        if let key = codec.type.sessionKey(exchange) { ids.issue(key, to: session, minted) }
+        let mayRefresh = codec.type.mayRefresh(exchange)
+        ids.issue(minted.token, to: session, minted, mayRefresh: mayRefresh)
+        if let key = codec.type.sessionKey(exchange) { ids.issue(key, to: session, minted, mayRefresh: mayRefresh) }
+    }
+}
+
+/// Clients that renew the credential of a living connection. The client's timer decides how often it renews, so a replay may have more renewals
+/// than the tape.
+extension ReplayEngine {
+    /// The codec whose refresh endpoint the request addresses. Nil if the tape has no credential lifetime for that session or route.
+    func refreshCodec(_ head: RequestHead, on connection: ConnectionID) -> CodecEntry? {
+        library.codecs.first { codec in
+            guard let route = codec.type.refreshRoute(head) else { return false }
+            let key = codec.type.sessionKey(StreamOpening(request: head))
+            if let session = key.flatMap({ token($0, on: connection) })?.session {
+                return session.recorded.route == mapped(route) && lifetime(of: session, head) != nil
+            }
+            return library.sessions.contains { session in
+                session.route == mapped(route) && recordedLifetime(of: session) != nil
+            }
+        }
+    }
+
+    /// Responds to a refresh request with the next recorded response. When none is left, responds as the protocol's server would.
+    mutating func refresh(
+        _ connection: ConnectionID, _ head: RequestHead, _ body: [UInt8], _ codec: CodecEntry,
+        into out: inout [ReplayAction]
+    ) {
+        guard head.method == "POST" else { return answer(connection, head, .notAllowed, codec, into: &out) }
+        guard let key = codec.type.sessionKey(StreamOpening(request: head)) else {
+            return answer(connection, head, .missingConnection, codec, into: &out)
+        }
+        guard let token = token(key, on: connection), !token.isDead, !token.isUsed || token.session.isNamed(by: key)
+        else {
+            return answer(connection, head, .unknownConnection, codec, into: &out)
+        }
+        let session = token.session
+        // The client may have a new bearer token.
+        remember(identity(head, connection), of: session)
+        let hit = judge(head, .refresh, opensAttempt: false, of: session)
+        if let hit, hit.place != .after {
+            return carryOut(hit, on: connection, head, .refresh, of: session, into: &out)
+        }
+        if !token.mayRefresh {
+            answer(connection, head, .oldVersion, codec, into: &out)
+        } else if respondWithNextExchange(connection, head, body, of: session, into: &out) == nil {
+            let renewed = codec.type.refreshResponse(for: .renewed(lifetime: lifetime(of: session, head) ?? 0))
+            let answer = session.applyLifetime(to: renewed, at: elapsed, requested: elapsed).readable(by: head)
+            out.append(.respond(connection, answer, thenClose: false))
+        }
+        advanceWaiting(into: &out)
+        if let hit { cutAfterAnswer(hit, on: connection, of: session, into: &out) }
+    }
+
+    private mutating func answer(
+        _ connection: ConnectionID, _ head: RequestHead, _ what: RefreshOutcome, _ codec: CodecEntry,
+        into out: inout [ReplayAction]
+    ) {
+        out.append(.respond(connection, codec.type.refreshResponse(for: what).readable(by: head), thenClose: false))
+    }
+
+    /// The lifetime in seconds for a renewal response that is not on the tape. It is the lifetime in the last recorded renewal, or else in the
+    /// session's negotiation. Nil if neither has a lifetime.
+    private func lifetime(of session: SessionRun, _ head: RequestHead) -> Int? {
+        let type = session.recorded.codec.type
+        let renewals = exchanges.recorded.filter {
+            $0.request.method == "POST" && $0.request.path == mapped(head.path) && $0.response.status == 200
+        }
+        return renewals.lazy.reversed().compactMap { type.credentialLifetime(in: $0.responseBody) }.first
+            ?? recordedLifetime(of: session.recorded)
+    }
+
+    private func recordedLifetime(of session: RecordedSession) -> Int? {
+        session.negotiate.flatMap { session.codec.type.credentialLifetime(in: $0.responseBody) }
     }
 }

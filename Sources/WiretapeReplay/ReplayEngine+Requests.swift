@@ -56,6 +56,9 @@ extension ReplayEngine {
     ) {
         if answerInOutage(connection, head, into: &out) || redirectAgain(connection, head, into: &out) { return }
         if let answer = preflight(head) { return out.append(.respond(connection, answer, thenClose: false)) }
+        if let codec = refreshCodec(head, on: connection) {
+            return refresh(connection, head, body, codec, into: &out)
+        }
         mergeOperations(for: head)
         guard let codec = codec(for: head, on: connection) else { return plain(connection, head, body, into: &out) }
         if codec.type.isTracked(head) { return track(connection, head, body, codec, into: &out) }
@@ -75,16 +78,19 @@ extension ReplayEngine {
                     return tryAgain(connection, head, kind, of: session, into: &out)
                 }
                 if recordsAnew(key, connection, into: &out) { return }
+                if kind == .send, let session = self.token(key, on: connection)?.session {
+                    return sendToEnded(connection, head, body, key, of: session, into: &out)
+                }
                 return refuse(connection, head, .unknownID, codec, into: &out)
             }
             switch kind {
             case .poll: poll(connection, head, key, of: token.session, into: &out)
             case .stream: stream(connection, head, key, of: token.session, into: &out)
             case .send: send(connection, head, body, key, of: token.session, into: &out)
-            case .negotiate, .upgrade, .operation, .end, .preflight, .other:
+            case .negotiate, .upgrade, .operation, .end, .refresh, .preflight, .other:
                 endSession(connection, head, key, of: token.session, into: &out)
             }
-        case .preflight, .other: plain(connection, head, body, into: &out)
+        case .refresh, .preflight, .other: plain(connection, head, body, into: &out)
         }
     }
 

@@ -12,7 +12,14 @@ extension ReplayEngine {
         let codec = session.recorded.codec
         let transport = codec.type.transport(head)
         if let link = session.link {
-            guard link.token == key else { return refuse(connection, head, .unknownID, codec, into: &out) }
+            guard link.token == key else {
+                guard codec.type.reservesStreams, ids[key]?.isUsed == false, runs.count < Claims.claimLimit else {
+                    return refuse(connection, head, .unknownID, codec, into: &out)
+                }
+                let other = beginCompanion(session, head, on: connection)
+                ids.move(key, to: other)
+                return stream(connection, head, key, of: other, into: &out)
+            }
             return refuse(
                 connection, head, link.transport == transport ? .conflict : .wrongTransport, codec, into: &out)
         }
@@ -27,6 +34,35 @@ extension ReplayEngine {
         if cutAfterOpening(after, of: session, into: &out) { return }
         hearEarly(of: session, into: &out)
         advance(session, into: &out)
+    }
+
+    /// The client opens another stream that it has reserved, while the first one is open. Each stream carries the client's requests on it.
+    private mutating func beginCompanion(
+        _ session: SessionRun, _ head: RequestHead, on connection: ConnectionID
+    ) -> SessionRun {
+        let identity = identity(head, connection)
+        let claim = claims[session]
+        let tapeRun = claims.open(for: identity, isClosed: true)
+        let other = begin(claim.recorded, in: tapeRun, identity, name: claim.name, on: connection)
+        other.startAsCompanion(of: session)
+        for id in other.companions { runs[id.place].addCompanion(other.id) }
+        return other
+    }
+
+    /// A request that the client makes on one of its streams is not due on its others.
+    mutating func settleOnCompanions(
+        _ message: Message, _ request: Int, of session: SessionRun, into out: inout [ReplayAction]
+    ) {
+        guard message.role == .request, !session.companions.isEmpty else { return }
+        let subscribes = session.recorded.codec.type.isSubscription(message)
+        for id in session.companions {
+            let companion = runs[id.place]
+            // A run that has turned out to play another session has other steps.
+            guard claims[companion].recorded == claims[session].recorded else { continue }
+            let saying = saying(message, request, of: companion)
+            companion.markRequestedElsewhere(request, saying, subscribes: subscribes)
+            advanceAlone(companion, into: &out)
+        }
     }
 
     /// Messages of the client over HTTP. They are taken in the order of arrival, whatever connections bring them.
@@ -80,6 +116,29 @@ extension ReplayEngine {
         let payload = codec.type.payload(of: StreamOpening(request: head, requestBody: body))
         hear(payload.span, opcode(of: head), from: session, into: &out)
         session.takeBack(parked)
+    }
+
+    /// Refuses a message that the client sends to an ended connection. If the recorded client sent the same message after the end, its step
+    /// counts as received.
+    mutating func sendToEnded(
+        _ connection: ConnectionID, _ head: RequestHead, _ body: [UInt8], _ key: String, of session: SessionRun,
+        into out: inout [ReplayAction]
+    ) {
+        let codec = session.recorded.codec
+        refuse(connection, head, .unknownID, codec, into: &out)
+        guard session.attachEndedLink(key) else { return }
+        let payload = codec.type.payload(of: StreamOpening(request: head, requestBody: body))
+        var messages: [Message] = []
+        session.link?.codec.decode(payload.span, opcode(of: head), .toServer, into: &messages)
+        for var message in messages {
+            settle(&message, of: session)
+            guard let step = session.counterpart(of: message, options), session.script.steps[step].optional,
+                session.cursor.state[step] == .waiting
+            else { continue }
+            session.accept(message, as: step, at: now, options)
+            spoke(message, as: step, of: session, arrives: false)
+        }
+        session.detachEndedLink()
     }
 
     private func opcode(of head: RequestHead) -> Opcode {

@@ -34,7 +34,7 @@ extension ReplayEngine {
         case .end:
             guard let key, let session = known else { return plain(connection, head, body, into: &out) }
             endSession(connection, head, key, of: session, into: &out)
-        case .negotiate, .operation, .preflight, .other: plain(connection, head, body, into: &out)
+        case .negotiate, .operation, .refresh, .preflight, .other: plain(connection, head, body, into: &out)
         }
     }
 

@@ -1,6 +1,8 @@
 internal import WiretapeAttempts
+internal import WiretapeBytes
 internal import WiretapeFaults
 internal import WiretapeMessages
+internal import WiretapePlayback
 internal import WiretapeProtocol
 internal import WiretapeReport
 internal import WiretapeWire
@@ -102,9 +104,7 @@ extension ReplayEngine {
         remember(identity(head, connection), of: session)
         out.append(
             acceptance(of: head, on: connection, for: session, headers: upgradeHeaders(head, of: session, hit), hit))
-        for (i, payload) in first.enumerated() {
-            pass(payload.payload, payload.opcode, steps: i == first.count - 1 ? again : [], to: session, into: &out)
-        }
+        sendAgain(first, again, to: session, into: &out)
         if cutAfterOpening(hit, of: session, into: &out) { return }
         advance(session, into: &out)
     }
@@ -114,6 +114,35 @@ extension ReplayEngine {
         guard let due = session.link?.memory?.acknowledgeAt, due <= now, session.link?.isCut == false,
             let own = session.link?.memory?.acknowledgement()
         else { return }
-        pass(own.payload, own.opcode, to: session, into: &out)
+        sendGenerated(own.payload, own.opcode, to: session, into: &out)
+    }
+
+    /// Sends the first payloads of a resumed connection: the protocol's own message (SignalR's Sequence), then the messages that the client has
+    /// not acknowledged.
+    /// - Parameter steps: the script steps of those messages.
+    private mutating func sendAgain(
+        _ payloads: [(payload: [UInt8], opcode: Opcode)], _ steps: [Int], to session: SessionRun,
+        into out: inout [ReplayAction]
+    ) {
+        guard let first = payloads.first else { return }
+        var rest = payloads
+        var delayed: WireInstant?
+        let count = session.link?.memory?.protocolPrefixLength(of: first.payload) ?? 0
+        let own = Array(first.payload[..<count])
+        if let (message, fate) = judgeGenerated(own, first.opcode, of: session) {
+            // A rule matched the protocol's own message, so it is sent separately.
+            rest[0].payload.removeFirst(count)
+            if rest[0].payload.isEmpty { rest.removeFirst() }
+            delayed = carryOut(fate, own, first.opcode, message, to: session, into: &out)
+        }
+        if let delayed { session.link?.faults.holds(until: delayed) }
+        for (i, payload) in rest.enumerated() where session.link?.isCut == false {
+            if let delayed {
+                session.link?.faults.later.park(payload.payload, payload.opcode, window: .max, until: delayed)
+            } else {
+                let carried = i == rest.count - 1 ? steps : []
+                pass(payload.payload, payload.opcode, steps: carried, to: session, into: &out)
+            }
+        }
     }
 }

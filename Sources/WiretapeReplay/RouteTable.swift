@@ -141,7 +141,7 @@ struct RouteTable: Sendable {
         switch kind {
         case .negotiate, .upgrade, .poll, .stream, .operation: break
         case .other: guard codec.type.isToldByAnswer else { return nil }
-        case .send, .end, .preflight: return nil
+        case .send, .end, .refresh, .preflight: return nil
         }
         let items = StableQuery.stable(head, codec.type.volatileQuery)
         var nearest: [StableQuery.Difference]?

@@ -91,6 +91,9 @@ public struct Policy: Hashable, Sendable, ExpressibleByStringLiteral, CustomStri
     /// No attempt comes after such an end: `close(4001)`, `status(401)`.
     public static func staysAway(after end: String) -> Policy { Policy("stays-away(after=\(end))") }
 
+    /// While connected, the client renews each credential before that credential expires (SignalR 11).
+    public static var refreshes: Policy { Policy("refreshes(before-expiry)") }
+
     /// Every recorded session that a client began is played to its end.
     public static var finished: Policy { Policy("finished") }
 

@@ -23,6 +23,7 @@ import WiretapeWire
         func pace(_ pace: WritePacer.Pace, for time: UInt64?, _ site: inout [String]) { site.append("pace") }
         func withdraw(_ transports: [Transport], _ site: inout [String]) { site.append("withdraw") }
         func expire(_ site: inout [String]) { site.append("expire") }
+        func setLifetime(_ seconds: Int, _ site: inout [String]) { site.append("lifetime \(seconds)") }
 
         func wait(_ gap: UInt64, _ said: inout [String]) { said.append("wait \(gap)") }
         func inject(_ edit: MessageEdit, _ said: inout [String]) { said.append("inject") }

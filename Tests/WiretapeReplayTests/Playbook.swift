@@ -84,6 +84,11 @@ final class Playbook {
         perform(&out)
     }
 
+    /// Asks for a new credential on the connection of that token. Nil: the request names no connection.
+    func refresh(_ path: String, _ token: String?) -> ConnectionID {
+        request("POST", path, token.map { [HeaderField("X-SignalR-Connection-Token", $0)] } ?? [])
+    }
+
     /// Negotiates; the token that was answered, nil for a refusal, whose connection is left in `refused`.
     func negotiate(_ route: String = "/chat") -> String? {
         let c = request("POST", "\(route)/negotiate?negotiateVersion=1")

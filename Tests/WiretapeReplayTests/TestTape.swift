@@ -46,6 +46,13 @@ enum TestTape {
             opened: 0)
     }
 
+    /// A session whose server lets the client renew its credential: it lasts 60 seconds.
+    static func renewable(_ script: String) -> RecordedSession {
+        var session = session(script)
+        session.negotiate?.responseBody = Array(#"{"connectionId":"public-1","tokenLifetimeSeconds":60}"#.utf8)
+        return session
+    }
+
     /// ` | ` between records becomes the record separator, and one ends the payload.
     static func bytes(_ records: String) -> [UInt8] {
         Array((records.replacing(" | ", with: "\u{1e}") + "\u{1e}").utf8)

@@ -10,6 +10,17 @@ extension ClientPreset {
         waiting(values.durations("delays") ?? seconds([0, 2, 10, 30]), state, retriesStart: false)
     }
 
+    /// Microsoft.AspNetCore.SignalR.Client with `WithAutomaticReconnect()`: waits 0, 2, 10 and 30 s, after any loss and any close code. A
+    /// first `StartAsync()` is not tried again (signalr.md, section 12). `delays` is what the application gives to
+    /// `WithAutomaticReconnect(…)`.
+    static let signalrDotnet = ClientPreset(
+        "signalr-dotnet",
+        "the .NET client, WithAutomaticReconnect(): 0, 2, 10, 30 s, then it stops; delays=0s|1s|5s for its array",
+        parameters: [.durations("delays")]
+    ) { state, values in
+        waiting(values.durations("delays") ?? seconds([0, 2, 10, 30]), state, retriesStart: false)
+    }
+
     /// dotnet/signalr-client-swift: tries first and sleeps d[n] after a failure, so that attempts come after 0, 0, 2 and
     /// 10 s; the last sleep of 30 s is followed by none. `delays` is its `retryDelays`.
     static let signalrSwift = ClientPreset(

@@ -17,7 +17,7 @@ extension AtmosphereCodec {
     package static func claim(_ opening: StreamOpening) -> Confidence {
         switch kind(opening.request) {
         case .upgrade, .poll, .stream, .send, .end: .certain
-        case .negotiate, .operation, .preflight, .other: .no
+        case .negotiate, .operation, .refresh, .preflight, .other: .no
         }
     }
 
@@ -51,6 +51,16 @@ extension AtmosphereCodec {
         }
         // Joined values of a header that came twice: the last counts.
         return response.headers.all("X-Atmosphere-tracking-id").last?.split(separator: " ").last.map(String.init)
+            ?? handshakeID(opening)
+    }
+
+    /// The id in the handshake at the beginning of a stream, for servers that do not give it in the head of the answer. Nil: it is not there,
+    /// or not yet.
+    private static func handshakeID(_ opening: StreamOpening) -> String? {
+        guard !opening.responseBody.isEmpty, AtmosphereRequest(opening.request).wantsHandshake,
+            let framing = framing(opening)
+        else { return nil }
+        return AtmosphereHandshake.find(inBody: opening.responseBody, framing)?.id
     }
 
     package static func serverIDs(_ opening: StreamOpening) -> ServerIDs? {
@@ -61,7 +71,7 @@ extension AtmosphereCodec {
         switch kind(request) {
         case .upgrade: .ws
         case .stream: AtmosphereRequest(request).transport == .sse ? .sse : .stream
-        case .negotiate, .poll, .send, .operation, .end, .preflight, .other: .lp
+        case .negotiate, .poll, .send, .operation, .end, .refresh, .preflight, .other: .lp
         }
     }
 

@@ -63,7 +63,7 @@ package struct AtmosphereCodec: FrameCodec {
         case .upgrade: carrier = .socket
         case .stream: carrier = asked.transport == .sse ? .events : .stream
         case .poll: carrier = asked.transport == .jsonp ? .script : .poll
-        case .negotiate, .send, .operation, .end, .preflight, .other: return
+        case .negotiate, .send, .operation, .end, .refresh, .preflight, .other: return
         }
         wantsLengths = asked.wantsLengths
         awaitsHandshake = asked.wantsHandshake

@@ -1,4 +1,5 @@
 internal import WiretapeBytes
+internal import WiretapeProtocol
 internal import WiretapeWire
 
 /// The first message of a server to a client without an id, in the form of its generation.
@@ -93,6 +94,26 @@ struct AtmosphereHandshake: Hashable, Sendable {
         }
         let isBegun = rest.allSatisfy { isOfID($0) || $0 == LengthPrefixReader.delimiter }
         return !isWhole && isBegun && rest.count < 256 ? .incomplete : .none
+    }
+
+    /// The handshake at the beginning of a streamed body, behind blanks. Nil: it is not there, or not yet.
+    static func find(inBody body: [UInt8], _ framing: BodyFraming) -> AtmosphereHandshake? {
+        var reader = BodyReader(framing, limit: body.count)
+        var next = 0
+        while true {
+            switch reader.feed(body, from: next, of: AtmosphereCodec.self) {
+            case .payload(let payload, let end):
+                next = end
+                guard let start = payload.firstIndex(where: { ![0x20, 0x0a, 0x0d, 0x09].contains($0) }) else {
+                    continue
+                }
+                let found = find(payload, at: start, isWhole: framing == .events)
+                if case .handshake(let handshake, _, _) = found { return handshake }
+                return nil
+            case .tooLong(let end), .skipped(let end): next = end
+            case .more: return nil
+            }
+        }
     }
 
     private static func isNumber(_ field: ArraySlice<UInt8>) -> Bool {

@@ -78,7 +78,7 @@ extension EventflitCodec {
         switch kind(request) {
         case .upgrade: .ws
         case .stream: .stream
-        case .negotiate, .poll, .send, .operation, .end, .preflight, .other: .lp
+        case .negotiate, .poll, .send, .operation, .end, .refresh, .preflight, .other: .lp
         }
     }
 

@@ -24,7 +24,7 @@ extension SignalRCodec {
             return isHandshake(opening.requestBody) ? .certain : isRefused(opening) ? .likely : .no
         case .poll, .stream, .end, .operation, .other:
             return isRefused(opening) ? .likely : .no
-        case .preflight: return .no
+        case .refresh, .preflight: return .no
         }
     }
 
@@ -43,6 +43,7 @@ extension SignalRCodec {
         switch kind(opening.request) {
         case .negotiate: NegotiateAnswer(opening.responseBody)?.ids?.token
         case .upgrade, .poll, .stream, .send, .end: query(opening.request, "id").first
+        case .refresh: opening.request.headers.first(refreshHeader)
         case .operation, .preflight, .other: nil
         }
     }
@@ -66,6 +67,7 @@ extension SignalRCodec {
     package static func kind(_ request: RequestHead) -> ExchangeKind {
         if request.method == "OPTIONS" { return .preflight }
         if request.path.hasSuffix(negotiateSuffix) { return .negotiate }
+        if request.headers.first(refreshHeader) != nil, refreshRoute(request) != nil { return .refresh }
         if request.method == "GET", request.headers.hasToken("websocket", in: "Upgrade") { return .upgrade }
         guard !query(request, "id").isEmpty else { return .other }
         switch request.method {
@@ -78,6 +80,7 @@ extension SignalRCodec {
 
     /// A slash at the end does not count: clients that are sent to `/client/?hub=chat` negotiate at `/client/negotiate`.
     package static func route(_ request: RequestHead) -> String {
+        if request.headers.first(refreshHeader) != nil, let route = refreshRoute(request) { return route }
         var route = request.path[...]
         if route.hasSuffix(negotiateSuffix) { route = route.dropLast(negotiateSuffix.count) }
         while route.hasSuffix("/") { route = route.dropLast() }

@@ -112,6 +112,8 @@ struct SignalRMemory: SessionMemory {
         return payloads.map { ($0, opcode) }
     }
 
+    func protocolPrefixLength(of first: [UInt8]) -> Int { end(of: first.span, 0) }
+
     mutating func acknowledgement() -> (payload: [UInt8], opcode: Opcode)? {
         acknowledgeAt = nil
         guard highest > acknowledged else { return nil }

@@ -25,6 +25,7 @@ package enum Faults {
         OutageFault.entry,
         DowngradeFault.entry,
         ExpireFault.entry,
+        LifetimeFault.entry,
         AlertFault.entry,
         CertificateFault.entry,
     ]

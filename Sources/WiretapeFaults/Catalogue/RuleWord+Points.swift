@@ -19,6 +19,7 @@ extension FaultPoint {
         case .send: "a POST with messages"
         case .stream: "the GET of an event stream"
         case .operation: "a request that is one message by itself: GraphQL over HTTP, a stream of no protocol"
+        case .refresh: "a request that renews the credential of a living connection (SignalR's POST to /refresh)"
         case .handshake: "the server's answer to the protocol's handshake, or with direction=toServer the client's part"
         case .subscribe:
             "a message of the client that subscribes to a channel, an operation or a stream, or does so again"
@@ -41,6 +42,7 @@ extension FaultPoint {
         case .send: "respond(500) on send[2]"
         case .stream: "reset on stream[attempt=2]"
         case .operation: "respond(503) on operation[1]"
+        case .refresh: "respond(503) on refresh[1]"
         case .handshake: "mute after handshake"
         case .subscribe: "reset after subscribe[1]"
         case .message: "drop on message[every 10]"

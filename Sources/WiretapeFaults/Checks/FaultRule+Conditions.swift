@@ -70,7 +70,8 @@ extension FaultRule {
         case .poll: return [.lp]
         case .stream: return [.sse, .stream, .multipart]
         case .operation: return [.http, .sse, .multipart]
-        case .accept, .tls, .connect, .request, .negotiate, .send, .handshake, .subscribe, .message, .close, .time:
+        case .accept, .tls, .connect, .request, .negotiate, .send, .refresh, .handshake, .subscribe, .message, .close,
+            .time:
             return nil
         }
     }

@@ -22,7 +22,7 @@ extension FaultRule {
         case .tls, .message(.delay), .stall, .reset, .disconnect, .refuse:
             return place == .instead ? nil : "rules about a handshake stand in it; write 'on tls'"
         case .mute, .throttle, .slice, .outage, .close, .respond, .malformed, .redirectLoop, .wrongAccept,
-            .wrongSubprotocol, .message, .downgrade, .expire:
+            .wrongSubprotocol, .message, .downgrade, .expire, .lifetime:
             return "\(word) is not for a TLS handshake: alert, certificate, delay, stall, reset and disconnect are"
         }
     }
@@ -57,7 +57,7 @@ extension FaultRule {
             return place == .after && !isAboutAccept
                 ? "refuse stands in the place of the answer; write 'on \(subject)', or 'reset after \(subject)'" : nil
         case .reset, .disconnect, .respond, .malformed, .redirectLoop, .outage, .wrongAccept, .wrongSubprotocol,
-            .message, .stall, .mute, .throttle, .slice, .downgrade, .expire, .tls:
+            .message, .stall, .mute, .throttle, .slice, .downgrade, .expire, .lifetime, .tls:
             return nil
         }
     }

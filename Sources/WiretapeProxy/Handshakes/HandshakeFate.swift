@@ -36,7 +36,7 @@ package struct HandshakeFate {
         case .reset, .refuse: end = end ?? .reset
         case .disconnect: end = end ?? .disconnect
         case .mute, .throttle, .slice, .outage, .close, .respond, .malformed, .redirectLoop, .wrongAccept,
-            .wrongSubprotocol, .message, .downgrade, .expire:
+            .wrongSubprotocol, .message, .downgrade, .expire, .lifetime:
             // No rule about a handshake is loaded with them.
             break
         }

@@ -69,6 +69,13 @@ extension ScriptCursor {
         return same.first { state[$0] == .waiting || state[$0] == .deferred } ?? same.last
     }
 
+    /// Whether an optional client message has not arrived yet.
+    var awaitsOptionalMessage: Bool {
+        script.steps.indices.contains { step in
+            script.steps[step].direction == .toServer && script.steps[step].optional && state[step] == .waiting
+        }
+    }
+
     /// The last step of that meaning that has come already.
     func cameAlready(_ key: UInt64) -> Int? { script.equals(key).last { state[$0] == .done } }
 

@@ -76,6 +76,8 @@ struct ScriptCursor {
         /// A client message that did not come either, but the client did not get to it: it had stopped at an earlier one, or the
         /// chain of the message was never opened.
         case unreached
+        /// A request that the client has sent on another stream. The client may still send that request on this stream.
+        case elsewhere
         /// A server message whose chain was never opened: its request is deferred or given up.
         case dormant
         /// Left out by `--on-reconnect lose:N` or `live`, and what the client would have answered to it.
@@ -157,7 +159,7 @@ struct ScriptCursor {
         }
         if let taken = same.first(where: isStoodFor) { return taken }
         // Late ones, oldest first; then what an earlier connection had.
-        if let late = same.first(where: { state[$0] == .forgiven || state[$0] == .unreached }) { return late }
+        if let late = same.first(where: { [.forgiven, .unreached, .elsewhere].contains(state[$0]) }) { return late }
         guard generation > 1 || wentOnAt != nil else { return nil }
         return same.first { state[$0] == .done && (matchedIn[$0] < thisConnection || cameBeforeItWentOn($0)) }
     }
@@ -177,7 +179,7 @@ struct ScriptCursor {
         case .forgiven:
             tally.match(.late(step: step))
             anchorLate(gate: step, at: now)
-        case .unreached:
+        case .unreached, .elsewhere:
             tally.match(.inTime)
             anchorLate(gate: step, at: now)
         case .done, .dormant, .lost, .dropped: break
@@ -507,7 +509,30 @@ struct ScriptCursor {
         skipSettled()
     }
 
+    /// The client has sent the request of this group on another stream. The group's messages are no longer sent or expected here.
+    mutating func markRequestedElsewhere(_ group: Int) {
+        for step in script.toServer(in: group) where [.waiting, .deferred, .abandoned].contains(state[step]) {
+            state[step] = script.groups[group].request == step ? .elsewhere : .lost
+        }
+        for step in script.toClient(in: group) where [.waiting, .dormant, .abandoned].contains(state[step]) {
+            state[step] = .lost
+        }
+        aside.removeAll { state[$0] == .lost }
+        chains.close(group)
+        countRepeats()
+        skipSettled()
+    }
+
     // MARK: - Connections
+
+    /// The same position for another stream of the client, on which nothing was sent yet.
+    func onAnotherStream() -> ScriptCursor {
+        var other = self
+        other.sent = []
+        // No connection was lost: what --on-reconnect does, does not apply.
+        other.endedByScript = true
+        return other
+    }
 
     /// The session's time begins.
     mutating func begin(at now: WireInstant) {
@@ -645,12 +670,17 @@ struct ScriptCursor {
     }
 
     /// The client says that it has all messages up to that one: what follows is due, and nothing before it, whatever was sent.
-    mutating func goOn(behind last: Int, at now: WireInstant) {
+    /// - Parameter requestFollows: whether the client sends its request again on this connection. If not, the request's chain continues without
+    ///   a new request.
+    mutating func goOn(behind last: Int, requestFollows: Bool, at now: WireInstant) {
+        if !requestFollows { openChainsAgain() }
         for step in script.steps.indices where script.steps[step].direction == .toClient {
             if step <= last {
                 if state[step] == .done { continue }
                 state[step] = .done
                 doneAt[step] = now
+            } else if !requestFollows {
+                state[step] = .waiting
             } else if state[step] == .done || state[step] == .lost {
                 // What belongs to the request goes on with that.
                 state[step] = script.steps[step].role == nil || generation == 1 ? .waiting : .abandoned
@@ -661,6 +691,17 @@ struct ScriptCursor {
         chains.forgetHeads()
         rewindPositions()
         anchors.goOn(behind: last, Anchor(at: now, recorded: script.steps[last].time))
+    }
+
+    /// The chains of the client's requests continue on this connection, whether or not the client has sent those requests.
+    private mutating func openChainsAgain() {
+        for group in script.groups.indices {
+            guard let request = script.groups[group].request, script.groups[group].origin == .toServer else { continue }
+            if state[request] != .done { state[request] = .lost }
+            for step in script.toServer(in: group) where state[step] == .abandoned { state[step] = .waiting }
+            chains.openOnce(group)
+        }
+        aside = []
     }
 
     // MARK: - Pushes that wait for a subscription

@@ -16,14 +16,14 @@ struct LinkFaults: Sendable {
     private var incoming: [Incoming] = []
     /// No further message of the client arrives before.
     private var incomingHeldUntil: WireInstant?
-    /// Payloads that leave later, out of turn: keepalives.
+    /// Delayed payloads that are sent outside the order of the script.
     var later = ParkedMessages()
     /// What begins with the next poll.
     private(set) var onNextPoll: [FaultEffect] = []
     /// Moments since the connection's marks.
     var moments = LinkMoments()
-    /// Keepalives of ours, for ordinals.
-    private var keepalives = 0
+    /// How many generated messages were sent.
+    private var generatedCount = 0
     /// What the tape of the run is told once the next poll, or the answer, has gone.
     private var notes: [FaultNote] = []
     /// A rule has stopped our reads or writes: the client may give the connection up without our hearing of it.
@@ -58,10 +58,10 @@ struct LinkFaults: Sendable {
     /// What becomes of a step that has waited.
     mutating func takeWaiting(_ step: Int) -> MessageFate? { waiting.removeValue(forKey: step) }
 
-    /// - Returns: the number of the keepalive that leaves now.
-    mutating func countsKeepalive() -> Int {
-        keepalives += 1
-        return keepalives
+    /// - Returns: the number, from 1, of the generated message that is about to be sent.
+    mutating func nextGeneratedOrdinal() -> Int {
+        generatedCount += 1
+        return generatedCount
     }
 
     // MARK: Messages of the client

@@ -82,31 +82,46 @@ extension ReplayEngine {
         answerPoll(of: session, into: &out)
     }
 
-    /// Sends a keepalive, unless rules that name it, or mute it, have something else in mind.
-    mutating func sendKeepalive(
-        _ payload: [UInt8], _ opcode: Opcode, to session: SessionRun, into out: inout [ReplayAction]
+    /// Sends a message that replay generates (keepalive, pong, Ack, Sequence), after applying the rules that name its type.
+    /// - Parameter expectsResponse: whether the client must respond.
+    mutating func sendGenerated(
+        _ payload: [UInt8], _ opcode: Opcode, expectsResponse: Bool = false, to session: SessionRun,
+        into out: inout [ReplayAction]
     ) {
-        if session.faults.isMuted(at: now) { return }
-        guard let fate = judgeKeepalive(payload, opcode, of: session) else {
-            session.link?.watch.asked(at: now)
-            return pass(payload, opcode, to: session, into: &out)
+        if let (message, fate) = judgeGenerated(payload, opcode, of: session) {
+            carryOut(fate, payload, opcode, message, expectsResponse: expectsResponse, to: session, into: &out)
+        } else {
+            if expectsResponse { session.link?.watch.asked(at: now) }
+            pass(payload, opcode, to: session, into: &out)
         }
+    }
+
+    /// Sends a generated message and applies the actions of the rules that matched it.
+    /// - Returns: when it leaves, if a rule delays it.
+    @discardableResult
+    mutating func carryOut(
+        _ fate: MessageFate, _ payload: [UInt8], _ opcode: Opcode, _ message: Message, expectsResponse: Bool = false,
+        to session: SessionRun, into out: inout [ReplayAction]
+    ) -> WireInstant? {
         for hit in fate.hits where hit != fate.end?.hit {
             record(hit, moment(of: session), cut: false)
             noteFault(hit, .none, on: session.link?.connection, into: &out)
         }
-        carryOut(fate, .keepalive(payload, opcode), of: session, into: &out)
+        carryOut(fate, .generated(payload, opcode, message, expectsResponse: expectsResponse), of: session, into: &out)
+        return fate.delay > 0 ? now.advanced(by: fate.delay) : nil
     }
 
-    /// Only a rule that names the keepalive's type means it.
-    private mutating func judgeKeepalive(_ payload: [UInt8], _ opcode: Opcode, of session: SessionRun) -> MessageFate? {
+    /// Decodes a generated message and asks the rules that name its type. Nil if no rule matches.
+    mutating func judgeGenerated(
+        _ payload: [UInt8], _ opcode: Opcode, of session: SessionRun
+    ) -> (Message, MessageFate)? {
         guard !rules.isEmpty else { return nil }
-        var codec = session.recorded.writer.withoutHistory()
+        var codec = writer(of: session).withoutHistory()
         var messages: [Message] = []
         codec.decode(payload.span, opcode, .toClient, into: &messages)
         guard let message = messages.first else { return nil }
-        let ordinal = session.link?.faults.countsKeepalive() ?? 1
+        let ordinal = session.link?.faults.nextGeneratedOrdinal() ?? 1
         let moment = moment(of: session, message)
-        return rules.judge(message, ordinal: ordinal, moment)
+        return rules.judge(message, ordinal: ordinal, moment).map { (message, $0) }
     }
 }

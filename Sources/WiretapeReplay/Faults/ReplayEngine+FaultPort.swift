@@ -171,4 +171,8 @@ extension ReplayEngine: FaultPort {
     package mutating func expire(_ site: inout FaultSite) {
         if let session = site.session { expireSession(session, into: &site.actions) }
     }
+
+    package mutating func setLifetime(_ seconds: Int, _ site: inout FaultSite) {
+        if let session = site.session { session.setLifetime(seconds) }
+    }
 }

@@ -26,7 +26,9 @@ package struct MessageDelivery {
         case step(Int, Message, due: WireInstant)
         /// What the protocol's server says first, and which of it is the handshake.
         case greeting([(payload: [UInt8], opcode: Opcode)], Message?)
-        case keepalive([UInt8], Opcode)
+        /// A message that replay generates: a keepalive, the response to a client's keepalive, an acknowledgement, or the Sequence of a
+        /// stateful reconnect. `expectsResponse`: whether the client must respond.
+        case generated([UInt8], Opcode, Message, expectsResponse: Bool)
     }
 
     init(_ subject: Subject, _ fate: MessageFate, on connection: ConnectionID?, of session: SessionRun) {
@@ -59,7 +61,7 @@ extension ReplayEngine: MessagePort {
     package mutating func wait(_ gap: UInt64, _ delivery: inout MessageDelivery) {
         switch delivery.subject {
         case .step: delivery.session.link?.faults.holds(until: now.advanced(by: gap))
-        case .greeting, .keepalive: delivery.until = now.advanced(by: gap)
+        case .greeting, .generated: delivery.until = now.advanced(by: gap)
         }
     }
 
@@ -95,10 +97,13 @@ extension ReplayEngine: MessagePort {
         case .greeting(let greeting, let handshake):
             payloads = greeting.map { OutboundPayload($0.payload, $0.opcode) }
             said = handshake
-        case .keepalive(let bytes, let opcode):
+        case .generated(let bytes, let opcode, let message, let expectsResponse):
             payloads = [OutboundPayload(bytes, opcode)]
+            said = message
             // What is changed or comes late is nothing that the server waits to be answered.
-            if delivery.fate.edits.isEmpty, delivery.until == nil { session.link?.watch.asked(at: now) }
+            if expectsResponse, delivery.fate.edits.isEmpty, delivery.until == nil {
+                session.link?.watch.asked(at: now)
+            }
         }
         let transport = session.link?.transport ?? .ws
         for i in payloads.indices {
@@ -138,7 +143,7 @@ extension ReplayEngine: MessagePort {
         pass(
             payload.bytes, payload.opcode, steps: steps, damage: payload.damage, isPlain: isPlain, to: delivery.session,
             into: &delivery.actions)
-        if case .keepalive = delivery.subject { return }
+        if case .generated = delivery.subject { return }
         noteSaid(delivery.sayers, step: delivery.step, of: delivery.session, into: &delivery.actions)
     }
 
@@ -169,7 +174,7 @@ extension ReplayEngine: MessagePort {
             keep(step, message, of: session)
             session.sent(step, at: now, due: due)
         case .greeting: break
-        case .keepalive: return
+        case .generated: return
         }
         let connection = session.link?.connection
         for hit in delivery.fate.hits where hit != delivery.fate.end?.hit {

@@ -95,7 +95,7 @@ extension ReplayEngine {
         case .upgrade: .ws
         case .stream, .poll, .operation: session.recorded.codec.type.transport(head)
         case .send, .end: session.link?.transport
-        case .negotiate, .preflight, .other: nil
+        case .negotiate, .refresh, .preflight, .other: nil
         }
     }
 

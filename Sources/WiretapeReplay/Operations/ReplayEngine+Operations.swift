@@ -27,12 +27,13 @@ extension ReplayEngine {
         }
         switch find(message, opening, codec, connection, into: &out) {
         case .nothing: return false
-        case .session(let session):
+        case .session(let session, let continuesStream):
             if let obstacle = session.recorded.obstacle {
                 let reason = obstructed(session.recorded, obstacle, into: &out)
                 out.append(.respond(connection, plain(404, reason).readable(by: head), thenClose: false))
             } else {
-                serve(message, payload, opening, of: session, on: connection, into: &out)
+                let heard = continuesStream ? nil : payload
+                serve(message, heard, opening, of: session, on: connection, into: &out)
             }
         case .refused(let session): refuseReconnect(session, connection, head, codec, into: &out)
         case .exhausted(let count):
@@ -47,7 +48,8 @@ extension ReplayEngine {
     private enum Found {
         /// The tape has no operations there.
         case nothing
-        case session(SessionRun)
+        /// The request is an operation of that session, or it asks for the rest of a stream that another request had opened.
+        case session(SessionRun, continuesStream: Bool = false)
         /// The client is back, and the policy does not let it go on.
         case refused(SessionRun)
         /// All equal ones are taken, so many.
@@ -71,14 +73,14 @@ extension ReplayEngine {
         let identity = identity(head, connection)
         let last = codec.type.lastID(head)
         if let last { equal = inOrder(equal, behind: last) }
-        if let session = interrupted(identity, equal.map(\.recorded), behind: last) {
-            switch reconnection(of: session) {
-            case .goesOn:
-                if session.generation > 0 { session.assign(by: .identity) }
-                return .session(session)
-            case .elsewhere: session.abandon()
-            case .refused: return .refused(session)
-            }
+        // A recorded response to that very request goes first.
+        let isAnswered = equal.isEmpty && equalExchange(head, opening.requestBody, connection) != nil
+        if let last, head.method == "GET", !isAnswered {
+            let others = operations(containing: last, besides: equal, among: within(book.all, routes, named))
+            if let found = continueStream(in: others, identity, name: name, on: connection, into: &out) { return found }
+        }
+        if let session = interrupted(identity, equal.map(\.recorded), behind: last), let found = resume(session) {
+            return found
         }
         let turn = options.match == .strict ? within(book.all, routes, named) : equal
         if let session = fallenBack(equal, turn, message, opening, connection) { return .session(session) }
@@ -101,13 +103,7 @@ extension ReplayEngine {
         }
         if let session = halfClosed(identity, equal.map(\.recorded)) {
             giveUpHalfClosed(session, into: &out)
-            switch reconnection(of: session) {
-            case .goesOn:
-                session.assign(by: .identity)
-                return .session(session)
-            case .elsewhere: session.abandon()
-            case .refused: return .refused(session)
-            }
+            if let found = resume(session) { return found }
         }
         if let session = returned(identity, equal.map(\.recorded)) {
             session.assign(by: .identity)
@@ -125,6 +121,35 @@ extension ReplayEngine {
             return .different(nearest: nearest.recorded)
         }
         return .session(begin(one.recorded, in: tapeRun, identity, name: name, on: connection))
+    }
+
+    /// The result of `--on-reconnect` for a client that resumes its session. Nil: the session is abandoned, and the client gets another one.
+    private func resume(_ session: SessionRun, continuesStream: Bool = false) -> Found? {
+        switch reconnection(of: session) {
+        case .goesOn:
+            if session.generation > 0 { session.assign(by: .identity) }
+            return .session(session, continuesStream: continuesStream)
+        case .elsewhere:
+            session.abandon()
+            return nil
+        case .refused: return .refused(session)
+        }
+    }
+
+    /// The session whose stream continues although the client's request differs from the one that opened the stream.
+    /// - Parameter streams: the sessions that contain the client's last event.
+    private mutating func continueStream(
+        in streams: [SessionLibrary.ID], _ identity: String, name: String?, on connection: ConnectionID,
+        into out: inout [ReplayAction]
+    ) -> Found? {
+        if let session = takeInterruptedRun(streams, identity, into: &out) {
+            return resume(session, continuesStream: true)
+        }
+        guard let stream = streams.first, runs.count < Claims.claimLimit else { return nil }
+        // The request that opened the stream can still come.
+        openSharedRunIfNeeded(for: identity)
+        let tapeRun = claims.open(for: identity, isClosed: true)
+        return .session(begin(stream, in: tapeRun, identity, name: name, on: connection), continuesStream: true)
     }
 
     /// Those of the routes, and of the sessions that have the client's name.
@@ -170,13 +195,18 @@ extension ReplayEngine {
     private mutating func next(
         _ list: [OperationBook.Operation], _ identity: String
     ) -> (OperationBook.Operation, tapeRun: Int)? {
-        if options.clients == 1, claims.tapeRuns.isEmpty { _ = claims.open(for: identity) }
+        openSharedRunIfNeeded(for: identity)
         let own = options.clients == 1 ? Array(claims.tapeRuns.indices) : claims.clients[identity]?.tapeRuns ?? []
         for tapeRun in own {
             if let one = list.first(where: { isFree($0, in: tapeRun) }) { return (one, tapeRun) }
         }
         guard options.clients > 1, claims.tapeRuns.count < options.clients, let first = list.first else { return nil }
         return (first, claims.open(for: identity))
+    }
+
+    /// If all clients share the runs of the tape, opens the first run for the first client.
+    private mutating func openSharedRunIfNeeded(for identity: String) {
+        if options.clients == 1, claims.tapeRuns.isEmpty { _ = claims.open(for: identity) }
     }
 
     /// One that an operation has which differs from it: that only stands in, and the equal one gets the answer as well.
@@ -228,10 +258,10 @@ extension ReplayEngine {
 
     // MARK: Serving
 
+    /// - Parameter payload: the client's message. Nil if the request asks for the rest of a stream that another request had opened.
     private mutating func serve(
-        _ message: Message, _ payload: [UInt8], _ opening: StreamOpening, of session: SessionRun,
-        on connection: ConnectionID,
-        into out: inout [ReplayAction]
+        _ message: Message, _ payload: [UInt8]?, _ opening: StreamOpening, of session: SessionRun,
+        on connection: ConnectionID, into out: inout [ReplayAction]
     ) {
         let head = opening.request
         let type = session.recorded.codec.type
@@ -274,8 +304,8 @@ extension ReplayEngine {
         attach(link, connection, head, .operation, to: session, into: &out)
         if transport != .http { out.append(.beginStream(connection, given)) }
         if cutAfterOpening(hit, of: session, into: &out) { return }
-        if let last = type.lastID(head) { session.goOn(behind: last, at: now) }
-        hear(payload.span, .text, from: session, into: &out)
+        if let last = type.lastID(head) { session.goOn(behind: last, requestFollows: payload != nil, at: now) }
+        if let payload { hear(payload.span, .text, from: session, into: &out) } else { advance(session, into: &out) }
     }
 
     /// An answer that ends the attempt.

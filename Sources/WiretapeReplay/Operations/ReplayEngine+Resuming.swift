@@ -23,6 +23,33 @@ extension ReplayEngine {
         }
     }
 
+    /// The operations whose messages include `id`, although their request differs from the client's. Empty if an operation in `equal` contains
+    /// that message, or was recorded with this `Last-Event-ID`.
+    /// - Parameter all: the operations on the request's route.
+    func operations(
+        containing id: String, besides equal: [OperationBook.Operation], among all: [OperationBook.Operation]
+    ) -> [SessionLibrary.ID] {
+        let isKnown = equal.contains { one in
+            let session = library[one.recorded]
+            return session.codec.type.lastID(session.opening.request) == id || knows(one.recorded, id)
+        }
+        return isKnown ? [] : all.map(\.recorded).filter { knows($0, id) }
+    }
+
+    /// The client's latest run of one of these sessions that has no connection, or whose connection a rule has silenced. Drops the silenced
+    /// connection.
+    mutating func takeInterruptedRun(
+        _ sessions: [SessionLibrary.ID], _ identity: String, into out: inout [ReplayAction]
+    ) -> SessionRun? {
+        guard !sessions.isEmpty else { return nil }
+        let session = (claims.clients[identity]?.sessions ?? []).last { session in
+            sessions.contains(claims[session].recorded) && !session.standing.isLeft
+                && (!session.isConnected || isSilent(session))
+        }
+        if let session { forsake(session, into: &out) }
+        return session
+    }
+
     /// Whether an ordinary exchange is meant by a request that an operation equals, too: what is equal goes in recorded order,
     /// and the last of all is said again.
     /// - Parameter operation: the next operation; nil when none is left.

@@ -12,9 +12,13 @@ struct SessionToken {
     /// Its connection is gone for good, as the server would have it: what names it is answered that it is unknown.
     fileprivate(set) var isDead = false
 
-    fileprivate init(_ session: SessionRun, _ ids: ServerIDs?) {
+    /// Whether the protocol lets the client renew its credential with it.
+    let mayRefresh: Bool
+
+    fileprivate init(_ session: SessionRun, _ ids: ServerIDs?, mayRefresh: Bool) {
         self.session = session
         self.ids = ids
+        self.mayRefresh = mayRefresh
     }
 }
 
@@ -30,8 +34,8 @@ struct IssuedIDs {
     subscript(_ key: String) -> SessionToken? { tokens[key] }
 
     /// The id names that session from now on.
-    mutating func issue(_ key: String, to session: SessionRun, _ ids: ServerIDs? = nil) {
-        tokens[key] = SessionToken(session, ids)
+    mutating func issue(_ key: String, to session: SessionRun, _ ids: ServerIDs? = nil, mayRefresh: Bool = true) {
+        tokens[key] = SessionToken(session, ids, mayRefresh: mayRefresh)
     }
 
     /// A connection was opened with it.

@@ -168,12 +168,20 @@ extension SessionRun {
     private func reopen(_ step: Int, at now: WireInstant, _ options: ReplayOptions) {
         if script.steps[step].role == .handshake { return serveHandshake(after: step, at: now, options) }
         let reopened = cursor.reopen(step, &tally)
-        for said in reopened.again { sayAgain(said, after: step, at: now, options) }
+        for said in reopened.again {
+            sayAgain(said, after: step, at: now, options)
+            if let retained = cursor.retainedStep(after: said, recorded.codec.type) {
+                sayAgain(retained, after: step, timedAs: said, at: now, options)
+            }
+        }
         if reopened.goesOn { noteGoingOn(options) }
     }
 
-    private func sayAgain(_ said: Int, after step: Int, at now: WireInstant, _ options: ReplayOptions) {
-        let gap = options.scaled(from: script.steps[step].time, to: script.steps[said].time)
+    /// - Parameter timed: the step whose recorded gap to `step` counts. Nil: its own.
+    private func sayAgain(
+        _ said: Int, after step: Int, timedAs timed: Int? = nil, at now: WireInstant, _ options: ReplayOptions
+    ) {
+        let gap = options.scaled(from: script.steps[step].time, to: script.steps[timed ?? said].time)
         link?.repeats.add(said, due: now.advanced(by: gap))
     }
 }

@@ -37,8 +37,10 @@ extension SessionRun {
 
     /// The client says that it has the message of that id: what follows it is due, and nothing before it, whatever was sent.
     /// An id that the tape does not have changes nothing.
-    func goOn(behind id: String, at now: WireInstant) {
+    /// - Parameter requestFollows: whether the client's own request follows. If not, the client asks for the rest of the stream only.
+    func goOn(behind id: String, requestFollows: Bool, at now: WireInstant) {
         guard let last = script.step(ofID: id, recorded) else { return }
-        cursor.goOn(behind: last, at: now)
+        cursor.goOn(behind: last, requestFollows: requestFollows, at: now)
+        if !requestFollows { resumesStream() }
     }
 }

@@ -13,7 +13,7 @@ final class SessionRun: CountsAttempts {
     /// What it plays. A client may turn out to want another one before it has said anything else (``become(_:)``).
     private(set) var recorded: RecordedSession
     /// 1, 2, …: which run of the recorded session this is.
-    let run: Int
+    private(set) var run: Int
     let claimedAt: WireInstant
     /// What of the script is done.
     var cursor: ScriptCursor
@@ -28,14 +28,20 @@ final class SessionRun: CountsAttempts {
     private(set) var parked: ParkedLink? { didSet { noteChange() } }
     /// The connection before, which we ended ourselves, while its kernel has not taken all that was queued before the end.
     private(set) var trailing: Link?
+    /// The last connection, kept after its end while an optional client message may still arrive. Nil for WebSockets.
+    private var endedLink: Link?
 
     private(set) var client = SessionClient()
     private(set) var negotiation = SessionNegotiation()
     private(set) var standing = SessionStanding()
     private(set) var faults: SessionFaults
     var log = AttemptLog() { didSet { noteChange() } }
+    /// How long the client's credentials last, and when it renewed them.
+    var credentials = CredentialTimes()
     /// What the client said, and what of it again.
     private(set) var speech = ClientSpeech()
+    /// Runs of the same recorded session on other streams of the same client. A request that the client makes on one is not due on the others.
+    private(set) var companions: [SessionID] = []
     /// The recorded session that the same client lost before it reconnected to this one.
     private(set) var follows: SessionRun?
     /// Whether the client has reconnected to another recorded session.
@@ -73,6 +79,8 @@ final class SessionRun: CountsAttempts {
         standing = other.standing
         faults = other.faults
         log = other.log
+        credentials = other.credentials
+        endedLink = nil
         speech = other.speech
         leniency = other.leniency
         greeting = other.greeting
@@ -110,6 +118,9 @@ final class SessionRun: CountsAttempts {
         self.link = link
         isConnected = link != nil
     }
+
+    /// Whether the token belongs to the session's connection, or to the one that is parked.
+    func isNamed(by token: String) -> Bool { link?.token == token || parked?.link.token == token }
 
     var id: SessionID { note.id }
 
@@ -197,6 +208,24 @@ final class SessionRun: CountsAttempts {
     /// A rule has taken these transports away.
     func withdraw(_ transports: [Transport]) { faults.block(transports) }
 
+    func setLifetime(_ seconds: Int) { faults.setLifetime(seconds) }
+
+    /// The response with the lifetime that a rule sets. Records the credential that the response issues.
+    /// - Parameters:
+    ///   - time: of the response, in nanoseconds since the run began.
+    ///   - requested: when the client requested a renewal. Nil if the response is to a negotiation.
+    func applyLifetime(to answer: HTTPAnswer, at time: UInt64, requested: UInt64? = nil) -> HTTPAnswer {
+        let type = recorded.codec.type
+        var answer = answer
+        if let seconds = faults.lifetime, let body = type.replacingLifetime(in: answer.body, with: seconds) {
+            answer.body = body
+        }
+        guard answer.status == 200, let seconds = type.credentialLifetime(in: answer.body) else { return answer }
+        if let requested { credentials.recordRenewal(at: requested) }
+        credentials.recordIssued(lifetime: seconds, at: time)
+        return answer
+    }
+
     // MARK: What its client says
 
     func said(
@@ -207,6 +236,18 @@ final class SessionRun: CountsAttempts {
 
     func cancelled(_ chain: Chain) { speech.cancelled(chain) }
 
+    /// The client has made the request of that step on another stream.
+    func markRequestedElsewhere(_ request: Int, _ saying: ClientSpeech.Saying, subscribes: Bool?) {
+        guard let group = script.steps[request].group else { return }
+        // A client that repeats a request has that chain on both streams.
+        if isConnected, cursor.state[request] == .done, !cursor.isInterrupted(request) { return }
+        cursor.markRequestedElsewhere(group)
+        speech.sentElsewhere(saying, subscribes: subscribes)
+    }
+
+    /// The client asks for the rest of its stream, instead of sending its request again.
+    func resumesStream() { speech.resumedStreams() }
+
     /// Marks the session as the recorded reconnect of the client that lost `earlier`.
     func follow(_ earlier: SessionRun) {
         follows = earlier
@@ -214,6 +255,15 @@ final class SessionRun: CountsAttempts {
         log = AttemptLog(following: earlier.log)
         speech = earlier.speech.continued()
     }
+
+    /// Plays the same recorded session as `other` on another stream of the same client, starting at the position of `other`.
+    func startAsCompanion(of other: SessionRun) {
+        run = other.run
+        cursor = other.cursor.onAnotherStream()
+        companions = other.companions + [other.id]
+    }
+
+    func addCompanion(_ other: SessionID) { companions.append(other) }
 
     // MARK: Connections that are kept
 
@@ -238,6 +288,23 @@ final class SessionRun: CountsAttempts {
         if parked != nil {
             parked = ParkedLink(link: link, isOver: lent.isOver, until: lent.until, end: lent.end)
         }
+        speech.lost()
+        wakeAt = nil
+    }
+
+    /// Attaches the ended connection again so that one late client message can be processed. Nothing is sent on it.
+    /// - Returns: whether that connection had this token and the recorded client sent something after the end.
+    func attachEndedLink(_ token: String) -> Bool {
+        guard !isConnected, var lent = endedLink, lent.token == token else { return false }
+        lent.endWithPoll(Link.Ending(verdict: nil, hit: nil), complete: true)
+        connect(lent)
+        return true
+    }
+
+    /// Detaches the connection again after the message.
+    func detachEndedLink() {
+        endedLink = link
+        connect(nil)
         speech.lost()
         wakeAt = nil
     }
@@ -335,6 +402,7 @@ final class SessionRun: CountsAttempts {
         // What a rule let others pass was never sent; a protocol that remembers sends it again itself.
         let passed = link.memory == nil ? link.faults.parked.steps : []
         cursor.restore(link.underWay.steps + passed)
+        endedLink = link.transport != .ws && cursor.awaitsOptionalMessage ? link : nil
         connect(nil)
         speech.lost()
         faults.mutedUntil = nil
@@ -423,6 +491,7 @@ final class SessionRun: CountsAttempts {
         let other = SessionRun(recorded, script: script, id: id, run: run, at: claimedAt)
         other.client = client
         other.log = log
+        other.credentials = credentials
         other.speech = speech
         other.negotiation = negotiation
         other.negotiation.redirects = 0
@@ -538,12 +607,16 @@ struct SessionStanding: Sendable {
 struct SessionFaults: Sendable {
     /// Transports that a fault took away.
     private(set) var blocked: [Transport] = []
+    /// The lifetime of the credential that a rule sets, in seconds. Nil: as recorded.
+    private(set) var lifetime: Int?
     /// The protocol's keepalives are left out until then.
     var mutedUntil: WireInstant?
     /// Steps that the rules have seen.
     private var judged: StepColumn<Bool>
 
     init(steps: Int) { judged = StepColumn(false, count: steps) }
+
+    mutating func setLifetime(_ seconds: Int) { lifetime = seconds }
 
     mutating func block(_ transports: [Transport]) { blocked += transports.filter { !blocked.contains($0) } }
 
@@ -563,6 +636,7 @@ struct SessionFaults: Sendable {
     /// What rules have seen on another script, whose steps have the given numbers here.
     mutating func adopt(_ other: SessionFaults, _ places: [(theirs: Int, mine: Int)]) {
         for (theirs, mine) in places { judged[mine] = other.judged[theirs] }
+        lifetime = other.lifetime
     }
 }
 

@@ -103,7 +103,7 @@ extension TapeCanon {
             case .send: return .send(key)
             case .stream: return .stream(key)
             case .end: return .end(key)
-            case .negotiate, .upgrade, .operation, .preflight, .other: continue
+            case .negotiate, .upgrade, .operation, .refresh, .preflight, .other: continue
             }
         }
         return .ordinary(isNegotiation: false)

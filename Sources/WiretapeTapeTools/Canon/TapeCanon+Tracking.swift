@@ -15,7 +15,7 @@ extension TapeCanon {
         case .send: return .send(key)
         case .stream: return .stream(key)
         case .end: return .end(key)
-        case .negotiate, .upgrade, .operation, .preflight, .other: return nil
+        case .negotiate, .upgrade, .operation, .refresh, .preflight, .other: return nil
         }
     }
 

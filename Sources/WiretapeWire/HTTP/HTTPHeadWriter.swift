@@ -22,8 +22,8 @@ package enum HTTPHeadWriter {
     /// Appends a whole answer: `Content-Length`, `Date` and `Connection` are made here and whatever the answer says about
     /// them, or about transfer codings, is left out. The usual reason stands in for an empty one.
     /// - Parameters:
-    ///   - isHead: the answer is to a HEAD request: its body is counted and not sent. Without a body, the answer's own `Content-Length`
-    ///     counts, and there is none if it has none.
+    ///   - isHead: whether the request was HEAD. The body is then not sent. `Content-Length` is the size of the body or, if the body is empty,
+    ///     the answer's own `Content-Length`. If the answer has none, it is left out.
     ///   - keepAlive: for an HTTP/1.0 request that asked for it say so with `version` "1.0".
     ///   - date: the value of `Date`; nil leaves it out.
     package static func append(

@@ -49,6 +49,34 @@ import WiretapeWire
         #expect(AtmosphereCodec.sessionKey(StreamOpening(request: header)) == "7")
     }
 
+    /// A server that gives the id in the handshake of the body only, behind padding, in any pieces.
+    @Test(arguments: ["sse", "streaming"], [1, 7, 10_000]) func findsTheIDInTheBody(_ transport: String, _ size: Int) {
+        func event(_ text: String) -> String { transport == "sse" ? "data: \(text)\n\n" : text }
+        let handshake = "\(Self.id)|0|X|"
+        let padding = transport == "sse" ? "" : String(repeating: " ", count: 4_098)
+        let body = padding + event("\(handshake.utf8.count)|\(handshake)") + event("2|hi")
+        var reader = SessionReader(codecs: Codecs.all)
+        var messages: [DecodedMessage] = []
+        var number: UInt64 = 0
+        func read(_ connection: UInt32, _ kind: TapeEvent.Kind) {
+            number += 1
+            reader.read(TapeEvent(time: number, connection: connection, kind), number: number, into: &messages)
+        }
+        read(1, .request(x: 1, Atmosphere.request(transport), .none))
+        let type = transport == "sse" ? "text/event-stream" : "text/plain"
+        let head = ResponseHead(status: 200, headers: [HeaderField("Content-Type", type)])
+        read(1, .response(x: 1, head, .streamed, interim: false, coding: nil, proxy: false))
+        let bytes = Array(body.utf8)
+        for start in stride(from: 0, to: bytes.count, by: size) {
+            read(1, .chunk(x: 1, .toClient, Array(bytes[start..<min(start + size, bytes.count)])))
+        }
+        let push = Atmosphere.request("polling", id: Self.id, method: "POST")
+        read(2, .request(x: 1, push, .whole(Array("hello".utf8))))
+        let sessions = reader.finish()
+        #expect(sessions.map(\.serverIDs?.token) == [Self.id])
+        #expect(messages.map(\.message).texts == ["hi", "hello"] && Set(messages.map(\.session)) == [1])
+    }
+
     /// graphql-sse has `?token=` in the requests of its streams, too.
     @Test func anItemOfAnotherProtocolChangesNothing() {
         let reader = SessionReader(codecs: Codecs.all)

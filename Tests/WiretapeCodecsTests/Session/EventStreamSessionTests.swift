@@ -68,7 +68,7 @@ import WiretapeWire
         ("2 gone proxy fin\n2 gone server rst", []),
         ("2 <. 1\n2 gone server rst", ["< close 1000"]),
         ("1 gone server fin", []),
-        ("2 <. 1\n1 > 9 POST /chat?id=a {\"type\":7}|", ["< close 1000"]),
+        ("2 <. 1\n1 > 9 POST /chat?id=a {\"type\":7}|", ["< close 1000", "> Close"]),
     ])
     func endings(_ script: String, _ lines: [String]) {
         #expect(sessions(script).map { Array($0.lines.dropFirst(2)) } == [lines])

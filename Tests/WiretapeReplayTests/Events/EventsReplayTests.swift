@@ -1,4 +1,5 @@
 import Testing
+import WiretapeAttempts
 import WiretapeProtocol
 import WiretapeReplay
 import WiretapeReport
@@ -192,6 +193,47 @@ import WiretapeWire
         let c = play.events("/prices", behind: "77")
         play.pass(ms: 1)
         #expect(play.take(c).count == 9)
+    }
+
+    /// A GET with `Last-Event-ID` continues the stream that contains the event, even if a POST opened that stream.
+    @Test(arguments: [ReplayOptions.OnReconnect.resume, .lose(1), .restart])
+    func aGetContinuesThePostsStream(_ policy: ReplayOptions.OnReconnect) throws {
+        let policies = [try Expectation.parse("resubscribes")]
+        let play = try Playbook(EventsTape.sessions(EventsTape.called), faults: ["reset after price[2] max=1"]) {
+            $0.onReconnect = policy
+            $0.expectations = policies
+        }
+        let standing = play.events("/rpc")
+        let call = play.post("/rpc", #"{"id":1,"method":"count"}"#)
+        play.pass(ms: 60)
+        #expect(play.take(call) == ["200 …", Self.event(1), Self.event(2), "RST"])
+        let rest = play.events("/rpc", behind: "2")
+        play.pass(ms: 12)
+        play.expect(rest, "200 …", Self.event(3), "end")
+        play.pass(ms: 100)
+        play.expect(standing, "200 …", Self.event(4))
+        let report = play.finish()
+        #expect(report.verdict == .pass, "\(report.reasons)")
+        #expect(report.sessions.map(\.attempts.count) == [1, 2] && report.sessions.allSatisfy { $0.finished })
+    }
+
+    /// A client that did not send the POST may also request the rest of its stream. The POST can still be sent afterwards.
+    @Test func aNewClientMayContinueThePostsStream() throws {
+        let play = try Playbook(EventsTape.sessions(EventsTape.called), speed: .instant)
+        let rest = play.events("/rpc", behind: "1")
+        play.pass(ms: 1)
+        play.expect(rest, "200 …", Self.event(2), Self.event(3), "end")
+        let call = play.post("/rpc", #"{"id":1,"method":"count"}"#)
+        play.pass(ms: 1)
+        play.expect(call, "200 …", Self.event(1), Self.event(2), Self.event(3), "end")
+    }
+
+    @Test func aPostDoesNotContinueAStream() throws {
+        let play = try Playbook(EventsTape.sessions(EventsTape.called), speed: .instant)
+        let headers = [HeaderField("Content-Type", "application/json"), HeaderField("Last-Event-ID", "1")]
+        let other = play.request("POST", "/rpc", headers, body: Array(#"{"id":2,"method":"add"}"#.utf8))
+        play.pass(ms: 1)
+        #expect(play.take(other).first?.hasPrefix("409 ") == true)
     }
 
     /// The tape's own reconnect: each part has its own session.

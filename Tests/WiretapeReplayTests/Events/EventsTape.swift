@@ -119,6 +119,19 @@ enum EventsTape {
         150 2 < id: 4\\nevent: price\\ndata: {"n":4}\\n\\n
         160 2 left
         """
+    /// A GET stream, and a POST to the same path whose response is a stream. Event ids are unique across both streams.
+    static let called = """
+        0 1 GET /rpc
+        1 1 sse
+        10 2 POST /rpc {"id":1,"method":"count"}
+        11 2 sse
+        20 2 < id: 1\\nevent: price\\ndata: {"n":1}\\n\\n
+        30 2 < id: 2\\nevent: price\\ndata: {"n":2}\\n\\n
+        40 2 < id: 3\\nevent: price\\ndata: {"n":3}\\n\\n
+        41 2 end
+        60 1 < id: 4\\nevent: price\\ndata: {"n":4}\\n\\n
+        70 1 left
+        """
     static let tokens = """
         0 1 POST /v1/chat {"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}
         5 1 sse

@@ -13,7 +13,7 @@ import WiretapeWire
         "stall": "stall(both, 12ms)", "mute": "mute(all, 12ms)", "throttle": "throttle(1kB/s, 12ms)",
         "slice": "slice(1, 1ms)", "respond": "respond(503)", "malformed": "malformed", "wrong-accept": "wrong-accept",
         "wrong-subprotocol": "wrong-subprotocol(x)", "redirect-loop": "redirect-loop", "refuse": "refuse",
-        "outage": "outage(60ms)", "downgrade": "downgrade(ws, sse, lp)", "expire": "expire",
+        "outage": "outage(60ms)", "downgrade": "downgrade(ws, sse, lp)", "expire": "expire", "lifetime": "lifetime(4s)",
         "alert": "alert", "certificate": "certificate(expired)",
     ]
 
@@ -54,7 +54,9 @@ import WiretapeWire
                     let (lines, report) = try walk.run([rule])
                     #expect(report.unfired.isEmpty, "\(text) over \(walk): \(report.unfired.map(\.text))")
                     // What a session has lost is not heard until it is asked for.
-                    let isLater = word == "expire" || word == "downgrade" && walk.transport != .ws
+                    let isLater =
+                        word == "expire" || word == "downgrade" && walk.transport != .ws
+                        || word == "lifetime" && walk.kind == .operation
                     guard !isLater, !report.faults.isEmpty else { continue }
                     #expect(lines != plain.lines, "\(text) over \(walk) changed nothing")
                 }
@@ -66,21 +68,22 @@ import WiretapeWire
     /// What the table of `docs/faults.md` has is loaded, and what it has not is not.
     @Test func theTableIsWhatIsLoaded() {
         let wanted: [String: (on: String, after: String)] = [
-            "respond": ("connect request negotiate upgrade poll send stream operation", ""),
+            "respond": ("connect request negotiate upgrade poll send stream operation refresh", ""),
             "alert": ("tls", ""), "certificate": ("tls", ""),
             "stall": (
-                "accept tls connect request negotiate upgrade poll send stream operation handshake subscribe message time Tick",
-                "accept connect request negotiate upgrade poll send stream operation handshake subscribe message time Tick"
+                "accept tls connect request negotiate upgrade poll send stream operation refresh handshake subscribe message time Tick",
+                "accept connect request negotiate upgrade poll send stream operation refresh handshake subscribe message time Tick"
             ),
             "wrong-accept": ("connect request upgrade", ""),
-            "refuse": ("accept tls connect request negotiate upgrade poll send stream operation", "accept"),
+            "refuse": ("accept tls connect request negotiate upgrade poll send stream operation refresh", "accept"),
             "close": (
                 "handshake subscribe message close time Tick", "upgrade handshake subscribe message close time Tick"
             ),
             "drop": ("handshake subscribe message close Tick", ""),
             "corrupt": ("handshake subscribe message Tick", ""),
             "truncate": (
-                "connect request negotiate upgrade poll send stream operation handshake subscribe message Tick", ""
+                "connect request negotiate upgrade poll send stream operation refresh handshake subscribe message Tick",
+                ""
             ),
             "inject": ("handshake subscribe message time Tick", "handshake subscribe message time Tick"),
             "mute": (

@@ -38,7 +38,7 @@ struct Walk: CustomStringConvertible {
     }
 
     static let sessions = [
-        TestTape.session(
+        TestTape.renewable(
             TestTape.handshake
                 + """
                 10 < {"type":1,"target":"Tick","arguments":[1]}
@@ -76,6 +76,8 @@ struct Walk: CustomStringConvertible {
             speak(#"{"type":4,"invocationId":"1","target":"Count","arguments":[]}"#, play, &steps)
             steps.pass(to: 25)
             speak(#"{"type":1,"target":"Say","arguments":["x"]}"#, play, &steps)
+            steps.pass(to: 45)
+            if !skipsNegotiation { steps.watch(play.refresh("/chat/refresh", steps.token)) }
             steps.pass(to: 60)
             if transport == .ws, let socket = steps.carrier {
                 play.close(socket, .closeFrame(code: 4000, reason: "bye"))

@@ -105,6 +105,16 @@ import WiretapeWire
         #expect(play.finish().divergences.isEmpty)
     }
 
+    @Test func rulesReachPongs() throws {
+        let play = try Playbook([EventflitTape.session(Self.script)], faults: [#"drop on "pusher:pong"[2]"#])
+        let c = open(play)
+        play.pass(ms: 1)
+        for _ in 1...3 { say(play, c, "ping") }
+        let pong = #"{"event":"pusher:pong","data":"{}"}"#
+        play.expect(c, "101", hello(), pong, pong)
+        #expect(play.finish().faults.count == 1)
+    }
+
     @Test func theServersOwnInterval() throws {
         let play = try Playbook([EventflitTape.session(Self.script, dialect: "eventflit")]) { $0.patience = 1 << 60 }
         let c = open(play)

@@ -41,7 +41,7 @@ import WiretapeWire
         #expect(report.exchanges.played == 3 && report.exchanges.recorded == 2 && report.exchanges.unplayed == [])
     }
 
-    /// The length of a body that a HEAD does not get.
+    /// A response to HEAD keeps its recorded `Content-Length`.
     @Test(arguments: ["1234", "many", nil]) func aHeadKeepsItsLength(_ length: String?) throws {
         let fields = length.map { [HeaderField("Content-Length", $0)] } ?? []
         let play = try Playbook([Self.exchange(2, "HEAD", "/file", answer: "", fields)])

@@ -44,6 +44,46 @@ import WiretapeWire
         #expect(report.verdict == .pass && report.sessions[0].finished && report.sessions[0].assigned == .token)
     }
 
+    /// Rules reach what replay sends by itself.
+    @Test func rulesReachAcknowledgements() throws {
+        for (rule, wanted) in [("drop on Ack", []), ("replace(/sequenceId=7) on Ack", [ack(7)])] {
+            let play = try Playbook([TestTape.session(Self.handshake + "10 > \(call("0", "Slow"))")], faults: [rule])
+            let token: String = try #require(play.negotiate())
+            let c = play.upgrade(token)
+            play.send(c, #"{"protocol":"json","version":2}"# + " | " + call("17", "Slow"))
+            play.pass(ms: 2_000)
+            #expect(play.take(c) == ["101", "{}"] + wanted, "\(rule)")
+            #expect(play.finish().faults.map(\.rule) == [rule])
+        }
+    }
+
+    @Test func rulesReachTheSequence() throws {
+        #expect(
+            try sequenced("replace(/sequenceId=7) on Sequence") == [
+                ["101", sequence(7), tick(1), tick(2), tick(3)], [],
+            ])
+        #expect(try sequenced("drop on Sequence") == [["101", tick(1), tick(2), tick(3)], []])
+        // The messages after the Sequence are delayed, too.
+        #expect(try sequenced("delay(1s) on Sequence") == [["101"], [sequence(1), tick(1), tick(2), tick(3)]])
+        #expect(try sequenced("reset after Sequence") == [["101", sequence(1), "RST"], []])
+    }
+
+    /// What a client receives in the first second after a reconnect, and in the next one.
+    private func sequenced(_ rule: String) throws -> [[String]] {
+        let three = Self.handshake + (1...3).map { "\($0) < \(tick($0))\n" }.joined()
+        let play = try Playbook([TestTape.session(three)], faults: ["reset after Tick[2]", rule])
+        let token: String = try #require(play.negotiate())
+        let c = play.upgrade(token)
+        play.send(c, #"{"protocol":"json","version":2}"#)
+        play.pass(ms: 100)
+        let d = play.upgrade(token)
+        play.send(d, sequence(1))
+        play.pass(ms: 900)
+        let first = play.take(d)
+        play.pass(ms: 1_000)
+        return [first, play.take(d)]
+    }
+
     @Test func loseLosesWhatComesThen() throws {
         #expect(try run(.lose(2)).1 == ["101", sequence(2), tick(2), tick(5), tick(6)])
     }

@@ -20,12 +20,13 @@ from wiretape_tools.lib.processes import ROOT, Failed, binary
 # Protocols beside SignalR: modules with CASES of the same form as cases.py has, each case's name beginning with the protocol's.
 SUITES = [
     "graphql_pairs", "graphql_http", "graphql_pieces", "graphql_goodbye", "eventflit", "atmosphere", "closings", "deflating",
-    "upstreams", "codings", "socket_io", "events", "secure", "forward", "redaction", "leading", "via",
+    "upstreams", "codings", "socket_io", "events", "secure", "forward", "redaction", "leading", "via", "refresh",
 ]
 for suite in SUITES:
     CASES.update(importlib.import_module("wiretape_tools.interop." + suite).CASES)
 # The landing lane's choice: every protocol over every transport, with one client each. .ci/nightly runs all.
 LANDING = {
+    "servers": ["aspnetcore", "aiosignalr"],
     "clients": ["signalr-js"],
     "scripts": ["own"],
     "cases": [
@@ -71,7 +72,7 @@ def parse():
         if unknown := set(chosen[kind]) - set(known):
             parser.error(f"no {kind} {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     if options.landing:
-        chosen |= {"clients": LANDING["clients"], "scripts": LANDING["scripts"]}
+        chosen |= {kind: LANDING[kind] for kind in ("servers", "clients", "scripts")}
         options.cases = ",".join(LANDING["cases"])
     options.cases = {"all": list(CASES), "none": []}.get(options.cases, options.cases.split(","))
     if unknown := set(options.cases) - set(CASES):

@@ -16,6 +16,8 @@ SCRIPTS = ["own", "common", "calls"]
 # Who records the common script: as many different clients as there are, so that tapes go from one to another.
 LEADS = {
     ("aspnetcore", "json"): {"ws": "pysignalr", "sse": "signalrcore", "lp": "signalr-js"},
+    ("aspnet11", "json"): {"ws": "signalr-dotnet", "sse": "signalr-dotnet", "lp": "signalr-dotnet"},
+    ("aspnet11", "messagepack"): {"ws": "signalr-dotnet", "lp": "signalr-dotnet"},
     ("aiosignalr", "json"): {"ws": "signalr-js", "sse": "aiosignalr", "lp": "aiosignalr"},
     ("aiosignalr", "messagepack"): {"ws": "pysignalr", "lp": "aiosignalr"},
 }
@@ -60,7 +62,7 @@ class Row:
         self.server, self.protocol, self.client, self.script = server, protocol, client, script
         offered = SERVERS[server].get(protocol, [])
         self.transports = [t for t in supports(client, script, protocol) if t in offered]
-        if script == "calls" and server == "aspnetcore":
+        if script == "calls" and server in ("aspnetcore", "aspnet11"):
             self.transports = []
         self.name = f"{server}-{protocol}-{client}-{script}"
         self.reference = None
@@ -244,11 +246,11 @@ def table(matrix, chosen):
         groups = [("live", TRANSPORTS), ("record", recorded)] + [(f"{t} to", replayed) for t in recorded]
         lines.append("")
         lines.append(f"{SERVERS[server]['title']}, {protocol}")
-        lines.append(f"  {'client':<12}{'script':<8}" + "".join(
+        lines.append(f"  {'client':<15}{'script':<8}" + "".join(
             f"  {name:<7}" + " ".join(f"{t:<3}" for t in transports) for name, transports in groups
         ).rstrip())
         for row in rows:
-            line = f"  {row.client:<12}{row.script:<8}"
+            line = f"  {row.client:<15}{row.script:<8}"
             for name, transports in groups:
                 marked = []
                 for t in transports:

@@ -16,14 +16,21 @@ HERE = pathlib.Path(__file__).resolve().parent
 TRANSPORTS = ["ws", "sse", "lp"]
 KEEPALIVE = "1"  # seconds; signalrcore's stop() waits for the next thing that the server sends
 
-# Read in each one's source. ASP.NET Core's peer is built without MessagePack.
+# Read in each one's source. ASP.NET Core 10's peer is built without MessagePack.
 SERVERS: dict[str, dict[str, Any]] = {
     "aspnetcore": {"title": "ASP.NET Core 10", "json": ["ws", "sse", "lp"]},
+    "aspnet11": {"title": "ASP.NET Core 11", "json": ["ws", "sse", "lp"], "messagepack": ["ws", "lp"]},
     "aiosignalr": {"title": "aiosignalr 0.1.1", "json": ["ws", "sse", "lp"], "messagepack": ["ws", "lp"]},
 }
 CLIENTS: dict[str, dict[str, Any]] = {
     "signalr-js": {
         "title": "@microsoft/signalr 10, signalr-protocol-msgpack 10",
+        "json": ["ws", "sse", "lp"],
+        "messagepack": ["ws", "lp"],
+        "can": {"send", "cancel", "stream errors", "upload", "result"},
+    },
+    "signalr-dotnet": {
+        "title": "Microsoft.AspNetCore.SignalR.Client 11",
         "json": ["ws", "sse", "lp"],
         "messagepack": ["ws", "lp"],
         "can": {"send", "cancel", "stream errors", "upload", "result"},
@@ -53,7 +60,7 @@ CLIENTS: dict[str, dict[str, Any]] = {
 }
 CANNOT = [
     "sse with messagepack: Server-Sent Events are text",
-    "aspnetcore with messagepack: the peer is built without it",
+    "aspnetcore (10) with messagepack: the peer is built without it",
     "pysignalr over sse and lp: WebSockets are its only transport (transport/websocket.py)",
     "signalrcore over lp: it reads one message of a poll's body and keeps the rest until the next poll ends"
     " (long_polling_client.py, _append), so it plays there the script of single answers, 'calls',"
@@ -102,7 +109,7 @@ class Peers:
     def __init__(self, work):
         self.work = work
         self.unpacking = threading.Lock()
-        self.is_unpacked = False
+        self.unpacked: set[str] = set()
         folder = os.environ.get("WIRETAPE_PEERS") or ROOT.parent / "shared/peers"
         self.folder = pathlib.Path(folder) if pathlib.Path(folder).is_dir() else None
         if os.environ.get("WIRETAPE_PEERS") and not self.folder:
@@ -114,23 +121,34 @@ class Peers:
 
     def missing(self, name):
         """Why this server or client cannot run here, or None."""
-        if name in ("aspnetcore", "signalr-js", "npm") and not self.folder:
+        if name in ("aspnetcore", "aspnet11", "signalr-js", "signalr-dotnet", "npm") and not self.folder:
             return "no peers' folder (WIRETAPE_PEERS)"
         return None
 
     def start(self, server, port, log, *options):
         """The server, once it takes connections."""
-        # ASP.NET Core's unpacks itself when it is first started: one that starts meanwhile runs half a file.
-        if server == "aspnetcore" and not self.is_unpacked:
+        # ASP.NET Core 10's peer unpacks itself on its first start. A second one would run an incomplete file meanwhile.
+        if server == "aspnetcore" and server not in self.unpacked:
             with self.unpacking:
                 program = self.started(server, port, log, *options)
-                self.is_unpacked = True
+                self.unpacked.add(server)
                 return program
         return self.started(server, port, log, *options)
+
+    def signalr11(self, name):
+        """A program of the peers for SignalR 11, once they are unpacked."""
+        assert self.folder
+        with self.unpacking:
+            if "signalr11" not in self.unpacked:
+                subprocess.run([self.folder / "signalr11/unpack"], check=True, capture_output=True)
+                self.unpacked.add("signalr11")
+        return self.folder / "signalr11" / name
 
     def started(self, server, port, log, *options):
         if server == "aspnetcore" and self.folder:
             command = [self.folder / "aspnetcore/run", str(port), "--keepalive", KEEPALIVE, *options]
+        elif server == "aspnet11":
+            command = [self.signalr11("run-server"), str(port), "--keepalive", KEEPALIVE, *options]
         else:
             command = [sys.executable, HERE / "aiosignalr_hub.py", str(port), KEEPALIVE, *options]
         program = Program(server, command, log)
@@ -160,6 +178,8 @@ class Peers:
             check_node()
             environment["NODE_PATH"] = self.node_path
             return ["node", HERE / "client.js", url, script], environment
+        if client == "signalr-dotnet":
+            return [self.signalr11("run-client"), url, script], environment
         return [sys.executable, HERE / f"client_{client}.py", url, script], environment
 
 

@@ -57,6 +57,8 @@ extension GraphQLCodec {
             body: Array(ids.token.utf8))
     }
 
+    package static var reservesStreams: Bool { true }
+
     package static func refuseNegotiate(_ request: RequestHead, reason: String) -> HTTPAnswer? {
         kind(request) == .negotiate ? text(404, reason) : nil
     }

@@ -17,7 +17,7 @@ extension GraphQLCodec {
             if opening.response == nil { return opening.requestBody.isEmpty ? .possible : .no }
             return reservation(opening) == nil ? .no : .likely
         case .stream: return framing(opening) == .events ? .possible : .no
-        case .upgrade, .poll, .end, .preflight, .other: return .no
+        case .upgrade, .poll, .end, .refresh, .preflight, .other: return .no
         }
     }
 
@@ -43,7 +43,7 @@ extension GraphQLCodec {
         switch kind(opening.request) {
         case .negotiate: reservation(opening)
         case .stream, .send: GraphQLRequest.token(opening.request)
-        case .upgrade, .poll, .end, .operation, .preflight, .other: nil
+        case .upgrade, .poll, .end, .operation, .refresh, .preflight, .other: nil
         }
     }
 

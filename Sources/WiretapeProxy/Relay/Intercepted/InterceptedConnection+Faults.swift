@@ -130,4 +130,8 @@ extension InterceptedConnection: FaultPort {
     func expire(_ site: inout LiveFaultSite) {
         if let live = site.live { faults.expire(live, by: site.rule) }
     }
+
+    func setLifetime(_ seconds: Int, _ site: inout LiveFaultSite) {
+        if let live = site.live { faults.setLifetime(seconds, live) }
+    }
 }

@@ -62,7 +62,7 @@ extension InterceptedConnection {
         var (raw, payload) = (info.raw, http.response.body)
         let plain = InterceptedBody.plain(http.response.body, head.headers)
         var changed: [UInt8]?
-        if live.kind == .negotiate {
+        if live.isAboutSession {
             let told = faults.negotiated(live, body: plain ?? payload, at: now)
             if told != plain ?? payload { changed = told }
         } else if let plain {
@@ -80,7 +80,7 @@ extension InterceptedConnection {
         }
         // What cannot be decoded cannot be judged.
         let carries =
-            live.wantsAnswer && live.kind != .negotiate && !payload.isEmpty && head.status == 200 && plain != nil
+            live.wantsAnswer && !live.isAboutSession && !payload.isEmpty && head.status == 200 && plain != nil
         let whole = Answer(
             head: http.response.ahead == nil ? raw : nil, payload: payload, untouched: changed ?? http.response.body,
             carries: carries, trailers: trailers)
