@@ -15,7 +15,7 @@ package protocol CredentialRefresh: Sendable {
     static func refreshResponse(for outcome: RefreshOutcome) -> HTTPAnswer
 }
 
-/// What a server does with a request that renews a credential.
+/// The result of a request that renews a credential.
 package enum RefreshOutcome: Hashable, Sendable {
     /// Renewed. `lifetime` is in seconds.
     case renewed(lifetime: Int)

@@ -16,7 +16,7 @@ package protocol SessionMemory: Sendable {
     mutating func lost(_ message: Message)
     /// The payloads that go out first on the client's new connection: the protocol's own message, then what it sends again.
     mutating func reopened(at now: WireInstant) -> [(payload: [UInt8], opcode: Opcode)]
-    /// How many bytes of the first of those payloads are the protocol's own message.
+    /// The first payload of a resumed connection begins with the protocol's own message. This is the length of that message in bytes.
     func protocolPrefixLength(of first: [UInt8]) -> Int
     /// When an acknowledgement is due; nil: none is.
     var acknowledgeAt: WireInstant? { get }

@@ -5,10 +5,7 @@ extension ClientPreset {
     static let signalrJS = ClientPreset(
         "signalr-js",
         "@microsoft/signalr, withAutomaticReconnect(): 0, 2, 10, 30 s, then it stops; delays=0s|1s|5s for its array",
-        parameters: [.durations("delays")]
-    ) { state, values in
-        waiting(values.durations("delays") ?? seconds([0, 2, 10, 30]), state, retriesStart: false)
-    }
+        parameters: [.durations("delays")], automaticReconnect)
 
     /// Microsoft.AspNetCore.SignalR.Client with `WithAutomaticReconnect()`: waits 0, 2, 10 and 30 s, after any loss and any close code. A
     /// first `StartAsync()` is not tried again (signalr.md, section 12). `delays` is what the application gives to
@@ -16,10 +13,7 @@ extension ClientPreset {
     static let signalrDotnet = ClientPreset(
         "signalr-dotnet",
         "the .NET client, WithAutomaticReconnect(): 0, 2, 10, 30 s, then it stops; delays=0s|1s|5s for its array",
-        parameters: [.durations("delays")]
-    ) { state, values in
-        waiting(values.durations("delays") ?? seconds([0, 2, 10, 30]), state, retriesStart: false)
-    }
+        parameters: [.durations("delays")], automaticReconnect)
 
     /// dotnet/signalr-client-swift: tries first and sleeps d[n] after a failure, so that attempts come after 0, 0, 2 and
     /// 10 s; the last sleep of 30 s is followed by none. `delays` is its `retryDelays`.
@@ -40,6 +34,11 @@ extension ClientPreset {
         parameters: [.durations("delays")]
     ) { state, values in
         waiting(values.durations("delays") ?? seconds([0, 2, 10, 30]), state, retriesStart: true)
+    }
+
+    /// Microsoft's clients for JavaScript and .NET have the same delays.
+    @Sendable private static func automaticReconnect(_ state: RetryState, _ values: Values) -> NextAttempt {
+        waiting(values.durations("delays") ?? seconds([0, 2, 10, 30]), state, retriesStart: false)
     }
 
     private static func seconds(_ seconds: [UInt64]) -> [UInt64] { seconds.map { $0 * second } }

@@ -96,7 +96,7 @@ struct AtmosphereHandshake: Hashable, Sendable {
         return !isWhole && isBegun && rest.count < 256 ? .incomplete : .none
     }
 
-    /// The handshake at the beginning of a streamed body, behind blanks. Nil: it is not there, or not yet.
+    /// The handshake at the beginning of a streamed body, after blanks. Nil if the body has no whole handshake yet.
     static func find(inBody body: [UInt8], _ framing: BodyFraming) -> AtmosphereHandshake? {
         var reader = BodyReader(framing, limit: body.count)
         var next = 0

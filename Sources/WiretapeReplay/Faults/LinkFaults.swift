@@ -22,7 +22,7 @@ struct LinkFaults: Sendable {
     private(set) var onNextPoll: [FaultEffect] = []
     /// Moments since the connection's marks.
     var moments = LinkMoments()
-    /// How many generated messages were sent.
+    /// The number of generated messages that were sent.
     private var generatedCount = 0
     /// What the tape of the run is told once the next poll, or the answer, has gone.
     private var notes: [FaultNote] = []

@@ -7,7 +7,7 @@ package import WiretapeWire
 package struct Conversation: Sendable {
     package struct Line: Sendable {
         package var time: UInt64
-        /// Of the tape.
+        /// The line on the tape, from 1.
         package var tapeLine: Int
         package var frame: Int
         package var direction: Direction

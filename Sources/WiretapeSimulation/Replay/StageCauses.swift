@@ -5,7 +5,7 @@ internal import WiretapeWire
 
 /// A plain request beside the sessions of a drawn tape.
 struct PlainRequest: Sendable {
-    /// Of the tape.
+    /// The line on the tape, from 1.
     let line: Int
     let head: RequestHead
     var hasCome = false

@@ -49,7 +49,7 @@ import WiretapeWire
         #expect(AtmosphereCodec.sessionKey(StreamOpening(request: header)) == "7")
     }
 
-    /// A server that gives the id in the handshake of the body only, behind padding, in any pieces.
+    /// The server sends the id only in the handshake of the body, after padding. The body arrives in pieces of `size` bytes.
     @Test(arguments: ["sse", "streaming"], [1, 7, 10_000]) func findsTheIDInTheBody(_ transport: String, _ size: Int) {
         func event(_ text: String) -> String { transport == "sse" ? "data: \(text)\n\n" : text }
         let handshake = "\(Self.id)|0|X|"

@@ -83,7 +83,7 @@ import WiretapeWire
         play.expect(hub, push("Told", "2"))
     }
 
-    /// What was over on the tape before the session began, and what nobody has asked for.
+    /// A session does not wait for other sessions and requests that were over on the tape before it began, unless a client has sent one of them.
     @Test func whatWasOverBeforeIsLeftOut() throws {
         var before = Self.session("40 > \(push("Hello"))", lines: [2, 3, 4])
         var session = Self.session("90 < \(push("Told"))", lines: [7, 8, 9], number: 2)

@@ -146,7 +146,7 @@ import WiretapeWire
         let never = try judged(renewing: [2_000], for: 7_000)
         #expect(!never.met && never.reason.contains("expired at 6000 ms, and the client did not renew it"))
         #expect(try !judged(renewing: [], for: 3_000).isJudged)
-        // A refused renewal is none.
+        // A renewal that the server refused does not count.
         let refused = try judged(renewing: [2_000], for: 5_000, "respond(503) on refresh")
         #expect(!refused.met && refused.reason.contains("expired at 4000 ms, and the client did not renew it"))
     }

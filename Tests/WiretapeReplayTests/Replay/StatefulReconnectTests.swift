@@ -68,7 +68,7 @@ import WiretapeWire
         #expect(try sequenced("reset after Sequence") == [["101", sequence(1), "RST"], []])
     }
 
-    /// What a client receives in the first second after a reconnect, and in the next one.
+    /// The messages that a client receives after a reconnect: those of the first second, then those of the next second.
     private func sequenced(_ rule: String) throws -> [[String]] {
         let three = Self.handshake + (1...3).map { "\($0) < \(tick($0))\n" }.joined()
         let play = try Playbook([TestTape.session(three)], faults: ["reset after Tick[2]", rule])
