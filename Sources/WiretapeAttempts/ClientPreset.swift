@@ -28,7 +28,7 @@ package struct ClientPreset: Sendable {
     package static let all: [ClientPreset] = [
         .signalrJS, .signalrDotnet, .signalrSwift, .signalrSwiftMoozzyk, .pysignalr, .graphqlWS, .apolloIOS,
         .apolloIOS1,
-        .eventflitSwift, .eventflitJS, .atmosphereJS, .eventsource,
+        .eventflitSwift, .pusherSwift, .eventflitJS, .atmosphereJS, .eventsource,
     ]
 
     /// The parameters of all of them, each name once.

@@ -52,9 +52,12 @@ package struct RuleSource: Hashable, Sendable, CustomStringConvertible {
 
 /// What a rule can only be done to: where that is not, it does not fire.
 extension FaultRule {
-    /// It damages what only WebSockets have.
+    /// Whether an action changes WebSocket frames. Other transports have none.
     var needsFrames: Bool {
-        actions.contains { $0.verdict == .message(.corrupt(.mask)) || $0.verdict == .message(.corrupt(.rsv)) }
+        actions.contains { action in
+            if case .message(.fragment) = action.verdict { return true }
+            return action.verdict == .message(.corrupt(.mask)) || action.verdict == .message(.corrupt(.rsv))
+        }
     }
 
     /// It is about the answer to an upgrade.

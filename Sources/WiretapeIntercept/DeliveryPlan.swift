@@ -14,12 +14,14 @@ package struct DeliveryPlan: Sendable {
         case original
         /// Messages of it, in a frame of ours.
         case payload([UInt8], Opcode)
+        /// Messages of the payload, in frames of at most `size` bytes.
+        case fragmented([UInt8], Opcode, size: Int)
         /// A payload with a damaged header.
         case damaged([UInt8], Opcode, Corruption)
         /// The first `bytes` of what would carry the payload, and nothing behind it.
         case truncated([UInt8], Opcode, bytes: Int)
-        /// It lets so many messages pass, but waits no longer than `patience` nanoseconds.
-        case reorder([UInt8], Opcode, window: Int, patience: UInt64)
+        /// It lets so many messages pass, but waits no longer than `patience` nanoseconds. `size`: of its frames, at most.
+        case reorder([UInt8], Opcode, size: Int?, window: Int, patience: UInt64)
         case effects([FaultEffect], FaultHit)
         /// The connection's end, `after` so many nanoseconds; nothing follows it.
         case end(MessageFate.End, after: UInt64)
@@ -131,6 +133,8 @@ extension DeliveryPlan: MessagePort {
     package mutating func send(_ payload: OutboundPayload, isCopy: Bool, _ part: inout Part) {
         if let damage = payload.damage {
             steps.append(.damaged(payload.bytes, payload.opcode, damage))
+        } else if let size = payload.frameSize {
+            steps.append(.fragmented(payload.bytes, payload.opcode, size: size))
         } else if part.isWhole, !isCopy, !payload.isChanged {
             steps.append(.original)
         } else {
@@ -144,7 +148,9 @@ extension DeliveryPlan: MessagePort {
 
     package mutating func park(_ payload: OutboundPayload, _ reorder: MessageFate.Reorder, _ part: inout Part) {
         steps.append(
-            .reorder(payload.bytes, payload.opcode, window: reorder.window, patience: reorder.patience))
+            .reorder(
+                payload.bytes, payload.opcode, size: payload.frameSize, window: reorder.window,
+                patience: reorder.patience))
     }
 
     package mutating func delivered(_ part: inout Part) {}

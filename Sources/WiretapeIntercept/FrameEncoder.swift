@@ -40,14 +40,16 @@ package struct FrameEncoder: ~Copyable {
 
     /// A frame of ours. Compressed where the peer's own would be and the leg has its own compressor: else a message beside
     /// the sender's would get lost for its window.
-    package mutating func frame(_ opcode: Opcode, _ payload: [UInt8], deflated: Bool = false) -> [UInt8] {
+    /// - Parameter size: the maximum byte count of a frame. Nil: the message is one frame.
+    package mutating func frame(
+        _ opcode: Opcode, _ payload: [UInt8], deflated: Bool = false, size: Int? = nil
+    ) -> [UInt8] {
         var out: [UInt8] = []
-        if deflated, let packed = pack(payload) {
-            FrameWriter.append(
-                opcode: opcode == .text ? 1 : 2, rsv1: true, payload: packed.span, mask: key(), into: &out)
-        } else {
-            FrameWriter.append(opcode: opcode == .text ? 1 : 2, payload: payload.span, mask: key(), into: &out)
-        }
+        let packed = deflated ? pack(payload) : nil
+        let bytes = packed ?? payload
+        FrameWriter.append(
+            opcode: opcode == .text ? 1 : 2, rsv1: packed != nil, payload: bytes.span,
+            frames: size.map { .atMost($0) } ?? .one, mask: { key() }, into: &out)
         return out
     }
 

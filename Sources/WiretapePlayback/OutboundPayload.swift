@@ -11,6 +11,8 @@ package struct OutboundPayload {
     package private(set) var opcode: Opcode
     /// What is still to be done to the header of the frame, the chunk or the body that carries it.
     package private(set) var damage: Corruption?
+    /// The maximum byte count of a WebSocket frame. Nil if no `fragment` applies.
+    package private(set) var frameSize: Int?
     /// Whether a rule has changed it.
     package private(set) var isChanged = false
 
@@ -26,10 +28,13 @@ package struct OutboundPayload {
         by edits: [MessageFate.Edit], _ codec: any FrameCodec.Type, like message: Message?, on transport: Transport
     ) {
         for edit in edits {
-            isChanged = true
             switch edit {
-            case .replace(let change): bytes = change.apply(to: bytes, &opcode, codec, like: message)
+            case .fragment(let size): frameSize = size
+            case .replace(let change):
+                isChanged = true
+                bytes = change.apply(to: bytes, &opcode, codec, like: message)
             case .corrupt(let corruption, let seed):
+                isChanged = true
                 var random = SplitMix64(seed: seed)
                 corruption.apply(to: &bytes, in: codec.content(of: bytes, on: transport), &random)
                 if corruption.isOfHeader { damage = corruption }

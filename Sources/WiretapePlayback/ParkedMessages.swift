@@ -8,6 +8,8 @@ package struct ParkedMessages: Sendable {
         package var opcode: Opcode
         /// As a WebSocket's came.
         package var isDeflated: Bool
+        /// The maximum byte count of a WebSocket frame. Nil if no `fragment` applies.
+        package var frameSize: Int?
         /// Of the script that is replayed; nil: it is none of it, or passes live.
         package var step: Int?
         fileprivate var left: Int
@@ -24,10 +26,13 @@ package struct ParkedMessages: Sendable {
     package var count: Int { waiting.reduce(0) { $0 + $1.bytes.count } }
 
     package mutating func park(
-        _ bytes: [UInt8], _ opcode: Opcode, isDeflated: Bool = false, step: Int? = nil, window: Int, until: WireInstant
+        _ bytes: [UInt8], _ opcode: Opcode, isDeflated: Bool = false, frameSize: Int? = nil, step: Int? = nil,
+        window: Int, until: WireInstant
     ) {
         waiting.append(
-            One(bytes: bytes, opcode: opcode, isDeflated: isDeflated, step: step, left: window, until: until))
+            One(
+                bytes: bytes, opcode: opcode, isDeflated: isDeflated, frameSize: frameSize, step: step, left: window,
+                until: until))
     }
 
     /// So many messages have passed those that wait.

@@ -17,7 +17,7 @@ package struct ColdEntries: Sendable {
             guard number != last else { continue }
             last = number
             guard let found = source.event(UInt64(number)),
-                case .message(let direction, let opcode, let payload, let deflated, _) = found.event.kind
+                case .message(let direction, let opcode, let payload, let deflated, let fragments) = found.event.kind
             else { continue }
             let shift = offset ?? part.start - min(part.start, found.event.time)
             offset = shift
@@ -32,7 +32,8 @@ package struct ColdEntries: Sendable {
                 entries.append(
                     RecordedSession.Entry(
                         event: UInt64(number), line: found.line, time: isTooLate ? .max : time,
-                        connection: found.event.connection, frame: i + 1, isDeflated: deflated, .message(message)))
+                        connection: found.event.connection, frame: i + 1, isDeflated: deflated,
+                        frameSizes: fragments.map { Int32(clamping: $0) }, .message(message)))
             }
         }
         for ending in part.endings where ending.after == part.events.count { entries.append(ending.entry) }

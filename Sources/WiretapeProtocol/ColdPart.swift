@@ -5,6 +5,8 @@ package struct ColdPart: Sendable {
     package var endings: [(after: Int, entry: RecordedSession.Entry)] = []
     /// The places of the client messages that hold back later server messages.
     package var gates: [RecordedSession.TapePlace] = []
+    /// The line of the last message or ending.
+    var lastLine: Int?
     package let openingFingerprint: OpeningFingerprint
     /// The time of the first entry, which counts earlier takes.
     package let start: UInt64
@@ -19,6 +21,7 @@ package struct ColdPart: Sendable {
         endings += later.endings.map { ($0.after + events.count, $0.entry) }
         events += later.events
         gates += later.gates
+        lastLine = later.lastLine ?? lastLine
     }
 
     /// The session with its entries where they can be read again.

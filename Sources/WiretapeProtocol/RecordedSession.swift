@@ -77,6 +77,13 @@ package struct RecordedSession: Sendable {
         }
     }
 
+    /// The line of its last message or ending. Nil if it has neither.
+    package var lastLine: Int? {
+        if let script = digested.script { return script.steps.last.map { Int($0.line) } }
+        if let cold = digested.cold { return cold.part.lastLine }
+        return entries.last?.line
+    }
+
     /// An answer that ended an attempt.
     package struct Refusal: Sendable {
         package var head: ResponseHead
@@ -181,6 +188,8 @@ package struct RecordedSession: Sendable {
         package var frame: Int
         /// Its WebSocket message was compressed.
         package var isDeflated: Bool
+        /// The byte count of each frame if its WebSocket message had several frames. Else empty.
+        package var frameSizes: [Int32]
         /// The client sent it after the server had ended the connection. Another run need not have it.
         package var isCrossing: Bool
         package var what: What
@@ -191,7 +200,7 @@ package struct RecordedSession: Sendable {
         /// - Parameter line: by default that of a tape without comments, whose header is line 1.
         package init(
             event: UInt64, line: Int? = nil, time: UInt64, connection: UInt32, frame: Int, isDeflated: Bool = false,
-            isCrossing: Bool = false, _ what: What
+            frameSizes: [Int32] = [], isCrossing: Bool = false, _ what: What
         ) {
             self.event = event
             self.line = line ?? Self.line(of: event)
@@ -199,6 +208,7 @@ package struct RecordedSession: Sendable {
             self.connection = connection
             self.frame = frame
             self.isDeflated = isDeflated
+            self.frameSizes = frameSizes
             self.isCrossing = isCrossing
             self.what = what
         }

@@ -118,7 +118,7 @@ extension SessionReader {
         building[index].session.entries.append(
             RecordedSession.Entry(
                 event: place.event, line: place.line, time: place.time, connection: place.connection,
-                frame: building[index].frames, isDeflated: place.isDeflated,
+                frame: building[index].frames, isDeflated: place.isDeflated, frameSizes: place.frameSizes,
                 isCrossing: part == .crossing, what))
     }
 

@@ -6,10 +6,14 @@ extension SessionReader {
         package var event: UInt64
         package var line: Int
         package var time: UInt64
+        /// The time of the previous event.
+        var previousTime: UInt64 = 0
         package var connection: UInt32
         var isUnframed: Bool
         /// Of a WebSocket message: it was compressed.
         package var isDeflated = false
+        /// The byte count of each frame if a WebSocket message had several frames. Else empty.
+        package var frameSizes: [Int32] = []
     }
 
     /// The name of a session to a codec.

@@ -229,7 +229,9 @@ extension SessionReader {
             if named.type.isToldByAnswer {
                 return beginSparse(named, direction == .toServer ? payload : nil, at: place)
             }
-            let index = begin(named, .ws, stream.opening, opened: stream.opened, key: nil, at: place)
+            // The 'after' of the first line counts from the opening of the connection.
+            let opened = stream.opened ?? place.previousTime
+            let index = begin(named, .ws, stream.opening, opened: opened, key: nil, at: place)
             if !payload.isEmpty { supplyPreamble(index, payload, direction, at: place) }
             return index
         }
@@ -286,8 +288,8 @@ extension SessionReader {
         let type = building[index].session.codec.type
         var messages: [Message] = []
         var before = place
-        before.event = 0
-        before.line = 1
+        (before.event, before.line, before.time) = (0, 1, place.previousTime)
+        (before.isDeflated, before.frameSizes) = (false, [])
         for part in type.preamble {
             building[index].frames += 1
             messages.removeAll()

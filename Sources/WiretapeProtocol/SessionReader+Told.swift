@@ -39,14 +39,15 @@ extension SessionReader {
             response: ResponseHead(status: 200, headers: [HeaderField("Content-Type", "text/event-stream")]),
             requestBody: body ?? [])
         opening.upstream = connections[place.connection]?.upstream
-        let index = begin(entry, entry.type.transport(opening.request), opening, key: nil, at: place)
+        let index = begin(
+            entry, entry.type.transport(opening.request), opening, opened: place.previousTime, key: nil, at: place)
         building[index].session.isOperation = true
         guard body == nil else { return index }
         var messages: [Message] = []
         building[index].frames += 1
         building[index].codec.decode([UInt8]().span, .text, .toServer, into: &messages)
         var before = place
-        (before.event, before.line) = (0, 1)
+        (before.event, before.line, before.time) = (0, 1, place.previousTime)
         for message in messages { append(.message(message), index, at: before) }
         return index
     }

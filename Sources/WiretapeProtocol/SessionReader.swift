@@ -129,10 +129,11 @@ package struct SessionReader: Sendable {
         if !undecoded.isEmpty { undecoded = [] }
         hasDecoded = false
         let (sum, overflow) = event.time.addingReportingOverflow(takeOffset)
+        let previousTime = lastTime
         lastTime = max(lastTime, overflow ? .max : sum)
         var place = Place(
             event: number, line: line.flatMap { $0 > 0 ? $0 : nil } ?? RecordedSession.Entry.line(of: number),
-            time: lastTime, connection: event.connection, isUnframed: isUnframed)
+            time: lastTime, previousTime: previousTime, connection: event.connection, isUnframed: isUnframed)
         switch event.kind {
         case .open(let open):
             latestOpened = max(latestOpened, place.connection)
@@ -148,8 +149,9 @@ package struct SessionReader: Sendable {
             chunk(x, direction, bytes, at: place, into: &out)
         case .end(let x, let direction, _):
             end(x, direction, at: place, into: &out)
-        case .message(let direction, let opcode, let bytes, let deflated, _):
+        case .message(let direction, let opcode, let bytes, let deflated, let fragments):
             place.isDeflated = deflated
+            place.frameSizes = fragments.map { Int32(clamping: $0) }
             data(direction, opcode, bytes, at: place, into: &out)
         case .part(let direction, let opcode, let n, let bytes, let last):
             part(direction, opcode, n, bytes, last: last, at: place, into: &out)

@@ -5,6 +5,11 @@ package import WiretapeWire
 package struct RedactedStream: Sendable {
     fileprivate var held: [UInt8] = []
     fileprivate var mode: Mode
+    /// The number of bytes at the start of ``held`` that are already written.
+    fileprivate var written = 0
+    /// The delimiter of a multipart body if it has only hyphens. A private key also starts with hyphens, so the redactor would hold this
+    /// delimiter back. Servers send it together with the previous part, so it is written at once. Empty for all other streams.
+    fileprivate let delimiter: [UInt8]
     /// A short piece is one that its sender meant: it is not cut for what may become a secret.
     fileprivate let keepsPieces: Bool
     /// Whether it is messages behind their lengths, which are looked at one by one.
@@ -47,9 +52,13 @@ package struct RedactedStream: Sendable {
     ///   - mayBeFramed: it may be messages of MessagePack behind their lengths, and nobody knows when it ends.
     ///   - keepsPieces: nothing in the stream tells where its messages end, but its pieces.
     ///   - mayHaveLengths: it is there from its beginning on, and may be messages behind their lengths.
+    ///   - boundary: the `boundary` parameter of a multipart body, without the leading `--`.
     package init(
-        isBinary: Bool, mayBeFramed: Bool = false, keepsPieces: Bool = false, mayHaveLengths: Bool = false
+        isBinary: Bool, mayBeFramed: Bool = false, keepsPieces: Bool = false, mayHaveLengths: Bool = false,
+        boundary: String? = nil
     ) {
+        let delimiter = boundary.map { Array("--\($0)".utf8) } ?? []
+        self.delimiter = delimiter.allSatisfy { $0 == UInt8(ascii: "-") } ? delimiter : []
         mode = isBinary ? .undecided : mayBeFramed ? .maybeFramed : .text
         self.keepsPieces = keepsPieces
         lengths = mayHaveLengths ? .undecided : .none
@@ -58,8 +67,18 @@ package struct RedactedStream: Sendable {
     /// The pieces of one message, which is looked at as a whole.
     package init(of opcode: Opcode) {
         mode = .gathering(isBinary: opcode == .binary)
+        delimiter = []
         keepsPieces = false
         lengths = .none
+    }
+
+    /// Whether the stream holds nothing but the end of the delimiter.
+    /// - Parameter passed: what the stream no longer holds. It may end with the beginning of the delimiter.
+    fileprivate func holdsDelimiter(after passed: ArraySlice<UInt8>) -> Bool {
+        let hyphen = UInt8(ascii: "-")
+        guard !held.isEmpty, held.count <= delimiter.count, held.allSatisfy({ $0 == hyphen }) else { return false }
+        let line = passed.reversed().prefix { $0 != UInt8(ascii: "\n") }
+        return line.count == delimiter.count - held.count && line.allSatisfy { $0 == hyphen }
     }
 
     /// How many bytes wait.
@@ -163,12 +182,24 @@ extension Redactor {
         guard run(&scan) else { return Pseudonym.text(Pseudonym.overflow) }
         stream.holdsText = scan.held < bytes.count
         if stream.holdsText { stream.held = Array(bytes[scan.held...]) }
-        if case .bytes = stream.mode { return sameLength(Array(bytes[..<scan.held])) ?? Array(bytes[..<scan.held]) }
-        if let unended = scan.unended {
-            stream.mode = .within(unended)
-            stream.lengths = .none
+        var out: [UInt8]
+        if case .bytes = stream.mode {
+            out = sameLength(Array(bytes[..<scan.held])) ?? Array(bytes[..<scan.held])
+        } else {
+            if let unended = scan.unended {
+                stream.mode = .within(unended)
+                stream.lengths = .none
+            }
+            out = scan.result() ?? bytes
         }
-        return scan.result() ?? bytes
+        let passed = min(stream.written, scan.held)
+        out.removeFirst(min(passed, out.count))
+        stream.written -= passed
+        if stream.written == 0, stream.holdsDelimiter(after: bytes[..<scan.held]) {
+            out += stream.held
+            stream.written = stream.held.count
+        }
+        return out
     }
 
     /// The messages behind their lengths that `bytes` begin with, as they may be written. One that has begun waits; what is no such

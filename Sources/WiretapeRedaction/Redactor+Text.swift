@@ -477,7 +477,14 @@ extension Redactor {
             return at + 1
         }
         let line = start.prefix(64)
-        guard let mark = position(of: "PRIVATE KEY-----", in: line) else { return at + 11 }
+        guard let mark = position(of: "PRIVATE KEY-----", in: line) else {
+            // The next bytes may complete the first line of a private key.
+            if limit == scan.bytes.count, !scan.isWhole, start.count < 64, !line.contains(UInt8(ascii: "\n")) {
+                scan.hold(from: at)
+                return limit
+            }
+            return at + 11
+        }
         let from = mark + 16
         let end = position(of: "-----END", in: scan.bytes[from..<limit]) ?? limit
         if end == limit, !scan.isWhole, limit - at <= Redactor.longestHeld {

@@ -18,7 +18,7 @@ package enum ReplayAction: Hashable, Sendable {
     case upgrade(ConnectionID, headers: [HeaderField], accept: String? = nil, deflate: DeflateParameters? = nil)
     /// One WebSocket message. ``ReplayEngine/handedOver(_:ticket:at:into:)`` follows when the kernel has all of it.
     /// `deflated`: compressed where the upgrade agreed on that.
-    case send(ConnectionID, Opcode, [UInt8], ticket: UInt64, deflated: Bool = false)
+    case send(ConnectionID, Opcode, [UInt8], ticket: UInt64, deflated: Bool = false, frames: MessageFrames = .one)
     /// These bytes as they are: a damaged frame or chunk, or something that is no answer. A request that is owed an answer
     /// has it by that. With a ticket `handedOver` follows.
     case raw(ConnectionID, [UInt8], ticket: UInt64? = nil)

@@ -198,11 +198,11 @@ extension ReplayEngine {
     /// As `deliver`, for what the protocol does not count: keepalives, acknowledgements, repetitions.
     /// - Parameters:
     ///   - damage: of the header; the frame, the chunk or the body's length is told wrong.
-    ///   - isPlain: never compressed, since it is cut at a place of its bytes.
+    ///   - isPlain: uncompressed and in one frame, because a rule cuts the message after a number of bytes.
+    ///   - frameSize: the maximum byte count of a WebSocket frame. Nil: the recorded frame sizes.
     mutating func pass(
         _ payload: [UInt8], _ opcode: Opcode, steps: [Int] = [], damage: Corruption? = nil, isPlain: Bool = false,
-        to session: SessionRun,
-        into out: inout [ReplayAction]
+        frameSize: Int? = nil, to session: SessionRun, into out: inout [ReplayAction]
     ) {
         guard let transport = session.link?.transport else { return }
         let connection = session.link?.connection
@@ -222,7 +222,10 @@ extension ReplayEngine {
                 out.append(.raw(connection, damage.frame(opcode, payload, mask: nil), ticket: ticket))
             } else {
                 let deflated = !isPlain && isDeflated(steps, count: payload.count, of: session)
-                out.append(.send(connection, opcode, payload, ticket: ticket, deflated: deflated))
+                let recorded = isPlain ? [] : session.script.frameSizes(of: steps)
+                let frames = frameSize.map { MessageFrames.atMost($0) } ?? .sizes(recorded)
+                out.append(
+                    .send(connection, opcode, payload, ticket: ticket, deflated: deflated, frames: frames))
             }
         case .http where isGathered:
             var piece: [UInt8] = []

@@ -52,19 +52,23 @@ extension ReplayEngine {
     }
 
     /// When the session stops waiting for an open cause. Nil if it goes on waiting.
-    func expiry(of open: OpenCause?, for session: SessionRun) -> (at: WireInstant, what: SessionRun.Expiry)? {
+    func expiry(of open: OpenCause?, for session: SessionRun) -> SessionRun.ElsewhereExpiry? {
         guard let open, let openedAt = session.link?.openedAt else { return nil }
         let start = max(session.tally.lastProgress, openedAt)
-        let what = SessionRun.Expiry.elsewhere(cause: open.cause)
+        func expires(at: WireInstant) -> SessionRun.ElsewhereExpiry {
+            SessionRun.ElsewhereExpiry(
+                at: at, what: .elsewhere(cause: open.cause), holdsNext: open.step == session.cursor.head)
+        }
         switch options.causality {
         case .session: return nil
         case .tape:
             let isOnlyThat = session.cursor.awaited(before: session.cursor.head, most: 1).isEmpty
-            return isOnlyThat && !session.isStepped(options) ? (start.advanced(by: options.patience), what) : nil
+            return isOnlyThat && !session.isStepped(options) ? expires(at: start.advanced(by: options.patience)) : nil
         case .auto:
             let began = session.isStepped(options) ? max(start, open.since) : start
             let before = Anchor(at: began, recorded: session.before(open.step))
-            return (lastMoment(for: open.cause, behind: before, session.id, in: claims[session].tapeRun), what)
+            return expires(
+                at: lastMoment(for: open.cause, behind: before, session.id, in: claims[session].tapeRun))
         }
     }
 

@@ -49,10 +49,10 @@ extension ReplayEngine {
             guard secrets.isActive else { return action }
             return .upgrade(
                 connection, headers: secrets.say(headers, to: client(of: connection)), accept: accept, deflate: deflate)
-        case .send(let connection, let opcode, let bytes, let ticket, let deflated):
+        case .send(let connection, let opcode, let bytes, let ticket, let deflated, let frames):
             guard secrets.isActive else { return action }
             let said = secrets.say(bytes, isBinary: opcode == .binary, to: client(of: connection))
-            return .send(connection, opcode, said, ticket: ticket, deflated: deflated)
+            return .send(connection, opcode, said, ticket: ticket, deflated: deflated, frames: frames)
         case .endStream, .raw, .limit, .pace, .hold, .stall, .mute, .closeFrame, .disconnect, .reset,
             .awaitAcknowledged,
             .passThrough, .note:

@@ -1,7 +1,17 @@
+internal import WiretapeWire
+
 /// What keeps a client of one upstream's listener from what was recorded at another one.
 extension ReplayEngine {
     /// The upstream whose listener the connection came to; nil: what was recorded at any of them is served.
     func upstream(of connection: ConnectionID) -> String? { peers[connection]?.upstream }
+
+    /// The recorded host that serves a client of a forward proxy. If the tape has only one of `http` and `https` of a host, it serves both.
+    func recordedHost(for name: String) -> String {
+        guard !recordedHosts.isEmpty, !recordedHosts.contains(name), let other = ForwardTarget.otherOrigin(of: name),
+            recordedHosts.contains(other)
+        else { return name }
+        return other
+    }
 
     /// The upstream of the request that is being answered.
     var here: String? { asking.flatMap { upstream(of: $0.connection) } }

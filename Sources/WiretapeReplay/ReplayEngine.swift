@@ -21,6 +21,8 @@ package struct ReplayEngine {
     package let seed: UInt64
     /// The sessions of the tape.
     var library: SessionLibrary
+    /// The names of all recorded hosts if clients name the hosts (a forward proxy). Else empty.
+    let recordedHosts: Set<String>
     /// Ordinary requests of the tape with their answers, and the answers that are under way.
     var exchanges: ExchangeBook
     /// The requests and messages on other connections that a server message may wait for.
@@ -67,6 +69,8 @@ package struct ReplayEngine {
         self.exchanges = ExchangeBook(exchanges, library.codecs, upstreams)
         causes = CauseTable(sessions, exchanges, options)
         rules = RunFaults(faults, seed: seed)
+        let recorded = sessions.map(\.upstream) + exchanges.map(\.upstream)
+        recordedHosts = upstreams.isForward ? Set(recorded.compactMap { upstreams.home(of: $0) }) : []
         for session in sessions {
             for opening in session.redirects + [session.negotiate, session.opening].compactMap(\.self) {
                 secrets.learn(opening.request)
@@ -96,7 +100,8 @@ package struct ReplayEngine {
         into out: inout [ReplayAction]
     ) {
         clock.happened(at: now)
-        peers.opened(connection, Peers.Peer(address: from, name: name, upstream: upstream))
+        let host = upstream.map { recordedHost(for: $0) }
+        peers.opened(connection, Peers.Peer(address: from, name: name, upstream: host))
         if runs.isEmpty { record.visitors.opened(connection) }
         if !refuseInOutage(connection, into: &out) { judgeAccept(connection, into: &out) }
     }

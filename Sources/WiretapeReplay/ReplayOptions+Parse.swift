@@ -1,4 +1,5 @@
 package import WiretapeBytes
+package import WiretapeProtocol
 internal import WiretapeReport
 package import WiretapeWire
 
@@ -174,12 +175,16 @@ extension ReplayOptions {
         }
     }
 
-    /// `--causality tape` needs to know who is who.
-    package func check(names: [String?], tape: String) throws(OptionError) {
-        guard causality == .tape, let unnamed = names.firstIndex(of: nil) else { return }
+    /// `--causality tape` must know which client plays which session, so it needs names. Replay recognizes a session of a single request by
+    /// its content.
+    package func check(_ sessions: [RecordedSession], tape: String) throws(OptionError) {
+        let lasting = sessions.filter { !$0.isOperation && $0.refusal == nil }
+        guard causality == .tape, lasting.count > 1, let unnamed = lasting.first(where: { $0.name == nil }) else {
+            return
+        }
         throw OptionError(
-            "--causality tape needs a name for every session, and session \(unnamed + 1) of \(tape) has none; give it one "
-                + "with 'wiretape name \(tape) alice=\(unnamed + 1)'")
+            "--causality tape needs a name for each session if the tape has several, and session \(unnamed.number) of \(tape) "
+                + "has none; name it with 'wiretape name \(tape) alice=\(unnamed.number)'")
     }
 }
 

@@ -53,8 +53,8 @@ final class ReplayClients {
         case .hold(let c, let time): open[c]?.hold(time)
         case .stall(let c, let reads, let writes): open[c]?.stall(reads: reads, writes: writes)
         case .mute(let c, let isMuted): open[c]?.mute(isMuted)
-        case .send(let c, let opcode, let payload, let ticket, let deflated):
-            open[c]?.send(opcode, payload, ticket, deflated: deflated)
+        case .send(let c, let opcode, let payload, let ticket, let deflated, let frames):
+            open[c]?.send(opcode, payload, ticket, deflated: deflated, frames: frames)
         case .closeFrame(let c, let code, let reason): open[c]?.close(code, reason)
         case .disconnect(let c): open[c]?.disconnect()
         case .reset(let c): open[c]?.reset()
@@ -113,10 +113,10 @@ extension ReplayConnection {
         server.touch(self)
     }
 
-    func send(_ opcode: Opcode, _ payload: [UInt8], _ ticket: UInt64, deflated: Bool) {
+    func send(_ opcode: Opcode, _ payload: [UInt8], _ ticket: UInt64, deflated: Bool, frames: MessageFrames) {
         guard endpoint.writer.isOpenWebSocket else { return }
-        let isDeflated = endpoint.writer.send(opcode, payload.span, deflated: deflated)
-        note(.message(.toClient, opcode, payload, deflated: isDeflated, fragments: []))
+        let sent = endpoint.writer.send(opcode, payload.span, deflated: deflated, frames: frames)
+        note(.message(.toClient, opcode, payload, deflated: sent.isDeflated, fragments: sent.frames))
         expectWritten(ticket)
         server.touch(self)
     }

@@ -236,7 +236,7 @@ package final class ReplayService {
             connectTimeout: passage.connectTimeout, via: passage.via,
             page: page, say: { [unowned self] in tellRefused($0) }
         ) { [unowned self] stream, seat, target, isTLS in
-            accept(stream, seat, name: nil, upstream: target.name(isTLS: isTLS))
+            accept(stream, seat, name: nil, upstream: target.tapeName(isTLS: isTLS))
         }
         proxy.handshakes = watch
         entrance.handshakes.tls.add(inner)

@@ -163,6 +163,28 @@ struct PresetTests {
         #expect(try lost(Array(repeating: 1, count: 40)).judged(by: "client(eventflit-js)")[0].met)
     }
 
+    /// pusher-websocket-swift 10 handles some close codes specially. After any other code it retries as after a lost connection.
+    @Test func pusherSwiftFollowsCloseCodes() throws {
+        let name = "client(pusher-swift)"
+        #expect(try lost([0, 1, 4, 9, 16]).judged(by: name)[0].met)
+        for code: UInt16 in [4000, 4001, 4009] {
+            var ended = Course()
+            ended.connects()
+            ended.drops(after: 0, how: .close(code))
+            #expect(try ended.judged(by: name, running: 60)[0].met)
+            ended.connects(after: 1)
+            #expect(try ended.judged(by: name)[0].reason.contains("code \(code) ends it"), "\(code)")
+        }
+        for (code, delay) in [(4200, 0), (4202, 0), (4203, 4), (4002, 4), (4100, 4)] as [(UInt16, Double)] {
+            var course = Course()
+            course.connects()
+            course.fails(after: 0)
+            course.drops(after: 1, how: .close(code))
+            course.fails(after: delay)
+            #expect(try course.judged(by: name)[0].met, "\(code)")
+        }
+    }
+
     /// Atmosphere page 9: `reconnectInterval` 0, `maxReconnectOnClose` 5, then the fallback transport.
     @Test func atmosphereJSGivesUpAfterItsFallback() throws {
         let name = "client(atmosphere-js)"

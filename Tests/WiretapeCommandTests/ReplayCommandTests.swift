@@ -136,7 +136,6 @@ import WiretapeWire
         ("--transports", "ws,ssee", "did you mean 'sse'?"), ("--session", "a,,b", "has an empty name"),
         ("--session", "a,a", "names 'a' twice"), ("--clients", "0", "'0' is no whole number (1 to 100000)"),
         ("--time-scale", "-1", "is no scale"), ("--causality", "tap", "did you mean 'tape'?"),
-        ("--causality", "tape", "needs a name for every session, and session 1 of chat.tape.gz has none"),
         ("--idle-cap", "x", "is no duration"), ("--threads", "2", "--threads is not built yet"),
         ("--fault", "rest after X", "--fault: 1:1: 'rest' is not a fault; did you mean 'reset'?"),
         ("--expect", "delay(1s)", "--expect: "), ("--ignore", "x", "--ignore: 'x' is not an ignore rule"),

@@ -60,6 +60,39 @@ import WiretapeRedaction
         #expect(stream.waiting == 0)
     }
 
+    /// `---` may be the beginning of a private key. As the delimiter of a multipart body it is written together with the previous part.
+    @Test func aDelimiterOfHyphensDoesNotWait() {
+        let part = "\r\ncontent-type: application/json\r\n\r\n{\"hasNext\":true}\r\n---"
+        var redactor = Redactor()
+        var stream = RedactedStream(isBinary: false, boundary: "-")
+        for piece in ["\r\n---", part, part, "--\r\n"] {
+            #expect(redactor.piece(Array(piece.utf8), of: &stream) == Array(piece.utf8))
+        }
+        #expect(redactor.last([], of: &stream) == [])
+        // A longer one, of which only the end may begin a key.
+        var longer = RedactedStream(isBinary: false, boundary: "-----")
+        #expect(redactor.piece(Array("{}\r\n-------".utf8), of: &longer) == Array("{}\r\n-------".utf8))
+        // Other streams hold it back.
+        var other = RedactedStream(isBinary: false, boundary: "b")
+        #expect(redactor.piece(Array("\r\n---".utf8), of: &other) == Array("\r\n".utf8))
+    }
+
+    @Test func aKeyBehindADelimiterOfHyphensIsFound() {
+        let text = "\r\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQ\n-----END PRIVATE KEY-----\n{}\r\n---"
+        let bytes = Array(text.utf8)
+        var whole = Redactor()
+        let expected = whole.text(bytes) ?? bytes
+        #expect(expected != bytes)
+        for cut in 0...bytes.count {
+            var redactor = Redactor()
+            var stream = RedactedStream(isBinary: false, boundary: "-")
+            var out = redactor.piece(Array(bytes[..<cut]), of: &stream)
+            out += redactor.piece(Array(bytes[cut...]), of: &stream)
+            out += redactor.last([], of: &stream)
+            #expect(out == expected, "cut at \(cut): \(String(decoding: out, as: UTF8.self))")
+        }
+    }
+
     /// A secret without an end is not waited for for ever, and none of it is shown.
     @Test func aSecretThatIsTooLongIsLeftOut() {
         var redactor = Redactor()

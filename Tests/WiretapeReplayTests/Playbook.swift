@@ -35,11 +35,18 @@ final class Playbook {
         _ exchanges: [RecordedExchange], upstreams: [String] = [], faults: [String] = [],
         _ change: (inout ReplayOptions) -> Void = { _ in }
     ) throws {
-        try self.init([], exchanges: exchanges, upstreams: upstreams, faults: faults, change)
+        try self.init([], exchanges: exchanges, upstreams: Upstreams(upstreams), faults: faults, change)
+    }
+
+    convenience init(
+        _ sessions: [RecordedSession], exchanges: [RecordedExchange] = [], upstreams: [String],
+        _ change: (inout ReplayOptions) -> Void = { _ in }
+    ) throws {
+        try self.init(sessions, exchanges: exchanges, upstreams: Upstreams(upstreams), change)
     }
 
     init(
-        _ sessions: [RecordedSession], exchanges: [RecordedExchange] = [], upstreams: [String] = [],
+        _ sessions: [RecordedSession], exchanges: [RecordedExchange] = [], upstreams: Upstreams = Upstreams(),
         speed: ReplayOptions.Speed = .factor(1),
         faults: [String] = [], plan: FaultPlan = FaultPlan(),
         seed: UInt64 = 1, _ change: (inout ReplayOptions) -> Void = { _ in }
@@ -53,7 +60,7 @@ final class Playbook {
         for fault in faults { plan.append(try FaultRule(parsing: fault, from: RuleSource(file: "--fault"))) }
         recorded = sessions
         engine = ReplayEngine(
-            sessions: sessions, exchanges: exchanges, upstreams: Upstreams(upstreams), tapeName: "chat.tape",
+            sessions: sessions, exchanges: exchanges, upstreams: upstreams, tapeName: "chat.tape",
             options: options, faults: plan, seed: seed)
     }
 
@@ -210,7 +217,12 @@ final class Playbook {
             case .stall(let c, let reads, let writes):
                 got[c, default: []].append("stall\(reads ? " in" : "")\(writes ? " out" : "")")
             case .mute(let c, let isMuted): got[c, default: []].append(isMuted ? "mute" : "unmute")
-            case .send(let c, _, let bytes, let ticket, _):
+            case .send(let c, _, let bytes, let ticket, _, let sizes):
+                switch sizes {
+                case .one, .sizes([]): break
+                case .sizes(let sizes): got[c, default: []].append("frames of \(sizes)")
+                case .atMost(let size): got[c, default: []].append("frames of at most \(size)")
+                }
                 got[c, default: []] += String(decoding: bytes, as: UTF8.self).split(separator: "\u{1e}").map(
                     String.init)
                 frames[c, default: 0] += 1

@@ -31,6 +31,37 @@ struct FrameWriterTests {
         #expect(whole == plain)
     }
 
+    /// The last frame gets the remaining bytes. Empty frames are kept.
+    @Test(arguments: [
+        ([], []), ([7], []), ([4, 4, 2, 0], [4, 4, 2, 0]), ([3, 3], [3, 7]), ([8, 8, 8], [8, 2, 0]),
+        ([-1, 4], [0, 10]),
+    ])
+    func aMessageInFrames(_ sizes: [Int32], _ written: [Int]) {
+        let payload = Array("0123456789".utf8)
+        for mask in [nil, 0x37fa_213d] as [UInt32?] {
+            var bytes: [UInt8] = []
+            let lengths = FrameWriter.append(
+                opcode: 1, rsv1: true, payload: payload.span, frames: .sizes(sizes), mask: { mask }, into: &bytes)
+            #expect(lengths == written)
+            let frames = FrameScannerTests.frames([bytes])
+            #expect(frames.map { Int($0.header.length) } == (written.isEmpty ? [10] : written))
+            #expect(frames.map(\.header.opcode) == [1] + Array(repeating: 0, count: frames.count - 1))
+            #expect(frames.map(\.header.fin) == Array(repeating: false, count: frames.count - 1) + [true])
+            #expect(frames.map(\.header.rsv1) == [true] + Array(repeating: false, count: frames.count - 1))
+        }
+    }
+
+    @Test(arguments: [
+        (1, Array(repeating: 1, count: 10)), (4, [4, 4, 2]), (5, [5, 5]), (10, []), (0, Array(repeating: 1, count: 10)),
+    ])
+    func framesOfALimitedSize(_ size: Int, _ written: [Int]) {
+        var bytes: [UInt8] = []
+        let lengths = FrameWriter.append(
+            opcode: 1, payload: Array("0123456789".utf8).span, frames: .atMost(size), into: &bytes)
+        #expect(lengths == written)
+        #expect(FrameScannerTests.frames([bytes]).count == max(1, written.count))
+    }
+
     @Test func closeReasonsAreCutBetweenCharacters() {
         var bytes: [UInt8] = []
         FrameWriter.appendClose(code: 1011, reason: String(repeating: "é", count: 100), into: &bytes)

@@ -270,7 +270,7 @@ struct ServerEndpointTests {
                 writer.endStream()
             }
             if mine != "message" {
-                let isDeflated = writer.send(.text, text.span, deflated: true)
+                let isDeflated = writer.send(.text, text.span, deflated: true).isDeflated
                 #expect(!isDeflated)
                 writer.close(code: 1000, reason: "")
             }

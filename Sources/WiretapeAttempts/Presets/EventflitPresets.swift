@@ -11,6 +11,22 @@ extension ClientPreset {
         return .after(growth.bounds(state.retry).longest)
     }
 
+    /// pusher-websocket-swift 10 waits as EventflitSwift does, except after some close codes. After 4000, 4001 and 4003 to 4009 it does not
+    /// reconnect. After 4200 to 4202 it reconnects at once.
+    static let pusherSwift = ClientPreset(
+        "pusher-swift",
+        "pusher-websocket-swift 10: like eventflit-swift; at once after 4200 to 4202, never after 4000, 4001, 4003 to 4009",
+        parameters: eventflitSwift.parameters
+    ) { state, values in
+        let usual = eventflitSwift.rule(state, values)
+        guard case .within = usual, let code = state.closeCode else { return usual }
+        switch code {
+        case 4000, 4001, 4003...4009: return .none("code \(code) ends it")
+        case 4200...4202: return .after(0)
+        default: return usual
+        }
+    }
+
     /// eventflit-js 1.0: a lost connection is opened again after 1 s, for ever, whatever the code. Before it was connected
     /// the code decides: 4000 to 4099 and those above 4299 end it, 4200 to 4299 come at once, others after 1 s.
     static let eventflitJS = ClientPreset(

@@ -9,7 +9,7 @@ package enum ForeignWords {
     package static let actions = [
         "abort": "reset", "bad-certificate": "certificate", "bandwidth": "throttle", "blackhole": "stall",
         "block": "stall", "corruption": "corrupt",
-        "cut": "truncate", "down": "outage", "error": "respond", "fin": "disconnect", "fragment": "slice",
+        "cut": "truncate", "down": "outage", "error": "respond", "fin": "disconnect",
         "handshake-failure": "alert",
         "freeze": "stall", "hang": "stall", "http": "respond", "jitter": "delay", "lag": "delay", "latency": "delay",
         "limit": "throttle", "limit-data": "truncate", "loss": "drop", "partition": "outage", "rate": "throttle",

@@ -47,6 +47,11 @@ package struct GraphQLCodec: FrameCodec {
     ) {
         var bytes: [UInt8] = []
         bytes.append(copying: payload)
+        // A line without a result keeps a stream of JSON lines alive.
+        if isHTTP, direction == .toClient, !bytes.isEmpty, bytes.allSatisfy({ $0 <= 0x20 }) {
+            let frame = GraphQLFrame(object: .object([]), bytes: bytes, opcode: opcode, direction: direction)
+            return out.append(signOfLife(frame))
+        }
         do throws(GraphQLFault) {
             let frame = GraphQLFrame(
                 object: try GraphQLCodec.object(of: payload), bytes: bytes, opcode: opcode, direction: direction)

@@ -351,7 +351,7 @@ package struct ReplayCommand: Command {
             throw Failure("\(tape.name) has no session that could be played", .missing)
         }
         do {
-            try options.check(names: tape.sessions.map(\.name), tape: tape.name)
+            try options.check(tape.sessions, tape: tape.name)
         } catch {
             throw arguments.error(error.message)
         }

@@ -8,6 +8,7 @@ package enum Faults {
         ReplaceFault.entry,
         InjectFault.entry,
         CorruptFault.entry,
+        FragmentFault.entry,
         TruncateFault.entry,
         DisconnectFault.entry,
         ResetFault.entry,

@@ -11,7 +11,9 @@ extension FaultRule {
             if let possible = transports, !asked.contains(where: possible.contains) {
                 return "'\(subject)' is never over \(asked.map(\.rawValue).joined(separator: " or "))"
             }
-            if needsFrames, !asked.contains(.ws) { return "'\(actions[0].text)' damages what only WebSockets have" }
+            if needsFrames, !asked.contains(.ws) {
+                return "'\(actions[0].text)' needs WebSocket frames; write transport=ws, or no transport"
+            }
         }
         if selector.isPoint(.subscribe), selector.direction == .toClient {
             return "subscriptions go to the server"

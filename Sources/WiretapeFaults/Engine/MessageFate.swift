@@ -12,6 +12,8 @@ package enum MessageChange: Hashable, Sendable {
     case replace(MessageEdit)
     case inject(MessageEdit)
     case corrupt(Corruption)
+    /// The message is sent in WebSocket frames of at most this many bytes.
+    case fragment(Int)
     /// Only so many bytes of what carries it, then the end.
     case truncate(Int)
 
@@ -21,7 +23,7 @@ package enum MessageChange: Hashable, Sendable {
         case .drop: Traits(target: .messageOrEnd, changesCounts: true, losesMessage: true)
         case .duplicate: Traits(isContent: true, needsServer: true, changesCounts: true)
         case .reorder: Traits(needsServer: true)
-        case .replace, .corrupt: Traits(isContent: true, needsServer: true)
+        case .replace, .corrupt, .fragment: Traits(isContent: true, needsServer: true)
         case .inject:
             Traits(
                 target: .messageOrMoment, isOfMessage: false, needsServer: true, changesCounts: true,
@@ -55,7 +57,7 @@ package enum MessageChange: Hashable, Sendable {
         switch self {
         case .delay(let delay): .delay(delay)
         case .truncate(let count): .truncate(count)
-        case .drop, .duplicate, .reorder, .replace, .inject, .corrupt: nil
+        case .drop, .duplicate, .reorder, .replace, .inject, .corrupt, .fragment: nil
         }
     }
 
@@ -96,6 +98,8 @@ package struct MessageFate: Hashable, Sendable {
         case replace(MessageEdit)
         /// `random`: the seed of what the damage draws.
         case corrupt(Corruption, random: UInt64)
+        /// WebSocket frames of at most this many bytes.
+        case fragment(Int)
     }
 
     /// The end of its connection, and to whose account it goes.
@@ -167,6 +171,7 @@ package struct MessageFate: Hashable, Sendable {
         case .reorder(let window, let patience): reorder = Reorder(window: window, patience: patience)
         case .replace(let edit): edits.append(.replace(edit))
         case .corrupt(let corruption): edits.append(.corrupt(corruption, random: random.next()))
+        case .fragment(let size): edits.append(.fragment(size))
         case .inject(let edit):
             switch hit.place {
             case .before: injectedBefore.append(edit)

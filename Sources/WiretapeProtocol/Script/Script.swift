@@ -137,6 +137,16 @@ package struct Script: Sendable {
         messages.endings.values.contains { if case .close(code, _) = $0 { true } else { false } }
     }
 
+    /// The byte count of each frame if these steps are a whole WebSocket message that had several frames. Else empty.
+    package func frameSizes(of messageSteps: [Int]) -> [Int32] {
+        guard !messages.frameSizes.isEmpty, let first = messageSteps.first, let last = messageSteps.last,
+            let sizes = messages.frameSizes[Int32(clamping: first)]
+        else { return [] }
+        // A part of the message is sent in one frame.
+        let isPart = { (step: Int) in steps.indices.contains(step) && steps[step].frame == steps[first].frame }
+        return isPart(first - 1) || isPart(last + 1) ? [] : sizes
+    }
+
     /// The ending that a step is; nil for a message.
     package func ending(_ step: Int) -> RecordedSession.Ending? { messages.endings[Int32(clamping: step)] }
 

@@ -12,6 +12,8 @@ package struct ScriptBuilder: Sendable {
     private var openingFingerprint = OpeningFingerprint()
     private var start: UInt64?
     private var hasCrossings = false
+    /// The number of frame sizes that the script stores.
+    private var frameSizes = 0
     /// Without its entries.
     private let session: RecordedSession
 
@@ -42,6 +44,12 @@ package struct ScriptBuilder: Sendable {
         switch entry.what {
         case .message(let message):
             guard message.role != .keepalive, message.role != .ack else { return }
+            if entry.frameSizes.count > 1, message.direction == .toClient,
+                frameSizes + entry.frameSizes.count <= ScriptMessages.mostFrameSizes
+            {
+                messages.frameSizes[Int32(clamping: step)] = entry.frameSizes
+                frameSizes += entry.frameSizes.count
+            }
             start = start ?? entry.time
             if entry.isCrossing { hasCrossings = true }
             if message.direction == .toServer { openingFingerprint.add(message, ignore) }
@@ -108,6 +116,7 @@ package struct ScriptBuilder: Sendable {
         script.count(into: &names)
         var part = ColdPart(openingFingerprint: openingFingerprint, start: start ?? 0)
         part.gates = script.gates
+        part.lastLine = script.steps.last.map { Int($0.line) }
         for (i, step) in script.steps.enumerated() {
             if let ending = messages.endings[Int32(clamping: i)] {
                 let entry = RecordedSession.Entry(

@@ -7,6 +7,10 @@ struct ScriptMessages: Sendable {
     /// By step; nil for a script that keeps all of its messages.
     package var all: [Message?]?
     var endings: [Int32: RecordedSession.Ending] = [:]
+    /// Frame sizes by step, for WebSocket messages with several frames.
+    var frameSizes: [Int32: [Int32]] = [:]
+    /// The most frame sizes that a script stores. Messages after them are sent in one frame each.
+    static let mostFrameSizes = 1 << 20
     /// The events that carried the steps.
     package var events: [UInt32] = []
     package var tape: (any PayloadSource)?

@@ -54,10 +54,11 @@ package final class ForwardRelays {
         if let node = nodes[key] { return node }
         if nodes.count >= Self.most { forgetIdle() }
         let scheme = key.isTLS ? "https" : "http"
-        let name = key.target.name(isTLS: key.isTLS)
         let node = make(
             Upstream(
-                name: name, url: "\(scheme)://\(name)", host: key.target.host, port: key.target.port, isTLS: key.isTLS,
+                name: key.target.tapeName(isTLS: key.isTLS),
+                url: "\(scheme)://\(key.target.name(isTLS: key.isTLS))", host: key.target.host, port: key.target.port,
+                isTLS: key.isTLS,
                 address: key.address))
         nodes[key] = node
         return node

@@ -14,7 +14,7 @@ package final class TransparentDoor: Listener {
         package let isTLS: Bool
 
         /// What a tape calls it.
-        package var name: String { target.name(isTLS: isTLS) }
+        package var name: String { target.tapeName(isTLS: isTLS) }
     }
 
     /// Serves a stream of a client that speaks HTTP on it.

@@ -12,7 +12,7 @@ struct CauseTable: Sendable {
     /// The method of each exchange.
     private let methods: [String]
     private let operations: Set<SessionLibrary.ID>
-    /// The lines of each session's first and last cause.
+    /// The line range of each session, from its first cause to its last message or ending.
     private let spans: [SessionLibrary.ID: ClosedRange<Int32>]
     /// All runs of the tape share the plain requests of the first run.
     private let sharesRequests: Bool
@@ -85,17 +85,24 @@ struct CauseTable: Sendable {
             return number
         }
         methods = exchanges.map(\.request.method)
-        spans = CauseTable.spans(recorded.all)
+        spans = CauseTable.spans(recorded.all, sessions)
         operations = Set(sessions.indices.filter { sessions[$0].isOperation }.map { SessionLibrary.ID(place: $0) })
     }
 
-    private static func spans(_ causes: [RecordedCauses.Cause]) -> [SessionLibrary.ID: ClosedRange<Int32>] {
+    private static func spans(
+        _ causes: [RecordedCauses.Cause], _ sessions: [RecordedSession]
+    ) -> [SessionLibrary.ID: ClosedRange<Int32>] {
         var spans: [SessionLibrary.ID: ClosedRange<Int32>] = [:]
         for cause in causes {
             switch cause.what {
             case .request: break
             case .opening(let id), .message(let id): spans[id] = (spans[id]?.lowerBound ?? cause.line)...cause.line
             }
+        }
+        for (place, session) in sessions.enumerated() {
+            let id = SessionLibrary.ID(place: place)
+            guard let span = spans[id], let last = session.lastLine else { continue }
+            spans[id] = span.lowerBound...max(span.upperBound, Int32(clamping: last))
         }
         return spans
     }

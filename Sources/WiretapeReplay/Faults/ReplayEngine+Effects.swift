@@ -76,7 +76,7 @@ extension ReplayEngine {
         guard session.link?.faults.nextWake.map({ $0 <= now }) ?? false else { return }
         sendPassed(of: session, into: &out)
         for one in session.link?.faults.later.takeReleased(at: now) ?? [] {
-            pass(one.bytes, one.opcode, to: session, into: &out)
+            pass(one.bytes, one.opcode, frameSize: one.frameSize, to: session, into: &out)
         }
         takeIncoming(of: session, into: &out)
         answerPoll(of: session, into: &out)

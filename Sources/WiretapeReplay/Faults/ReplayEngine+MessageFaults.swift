@@ -76,7 +76,9 @@ extension ReplayEngine {
         let due = session.link?.faults.parked.takeReleased(at: now) ?? []
         guard !due.isEmpty else { return }
         for one in due {
-            pass(one.bytes, one.opcode, steps: one.step.map { [$0] } ?? [], to: session, into: &out)
+            pass(
+                one.bytes, one.opcode, steps: one.step.map { [$0] } ?? [], frameSize: one.frameSize, to: session,
+                into: &out)
         }
         clock.acted()
         session.noteChange()

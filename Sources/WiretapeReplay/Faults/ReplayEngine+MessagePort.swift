@@ -124,7 +124,8 @@ extension ReplayEngine: MessagePort {
 
     package mutating func send(_ payload: OutboundPayload, isCopy: Bool, _ delivery: inout MessageDelivery) {
         if let until = delivery.until {
-            delivery.session.link?.faults.later.park(payload.bytes, payload.opcode, window: .max, until: until)
+            delivery.session.link?.faults.later.park(
+                payload.bytes, payload.opcode, frameSize: payload.frameSize, window: .max, until: until)
             return delivery.session.noteChange()
         }
         say(payload, isCopy: isCopy, isPlain: false, &delivery)
@@ -141,8 +142,8 @@ extension ReplayEngine: MessagePort {
     ) {
         let steps = isCopy ? [] : [delivery.step].compactMap(\.self)
         pass(
-            payload.bytes, payload.opcode, steps: steps, damage: payload.damage, isPlain: isPlain, to: delivery.session,
-            into: &delivery.actions)
+            payload.bytes, payload.opcode, steps: steps, damage: payload.damage, isPlain: isPlain,
+            frameSize: isPlain ? nil : payload.frameSize, to: delivery.session, into: &delivery.actions)
         if case .generated = delivery.subject { return }
         noteSaid(delivery.sayers, step: delivery.step, of: delivery.session, into: &delivery.actions)
     }
@@ -151,7 +152,7 @@ extension ReplayEngine: MessagePort {
         _ payload: OutboundPayload, _ reorder: MessageFate.Reorder, _ delivery: inout MessageDelivery
     ) {
         delivery.session.link?.faults.parked.park(
-            payload.bytes, payload.opcode, step: delivery.step, window: reorder.window,
+            payload.bytes, payload.opcode, frameSize: payload.frameSize, step: delivery.step, window: reorder.window,
             until: now.advanced(by: reorder.patience))
         delivery.session.noteChange()
         guard let step = delivery.step else { return }

@@ -15,18 +15,25 @@ extension SessionRun {
         case elsewhere(cause: Int)
     }
 
+    /// The moment at which a session stops waiting for something on another connection.
+    struct ElsewhereExpiry: Sendable {
+        let at: WireInstant
+        let what: Expiry
+        /// Whether the next server message waits only for the other connection. Then the patience with this client does not run.
+        let holdsNext: Bool
+    }
+
     /// When the client's time is up, and what then; asked when only the client is awaited. Nil when nothing is awaited or
     /// the session has no connection, or a rule has made it go silent.
-    /// - Parameter elsewhere: when the session stops waiting for something on another connection.
     func expiry(
-        _ options: ReplayOptions, elsewhere: (at: WireInstant, what: Expiry)? = nil
+        _ options: ReplayOptions, elsewhere: ElsewhereExpiry? = nil
     ) -> (at: WireInstant, what: Expiry)? {
         // Not `let link`: a copy of it after every message.
         guard standing.failure == nil, !standing.isStalled, link?.isCut == false, link?.faults.isSilent == false,
             let openedAt = link?.openedAt
         else { return nil }
-        var own = clientsTime(options, from: openedAt)
-        if let elsewhere, elsewhere.at <= own?.at ?? elsewhere.at { own = elsewhere }
+        var own = elsewhere?.holdsNext == true ? nil : clientsTime(options, from: openedAt)
+        if let elsewhere, elsewhere.at <= own?.at ?? elsewhere.at { own = (elsewhere.at, elsewhere.what) }
         // A client that only keeps its connection alive asks for nothing: else an end might never come.
         guard cursor.awaitsRepeats, let ready = link?.readyAt, let spoke = link?.hearing.spoke else { return own }
         let quiet = max(spoke, ready).advanced(by: options.grace)

@@ -62,7 +62,7 @@ package struct LoadedTape {
         var hosts: [String: String] = [:]
         for (name, url) in named {
             guard let origin = try? Origin.parse(url) else { continue }
-            hosts[name] = ForwardTarget(host: origin.host, port: origin.port).name(isTLS: origin.isTLS)
+            hosts[name] = ForwardTarget(host: origin.host, port: origin.port).tapeName(isTLS: origin.isTLS)
         }
         return Upstreams(forward: hosts)
     }

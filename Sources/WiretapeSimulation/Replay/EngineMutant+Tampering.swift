@@ -32,7 +32,7 @@ extension EngineMutant {
     ) {
         switch fault {
         case .early:
-            guard case .send(let c, let opcode, _, let ticket, _) = action else { return out.append(action) }
+            guard case .send(let c, let opcode, _, let ticket, _, _) = action else { return out.append(action) }
             out.append(action)
             guard let message = facts(c).waiting else { return }
             out.append(.send(c, opcode, message.bytes, ticket: ticket))
@@ -66,16 +66,16 @@ extension EngineMutant {
             out.append(action)
             guard case .send = action else { return }
         case .resends, .forgets:
-            guard case .send(let c, _, let bytes, _, _) = action, isPush(bytes) else { return out.append(action) }
+            guard case .send(let c, _, let bytes, _, _, _) = action, isPush(bytes) else { return out.append(action) }
             guard comesBack(action, facts(c), &out) else { return }
         case .ungreeted:
-            guard case .send(let c, let opcode, let bytes, let ticket, _) = action, isPush(bytes),
+            guard case .send(let c, let opcode, let bytes, let ticket, _, _) = action, isPush(bytes),
                 String(decoding: bytes, as: UTF8.self).contains("Welcome"), facts(c).generation > 1
             else { return out.append(action) }
             forgotten = (c, ticket)
             return out.append(.send(c, opcode, EngineMutant.ping, ticket: ticket))
         case .wrongID, .astray, .greetsTwice, .refuses, .madeUp, .miscounts:
-            guard case .send(let c, let opcode, let bytes, let ticket, _) = action,
+            guard case .send(let c, let opcode, let bytes, let ticket, _, _) = action,
                 let (to, other) = changed(bytes, to: c, facts)
             else { return out.append(action) }
             out.append(.send(to, opcode, other, ticket: ticket))
@@ -106,7 +106,7 @@ extension EngineMutant {
     /// A push on a client's second connection or later.
     /// - Returns: whether it is the occasion.
     private mutating func comesBack(_ action: ReplayAction, _ facts: Facts, _ out: inout [ReplayAction]) -> Bool {
-        guard case .send(let c, let opcode, let bytes, let ticket, _) = action else { return false }
+        guard case .send(let c, let opcode, let bytes, let ticket, _, _) = action else { return false }
         defer { pushed[facts.client] = bytes }
         guard facts.generation > 1 else {
             out.append(action)
@@ -129,7 +129,7 @@ extension EngineMutant {
 
     /// One message of the script: not the protocol's own, and no handshake.
     private func isPayload(_ action: ReplayAction) -> Bool {
-        guard case .send(_, _, let bytes, _, _) = action else { return false }
+        guard case .send(_, _, let bytes, _, _, _) = action else { return false }
         return isPayload(bytes)
     }
 
@@ -141,7 +141,7 @@ extension EngineMutant {
     }
 
     private func connection(_ action: ReplayAction) -> ConnectionID? {
-        if case .send(let c, _, _, _, _) = action { c } else { nil }
+        if case .send(let c, _, _, _, _, _) = action { c } else { nil }
     }
 
     private func isTapesEnd(_ action: ReplayAction, _ facts: (ConnectionID) -> Facts) -> Bool {

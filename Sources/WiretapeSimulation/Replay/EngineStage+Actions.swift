@@ -78,7 +78,7 @@ extension EngineStage {
             accounts[wires[Int(c)].client][wires[Int(c)].session].serverEnded(c, nil, at: now)
             let line = ended(c, nil)
             send(c, .streamEnded(slot: wires[Int(c)].slot), ending: line)
-        case .send(let c, let opcode, let bytes, let ticket, _):
+        case .send(let c, let opcode, let bytes, let ticket, _, _):
             guard isUsable(c, wires[Int(c)].isUpgraded, "a message") else { return }
             send(c, .message(slot: wires[Int(c)].slot, opcode, bytes), ticket, judged(c, bytes, opcode))
         case .closeFrame(let c, let code, let reason):

@@ -70,7 +70,7 @@ struct StageCauses: Sendable {
 
     /// Whether all of a session was over before that line.
     private func isPast(_ session: Referee, _ line: Int) -> Bool {
-        session.talk.lines.allSatisfy { $0.direction == .toClient || $0.tapeLine < line }
+        session.talk.lines.allSatisfy { $0.tapeLine < line }
     }
 
     /// The line of a session's opening that has not come.

@@ -173,13 +173,15 @@ package final class TapeRedaction {
                 return leavesOut ? .none : body
             }
         case .streamed:
-            let type = MediaType(headers.first("Content-Type") ?? "").name
+            let media = MediaType(headers.first("Content-Type") ?? "")
+            let type = media.name
             let isBinary = type.isEmpty || type == "application/octet-stream" || type.hasSuffix("msgpack")
             let hasEnd = direction == .toServer || isCounted(headers)
             var stream = Stream(
                 bytes: RedactedStream(
                     isBinary: isBinary && hasEnd, mayBeFramed: isBinary && !hasEnd,
-                    keepsPieces: direction == .toClient && !TapeRedaction.tellsMessages(type), mayHaveLengths: true))
+                    keepsPieces: direction == .toClient && !TapeRedaction.tellsMessages(type), mayHaveLengths: true,
+                    boundary: type.hasPrefix("multipart/") ? media["boundary"] ?? "-" : nil))
             if !headers.contentCodings.isEmpty {
                 // The recorder has removed what it can: this is a request's body, or one in an unknown coding.
                 if leavesOut || keepsFindings {

@@ -134,18 +134,22 @@ package struct ServerWriter: ~Copyable {
     }
 
     /// One WebSocket message.
-    /// - Parameter deflated: compressed where that was agreed on.
-    /// - Returns: whether it was.
+    /// - Parameters:
+    ///   - deflated: compress the message if the upgrade agreed on compression.
+    ///   - frames: those of the message as it is sent, compressed or not.
+    /// - Returns: whether the message was compressed, and the byte count of each frame (empty for one frame).
     @discardableResult
-    package mutating func send(_ opcode: Opcode, _ payload: Span<UInt8>, deflated: Bool = false) -> Bool {
-        guard state == .webSocket else { return false }
+    package mutating func send(
+        _ opcode: Opcode, _ payload: Span<UInt8>, deflated: Bool = false, frames: MessageFrames = .one
+    ) -> (isDeflated: Bool, frames: [Int]) {
+        guard state == .webSocket else { return (false, []) }
         let code: UInt8 = opcode == .text ? 1 : 2
         if deflated, let packed = deflater?.pack(payload) {
-            FrameWriter.append(opcode: code, rsv1: true, payload: packed.span, into: &output)
-            return true
+            let written = FrameWriter.append(
+                opcode: code, rsv1: true, payload: packed.span, frames: frames, into: &output)
+            return (true, written)
         }
-        FrameWriter.append(opcode: code, payload: payload, into: &output)
-        return false
+        return (false, FrameWriter.append(opcode: code, payload: payload, frames: frames, into: &output))
     }
 
     /// These bytes as they are, whatever they are to HTTP or to frames. A request that is owed an answer has it.

@@ -44,11 +44,21 @@ package struct ForwardTarget: Hashable, Sendable {
         }
     }
 
-    /// What a tape calls it: the port is left out where it is the scheme's own. A tape of `https://chat.example.com` serves
-    /// `http://chat.example.com`, too.
+    /// The host and port as in a URL or a `Host` header, without the default port of the scheme.
     package func name(isTLS: Bool) -> String {
         let shown = host.contains(":") ? "[\(host)]" : host
         return port == (isTLS ? 443 : 80) ? shown : "\(shown):\(port)"
+    }
+
+    /// The server's name on a tape. HTTPS on port 443 has the host only (`chat.example.com`). All others have host and port, so the two servers
+    /// of a host have different names.
+    package func tapeName(isTLS: Bool) -> String { name(isTLS: isTLS || port == 80) }
+
+    /// The tape name of the same host under the other scheme: `chat.example.com` and `chat.example.com:80`. Nil if the name has another port.
+    package static func otherOrigin(of name: String) -> String? {
+        if name.hasSuffix(":80") { return String(name.dropLast(3)) }
+        let hasNoPort = name.utf8.last == UInt8(ascii: "]") || !name.utf8.contains(UInt8(ascii: ":"))
+        return hasNoPort ? "\(name):80" : nil
     }
 }
 

@@ -19,6 +19,29 @@ package enum FrameWriter {
         FrameMask.append(payload, mask ?? 0, into: &out)
     }
 
+    /// Appends a message.
+    /// - Parameter mask: returns the key of the next frame. Nil for frames of a server.
+    /// - Returns: the byte count of each frame. Empty if there is one frame, or more than ``MessageAssembler/mostFragments``.
+    @discardableResult
+    package static func append(
+        opcode: UInt8, rsv1: Bool = false, payload: Span<UInt8>, frames: MessageFrames, mask: () -> UInt32? = { nil },
+        into out: inout [UInt8]
+    ) -> [Int] {
+        var lengths: [Int] = []
+        var (at, index) = (0, 0)
+        while true {
+            let (length, isLast) = frames.frame(index, left: payload.count - at)
+            append(
+                opcode: index == 0 ? opcode : 0, fin: isLast, rsv1: rsv1 && index == 0,
+                payload: payload.extracting(at..<(at + length)), mask: mask(), into: &out)
+            if index < MessageAssembler.mostFragments { lengths.append(length) }
+            at += length
+            index += 1
+            if isLast { break }
+        }
+        return index > 1 && index <= MessageAssembler.mostFragments ? lengths : []
+    }
+
     /// Appends a close frame. A reason over 123 bytes is cut between characters: control frames have at most 125 bytes.
     /// Without a code there is no reason either.
     package static func appendClose(code: UInt16?, reason: String = "", mask: UInt32? = nil, into out: inout [UInt8]) {

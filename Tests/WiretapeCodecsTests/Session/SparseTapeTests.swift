@@ -31,6 +31,22 @@ import WiretapeWire
         #expect(reading.messages.count == 3)
     }
 
+    /// The `after` of the first line counts from the opening of its connection.
+    @Test(arguments: ["signalr", "eventflit", "raw", "events"])
+    func theFirstPauseFollowsTheOpening(_ codec: String) throws {
+        let reading = try Reading(
+            tape: """
+                {"tape":1,"protocol":"\(codec)","route":"/chat"}
+                {"d":"<","after":"2s","json":{"type":1,"event":"Tick","target":"Tick","arguments":[],"data":"{}"}}
+                {"c":2,"d":"<","after":"1s","json":{"type":1,"event":"Tick","target":"Tick","arguments":[],"data":"{}"}}
+                """)
+        #expect(reading.sessions.map(\.opened) == [0, 2_000_000_000])
+        for (session, time) in zip(reading.sessions, [2_000_000_000, 3_000_000_000] as [UInt64]) {
+            let times = session.entries.map(\.time)
+            #expect(times.last == time && times.dropLast().allSatisfy { $0 == session.opened })
+        }
+    }
+
     @Test func aHandshakeOfItsOwnStays() throws {
         let reading = try Reading(
             tape: """

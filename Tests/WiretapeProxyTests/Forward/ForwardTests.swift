@@ -40,7 +40,7 @@ struct ForwardTests {
             #expect(
                 bodies.filter { $0.contains("example/") }.map { $0.replacing("HTTP/1.1 200 OK", with: "") }
                     == ["a.example/1", "b.example/2?x=http://y/", "a.example/3"])
-            #expect(ForwardStage.hosts(lines) == ["a.example", "b.example:81", "a.example"])
+            #expect(ForwardStage.hosts(lines) == ["a.example:80", "b.example:81", "a.example:80"])
             let heard = stage.servers.map { String(decoding: $0.received, as: UTF8.self) }
             #expect(heard.count == 3)
             #expect(heard.allSatisfy { !$0.contains("Proxy-") && $0.hasPrefix("GET /") })
@@ -67,7 +67,7 @@ struct ForwardTests {
         let lines = stage.finish()
         #expect(client.text.hasSuffix("first GET http://b.example/ HTTP/1.1\r\n\r\n"))
         #expect(client.end == .closed)
-        #expect(ForwardStage.hosts(lines) == ["a.example"])
+        #expect(ForwardStage.hosts(lines) == ["a.example:80"])
     }
 
     @Test(arguments: ["CONNECT", "SOCKS"])
@@ -116,7 +116,7 @@ struct ForwardTests {
         }
         let lines = stage.finish()
         #expect(client.text.hasSuffix("a.example/in"))
-        #expect(ForwardStage.hosts(lines) == ["a.example"])
+        #expect(ForwardStage.hosts(lines) == ["a.example:80"])
     }
 
     /// Its bytes pass as they are, and the tape knows nothing of it.
@@ -148,7 +148,7 @@ struct ForwardTests {
         client.onBytes = { if $0.text.hasSuffix("b.example/2") { $0.shut() } }
         let lines = stage.finish()
         #expect(client.text.contains("a.example/1") && client.text.hasSuffix("b.example/2"))
-        #expect(ForwardStage.hosts(lines) == ["b.example"])
+        #expect(ForwardStage.hosts(lines) == ["b.example:80"])
     }
 
     @Test(arguments: [

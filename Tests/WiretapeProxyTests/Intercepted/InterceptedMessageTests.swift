@@ -137,6 +137,33 @@ import WiretapeWire
         _ = stage.finish()
     }
 
+    @Test(arguments: [nil, DeflateParameters()])
+    func aMessageGoesOnInFrames(_ deflate: DeflateParameters?) throws {
+        let (stage, client) = try stage(["fragment(7) on message[2, direction=toClient]"], deflate: deflate)
+        stage.run(1_000)
+        #expect(numbers(client) == ["1", "2", "3", "4", "5"])
+        if deflate == nil {
+            let frames: [(opcode: UInt8, text: String)] = [(0x01, "message"), (0x00, " number"), (0x80, " 2")]
+            let bytes = frames.flatMap { [$0.opcode, UInt8($0.text.utf8.count)] + Array($0.text.utf8) }
+            #expect(client.raw.firstRange(of: bytes) != nil)
+        } else {
+            // The first frame of the compressed message: RSV1, and not the last one.
+            #expect(client.raw.firstRange(of: [0x41, 7]) != nil)
+        }
+        client.stream?.halfClose()
+        _ = stage.finish()
+    }
+
+    /// Also a message that lets others pass.
+    @Test func aLateMessageGoesOnInFrames() throws {
+        let (stage, client) = try stage(["fragment(7) + reorder on message[2, direction=toClient]"])
+        stage.run(1_000)
+        #expect(numbers(client) == ["1", "3", "2", "4", "5"])
+        #expect(client.raw.firstRange(of: [0x01, 7] + Array("message".utf8)) != nil)
+        client.stream?.halfClose()
+        _ = stage.finish()
+    }
+
     @Test func aLongMessageGoesThroughUnseen() throws {
         for deflate in [nil, DeflateParameters()] {
             let stage = try InterceptStage(["drop on message[1, direction=toClient]"], deflate: deflate)

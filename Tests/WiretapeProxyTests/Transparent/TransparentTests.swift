@@ -66,7 +66,7 @@ struct TransparentTests {
         let unnamed = try stage.client("GET / HTTP/1.0\r\n\r\n")
         stage.finish()
         #expect(named.text.hasSuffix("hi") && unnamed.text.hasSuffix("hi"))
-        #expect(stage.served.map(\.name).sorted() == ["10.0.0.9", "chat.example"])
+        #expect(stage.served.map(\.name).sorted() == ["10.0.0.9:80", "chat.example:80"])
         #expect(stage.served.allSatisfy { $0.address == Address(host: "10.0.0.9", port: 80) && !$0.isTLS })
     }
 

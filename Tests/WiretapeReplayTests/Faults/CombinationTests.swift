@@ -14,7 +14,7 @@ import WiretapeWire
         "slice": "slice(1, 1ms)", "respond": "respond(503)", "malformed": "malformed", "wrong-accept": "wrong-accept",
         "wrong-subprotocol": "wrong-subprotocol(x)", "redirect-loop": "redirect-loop", "refuse": "refuse",
         "outage": "outage(60ms)", "downgrade": "downgrade(ws, sse, lp)", "expire": "expire", "lifetime": "lifetime(4s)",
-        "alert": "alert", "certificate": "certificate(expired)",
+        "alert": "alert", "certificate": "certificate(expired)", "fragment": "fragment(2)",
     ]
 
     private static let points = FaultPoint.allCases.map(\.rawValue) + ["Tick"]
@@ -81,6 +81,7 @@ import WiretapeWire
             ),
             "drop": ("handshake subscribe message close Tick", ""),
             "corrupt": ("handshake subscribe message Tick", ""),
+            "fragment": ("handshake subscribe message Tick", ""),
             "truncate": (
                 "connect request negotiate upgrade poll send stream operation refresh handshake subscribe message Tick",
                 ""
@@ -121,7 +122,11 @@ import WiretapeWire
         ("reset on upgrade[transport=sse]", "--fault: 1:10: 'upgrade' is never over sse"),
         (
             "corrupt(rsv) on message[transport=sse|lp]",
-            "--fault: 1:17: 'corrupt(rsv)' damages what only WebSockets have"
+            "--fault: 1:17: 'corrupt(rsv)' needs WebSocket frames; write transport=ws, or no transport"
+        ),
+        (
+            "fragment(2) on message[transport=sse]",
+            "--fault: 1:16: 'fragment(2)' needs WebSocket frames; write transport=ws, or no transport"
         ),
         (
             "reset on connect since handshake=2s",

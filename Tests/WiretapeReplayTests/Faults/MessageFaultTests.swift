@@ -1,6 +1,7 @@
 import Testing
 import WiretapeAttempts
 import WiretapeFaults
+import WiretapeProtocol
 import WiretapeReplay
 import WiretapeReport
 import WiretapeWire
@@ -105,6 +106,31 @@ import WiretapeWire
         #expect(
             answer.hasPrefix("raw ")
                 && answer.contains(hexText(Array("Content-Length: \(tick(1).utf8.count + 2)\r\n".utf8))), "\(answer)")
+    }
+
+    @Test func aMessageGoesOutInFrames() throws {
+        let (got, report) = try run("fragment(20) on Tick[2]")
+        let frames = "frames of at most 20"
+        #expect(Array(got.prefix(4)) == [tick(1), frames, tick(2), tick(3)])
+        #expect(report.exitCode == 0 && report.faults.count == 1)
+        let (late, _) = try run("fragment(20) + reorder on Tick[2]")
+        #expect(Array(late.prefix(4)) == [tick(1), tick(3), frames, tick(2)])
+        let (end, _) = try run("fragment(20) + reset on Tick[2]")
+        #expect(end == [tick(1), frames, tick(2), "RST"])
+    }
+
+    /// Replay sends a message in its recorded frames.
+    @Test func recordedFramesArePlayed() throws {
+        var session = ticks
+        session.entries[3].frameSizes = [4, 0, 60]
+        let play = try Playbook([session])
+        let c = try play.start()
+        play.pass(ms: 21)
+        play.expect(c, tick(1), "frames of [4, 0, 60]", tick(2))
+        let plain = try Playbook([session], faults: ["truncate(3) on Tick[2]"])
+        let d = try plain.start()
+        plain.pass(ms: 21)
+        #expect(plain.take(d).contains { $0.hasPrefix("frames") } == false)
     }
 
     @Test func payloadsAreDamaged() throws {

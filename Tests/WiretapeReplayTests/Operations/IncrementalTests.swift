@@ -1,6 +1,7 @@
 import Testing
 import WiretapeCodecs
 import WiretapeProtocol
+import WiretapeReplay
 import WiretapeReport
 import WiretapeWire
 
@@ -112,25 +113,73 @@ import WiretapeWire
         #expect(play.finish().verdict == .pass)
     }
 
+    private static let socketTape = """
+        0 1 ws graphql-transport-ws
+        1 1 > {"type":"connection_init"}
+        2 1 < {"type":"connection_ack"}
+        5 1 > {"id":"7","type":"subscribe","payload":\(query)}
+        15 1 < {"id":"7","type":"next","payload":\(first)}
+        25 1 < {"id":"7","type":"next","payload":\(last)}
+        26 1 < {"id":"7","type":"complete"}
+        """
+
     /// And what a WebSocket brought in pieces goes out in parts without a wrapping, in the dialect that the client asks for.
-    @Test func fromAWebSocketThePartsAreBare() throws {
-        let tape = """
-            0 1 ws graphql-transport-ws
-            1 1 > {"type":"connection_init"}
-            2 1 < {"type":"connection_ack"}
-            5 1 > {"id":"7","type":"subscribe","payload":\(Self.query)}
-            15 1 < {"id":"7","type":"next","payload":\(Self.first)}
-            25 1 < {"id":"7","type":"next","payload":\(Self.last)}
-            26 1 < {"id":"7","type":"complete"}
-            """
-        let play = try Playbook(OperationTape.sessions(tape))
-        let c = play.operate("multipart/mixed;deferSpec=20220824", Self.query)
-        #expect(
-            play.answers[c]?.headers.first("Content-Type") == "multipart/mixed; boundary=\"-\"; deferSpec=20220824")
+    @Test(arguments: ["deferSpec=20220824", "incrementalSpec=v0.2"])
+    func fromAWebSocketThePartsAreBare(_ spec: String) throws {
+        let play = try Playbook(OperationTape.sessions(Self.socketTape))
+        let c = play.operate("multipart/mixed;\(spec), application/graphql-response+json", Self.query)
+        #expect(play.answers[c]?.headers.first("Content-Type") == "multipart/mixed; boundary=\"-\"; \(spec)")
         play.pass(ms: 100)
         let body =
             String(decoding: play.answers[c]?.body ?? [], as: UTF8.self) + play.take(c).dropFirst().dropLast().joined()
         let part = { (json: String) in "\r\ncontent-type: application/json\r\n\r\n\(json)\r\n---" }
         #expect(body == "\r\n---" + part(Self.first) + part(Self.last) + "--\r\n")
+    }
+
+    /// Hot Chocolate writes one result per line for a client that accepts `application/jsonl`.
+    @Test func anAnswerInLinesGoesOutAsItCameIn() throws {
+        let lines = [Self.first, Self.second, Self.last].map { $0 + "\n" }
+        let play = try Playbook(Self.sessions(lines, type: "application/jsonl; charset=utf-8"))
+        let c = play.operate("application/jsonl", Self.query)
+        #expect(play.answers[c]?.headers.first("Content-Type") == "application/jsonl; charset=utf-8")
+        play.pass(ms: 20)
+        play.expect(c, "200 …", lines[0])
+        play.pass(ms: 30)
+        play.expect(c, lines[1], lines[2], "", "end")
+        let report = play.finish()
+        #expect(report.verdict == .pass && report.sessions[0].finished)
+    }
+
+    @Test func linesAndMessagesOfAWebSocketAreTheSameResults() throws {
+        let lines = [Self.first, Self.last]
+        let toLines = try Playbook(OperationTape.sessions(Self.socketTape), speed: .instant)
+        let c = toLines.operate("application/jsonl", Self.query)
+        #expect(toLines.answers[c]?.headers.first("Content-Type") == "application/jsonl; charset=utf-8")
+        toLines.pass(ms: 1)
+        toLines.expect(c, "200 …", lines[0] + "\n", lines[1] + "\n", "", "end")
+        let toSocket = try Playbook(
+            Self.sessions(lines.map { $0 + "\n" }, type: "application/jsonl"), speed: .instant)
+        let socket = toSocket.socket()
+        toSocket.say(socket, "{\"id\":\"1\",\"type\":\"subscribe\",\"payload\":\(Self.query)}")
+        toSocket.pass(ms: 1)
+        let results = lines.map { "{\"id\":\"1\",\"type\":\"next\",\"payload\":\($0)}" }
+        #expect(toSocket.take(socket) == ["101", GraphQLPlay.ack] + results + [#"{"id":"1","type":"complete"}"#])
+    }
+
+    /// A blank line keeps the stream alive and is no result. Results with line breaks become one line.
+    @Test func linesAreOneResultEach() throws {
+        let blank = try Playbook(
+            Self.sessions(["\n", Self.first + "\n", " \n", Self.last + "\n"], type: "application/jsonl"))
+        let c = blank.operate("application/jsonl", Self.query)
+        blank.pass(ms: 500)
+        blank.expect(c, "200 …", Self.first + "\n", Self.last + "\n", "", "end")
+        #expect(blank.finish().verdict == .pass)
+        let query = #"{"query":"{ hello }"}"#
+        let pretty = "{\n  \"data\": {\n    \"hello\": 1\n  }\n}"
+        let broken = try Playbook(Self.sessions([pretty], type: "application/json", query: query))
+        let d = broken.operate("application/x-ndjson", query)
+        broken.pass(ms: 100)
+        #expect(broken.answers[d]?.headers.first("Content-Type") == "application/x-ndjson; charset=utf-8")
+        #expect(broken.take(d).contains(#"{"data":{"hello":1}}"# + "\n"))
     }
 }

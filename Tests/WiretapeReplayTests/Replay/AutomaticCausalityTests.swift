@@ -103,6 +103,41 @@ import WiretapeWire
         other.expect(late, push("Told"))
     }
 
+    /// A session is not over while its server has messages to send, even if its client has sent all of its own.
+    @Test func aSessionThatWasNotOverIsWaitedFor() throws {
+        var alice = Self.session("100 < \(push("Bye"))", lines: [2, 3, 10])
+        var bob = Self.session("90 < \(push("Told"))", lines: [7, 8, 9], number: 2)
+        (alice.name, bob.name) = ("alice", "bob")
+        let play = try Playbook([alice, bob], speed: .instant)
+        play.listener = "bob"
+        let hub = try play.start()
+        play.pass(ms: 300)
+        play.expect(hub)
+        play.listener = "alice"
+        _ = try play.start()
+        play.expect(hub, push("Told"))
+    }
+
+    /// Patience does not run while a server message waits for another client.
+    @Test func patienceDoesNotCountWhileAMessageWaitsForAnotherSession() throws {
+        let alice = Self.session("50 < \(push("Joined"))\n60 > \(push("Go"))", lines: [2, 3, 9, 10])
+        let bob = Self.session(
+            [5, 15, 25, 35].map { "\($0) > \(push("Hello"))" }.joined(separator: "\n"), lines: [4, 5, 6, 7, 8, 8],
+            number: 2)
+        let play = try Playbook([alice, bob], speed: .instant) { $0.patience = 1_000_000_000 }
+        let first = try play.start()
+        let second = try play.start()
+        for _ in 0..<4 {
+            play.expect(first)
+            play.pass(ms: 400)
+            play.send(second, push("Hello"))
+        }
+        play.expect(first, push("Joined"))
+        play.pass(ms: 400)
+        play.send(first, push("Go"))
+        #expect(play.finish().verdict == .pass)
+    }
+
     @Test func aMessageWaitsForOtherSessions() throws {
         let alice = Self.session("50 < \(push("Joined"))", lines: [2, 3, 9])
         let bob = Self.session("40 > \(push("Hello"))\n60 < \(push("Tick"))", lines: [4, 5, 8, 10], number: 2)

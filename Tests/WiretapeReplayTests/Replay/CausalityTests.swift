@@ -1,4 +1,5 @@
 import Testing
+import WiretapeBytes
 import WiretapeProtocol
 import WiretapeReplay
 import WiretapeReport
@@ -27,6 +28,20 @@ import WiretapeReport
         play.expect(bob, push("Tick"))
         play.expect(alice, push("Joined", #""bob""#))
         #expect(play.finish().verdict == .pass)
+    }
+
+    /// Several sessions need names. Replay recognizes a session of a single request by its content.
+    @Test func namesAreNeededForSeveralSessions() throws {
+        var options = ReplayOptions()
+        options.causality = .tape
+        var unnamed = tape()
+        unnamed[1].name = nil
+        try options.check(tape(), tape: "chat.tape")
+        #expect(throws: OptionError.self) { try options.check(unnamed, tape: "chat.tape") }
+        try options.check([unnamed[1]], tape: "chat.tape")
+        let requests = OperationTape.sessions(
+            #"0 1 POST json {"query":"mutation { send }"}"# + "\n" + #"5 1 json {"data":{"send":true}}"#)
+        try options.check(requests + [unnamed[1]] + requests, tape: "chat.tape")
     }
 
     @Test func sessionsNeedNotWaitForEachOther() throws {

@@ -57,6 +57,25 @@ import WiretapeWire
         #expect(report.json["sessions"]?.array?.map { $0["upstream"]?.string } == ["api", "hub"])
     }
 
+    /// Clients of a forward proxy: `http` and `https` of one host are two servers if the tape has both. If it has only one, that one serves both.
+    @Test func theOriginsOfAHost() throws {
+        let both = [
+            Self.exchange("main", "/", "http"), Self.exchange("server2", "/", "https"),
+            Self.exchange("b.example", "/", "b"), Self.exchange("c.example:80", "/", "c"),
+        ]
+        let hosts = Upstreams(forward: ["main": "a.example:80", "server2": "a.example"])
+        let play = try Playbook([], exchanges: both, upstreams: hosts)
+        for (host, body) in [
+            ("a.example", "https"), ("a.example:80", "http"), ("b.example:80", "b"), ("b.example", "b"),
+            ("c.example", "c"),
+        ] {
+            play.upstream = host
+            play.expect(play.request("GET", "/"), "200 \(body)")
+        }
+        play.upstream = "b.example:81"
+        #expect(play.take(play.request("GET", "/")).first?.hasPrefix("404 ") == true)
+    }
+
     @Test func whatTheOtherHasIsNotLeft() throws {
         let play = try play()
         _ = try ticks(play, at: "hub")

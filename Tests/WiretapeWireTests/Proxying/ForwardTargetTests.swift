@@ -28,6 +28,19 @@ struct ForwardTargetTests {
         #expect(ForwardTarget(host: "::1", port: 5000).name(isTLS: false) == "[::1]:5000")
     }
 
+    @Test func theOriginsOfAHostHaveTwoNamesOnATape() {
+        #expect(ForwardTarget(host: "a.example", port: 443).tapeName(isTLS: true) == "a.example")
+        #expect(ForwardTarget(host: "a.example", port: 80).tapeName(isTLS: false) == "a.example:80")
+        #expect(ForwardTarget(host: "a.example", port: 443).tapeName(isTLS: false) == "a.example:443")
+        #expect(ForwardTarget(host: "::1", port: 80).tapeName(isTLS: false) == "[::1]:80")
+        for (name, other) in [
+            ("a.example", "a.example:80"), ("a.example:80", "a.example"), ("[::1]", "[::1]:80"), ("[::1]:80", "[::1]"),
+            ("a.example:443", nil), ("127.0.0.1:5000", nil),
+        ] {
+            #expect(ForwardTarget.otherOrigin(of: name) == other)
+        }
+    }
+
     @Test func onlyPlainRequestsAreInAbsoluteForm() {
         func target(_ text: String) -> ForwardTarget? {
             ForwardTarget(absolute: RequestHead(method: "GET", target: text))

@@ -430,7 +430,7 @@ def play(peers, names, jobs):
             return {"name": name, "state": "not run", "text": missing[0], "seconds": 0}
         begun = time.monotonic()
         try:
-            text, state = action(Stage(peers, re.sub("[^a-z]+", "-", name).strip("-"))), "passed"
+            text, state = action(Stage(peers, re.sub("[^a-z0-9]+", "-", name).strip("-"))), "passed"
         except Skipped as reason:
             text, state = str(reason), "not run"
         except Failed as failure:

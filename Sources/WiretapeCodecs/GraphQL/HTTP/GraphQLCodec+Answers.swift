@@ -32,7 +32,8 @@ extension GraphQLCodec {
                 status: 200, headers: [HeaderField("Content-Type", multipartType(request)), cacheControl])
         case .sse: return HTTPAnswer(status: 200, headers: eventsType, body: Array(":\n\n".utf8))
         case .ws, .lp, .stream, .http:
-            let type = recorded?.headers.first("Content-Type") ?? "application/json; charset=utf-8"
+            let lines = transport == .stream ? GraphQLRequest.jsonLines(request)?.name : nil
+            let type = recorded?.headers.first("Content-Type") ?? "\(lines ?? "application/json"); charset=utf-8"
             return HTTPAnswer(status: recorded?.status ?? 200, headers: [HeaderField("Content-Type", type)])
         }
     }
@@ -41,8 +42,11 @@ extension GraphQLCodec {
     /// asks for.
     private static func multipartType(_ request: RequestHead) -> String {
         let asked = GraphQLRequest.multipart(request)
-        if let spec = asked?["deferspec"], asked?["subscriptionspec"] == nil {
-            return "multipart/mixed; boundary=\"-\"; deferSpec=\(spec)"
+        if asked?["subscriptionspec"] == nil {
+            if let spec = asked?["incrementalspec"] {
+                return "multipart/mixed; boundary=\"-\"; incrementalSpec=\(spec)"
+            }
+            if let spec = asked?["deferspec"] { return "multipart/mixed; boundary=\"-\"; deferSpec=\(spec)" }
         }
         return "multipart/mixed;boundary=\(boundary);subscriptionSpec=1.0"
     }

@@ -13,6 +13,8 @@ extension GraphQLCodec {
         let own = GraphQLForm(of: message.content)
         // What came as a part of either dialect goes out as it came.
         if transport == .multipart, own == .part || GraphQLCodec.isIncremental(message.content) { return true }
+        // A line of JSON lines has no line breaks of its own.
+        if transport == .stream, message.bytes.dropLast().contains(UInt8(ascii: "\n")) { return false }
         let form = GraphQLForm(transport, part: partForm)
         guard own == form else { return false }
         guard form == .named else { return true }
@@ -81,8 +83,12 @@ extension GraphQLCodec {
         case .multipart:
             var answer = MultipartAnswer(multipart)
             part(payload, of: &answer, into: &out)
-        case .http where bytes == operationEnd: break
-        case .http, .ws, .lp, .stream: out += bytes
+        case .http where bytes == operationEnd, .stream where bytes == operationEnd: break
+        case .stream:
+            out += bytes
+            // A recorded line ends with a newline already.
+            if bytes.last != UInt8(ascii: "\n") { out.append(UInt8(ascii: "\n")) }
+        case .http, .ws, .lp: out += bytes
         }
     }
 

@@ -54,7 +54,8 @@ extension GraphQLCodec {
     package static func transport(_ request: RequestHead) -> Transport {
         guard kind(request) == .operation else { return .sse }
         if GraphQLRequest.multipart(request) != nil { return .multipart }
-        return GraphQLRequest.accepts("text/event-stream", request) ? .sse : .http
+        if GraphQLRequest.accepts("text/event-stream", request) { return .sse }
+        return GraphQLRequest.jsonLines(request) != nil ? .stream : .http
     }
 
     package static func framing(_ opening: StreamOpening) -> BodyFraming? {
@@ -62,7 +63,7 @@ extension GraphQLCodec {
         switch type.name {
         case "text/event-stream": return .events
         case "multipart/mixed": return .parts(boundary: Array((type["boundary"] ?? "-").utf8))
-        default: return nil
+        default: return GraphQLRequest.isJSONLines(type) ? .units(.lines) : nil
         }
     }
 
@@ -81,6 +82,7 @@ extension GraphQLCodec {
         if isSingle, GraphQLRequest.acceptsJSON(request) { found.append(.http) }
         if GraphQLRequest.multipart(request) != nil { found.append(.multipart) }
         if GraphQLRequest.accepts("text/event-stream", request) { found.append(.sse) }
+        if GraphQLRequest.jsonLines(request) != nil { found.append(.stream) }
         if !isSingle, recorded == .http, GraphQLRequest.acceptsJSON(request) { found.append(.http) }
         return found.contains(recorded) ? [recorded] + found.filter { $0 != recorded } : found
     }

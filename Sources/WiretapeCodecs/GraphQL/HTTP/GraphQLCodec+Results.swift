@@ -70,7 +70,7 @@ extension GraphQLCodec {
         return message
     }
 
-    private func signOfLife(_ frame: GraphQLFrame, as kind: String = "heartbeat") -> Message {
+    func signOfLife(_ frame: GraphQLFrame, as kind: String = "heartbeat") -> Message {
         var message = frame.message(.keepalive, as: kind, summary: "")
         message.type = message.kind
         return message

@@ -8,7 +8,7 @@ enum GraphQLForm: Hashable, Sendable {
     case named
     /// `{"payload":…}`: a part of a multipart subscription (`subscriptionSpec=1.0`).
     case part
-    /// The result alone: a single answer, or a part of incremental delivery (`deferSpec=20220824`).
+    /// The result alone: a single answer, a line, or a part of incremental delivery (`deferSpec=20220824`, `incrementalSpec=v0.2`).
     case single
 
     /// - Parameter part: what the parts of a multipart answer are.
@@ -16,8 +16,8 @@ enum GraphQLForm: Hashable, Sendable {
         self =
             switch transport {
             case .multipart: part
-            case .http: .single
-            case .ws, .sse, .lp, .stream: .named
+            case .http, .stream: .single
+            case .ws, .sse, .lp: .named
             }
     }
 

@@ -39,6 +39,14 @@ enum GraphQLRequest {
         MediaType.list(request.headers.all("Accept")).contains { $0.name == type }
     }
 
+    /// The type of JSON lines that the client accepts (`application/jsonl`). Nil if it accepts none.
+    static func jsonLines(_ request: RequestHead) -> MediaType? {
+        MediaType.list(request.headers.all("Accept")).first(where: isJSONLines)
+    }
+
+    /// Whether each line of such a body is a result. The records of `application/json-seq` begin with another byte.
+    static func isJSONLines(_ type: MediaType) -> Bool { type.isJSONLines && !type.name.hasSuffix("json-seq") }
+
     /// What the client asks for when it can read multipart answers.
     static func multipart(_ request: RequestHead) -> MediaType? {
         MediaType.list(request.headers.all("Accept")).first { $0.name == "multipart/mixed" }

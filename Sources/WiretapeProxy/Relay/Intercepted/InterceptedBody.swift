@@ -40,13 +40,13 @@ struct InterceptedBody {
             case .original:
                 bytes += original
                 pass(&parked, at: now, frame)
-            case .payload(let piece, _):
+            case .payload(let piece, _), .fragmented(let piece, _, _):
                 bytes += frame(piece)
                 pass(&parked, at: now, frame)
             case .damaged(let piece, _, let damage):
                 bytes += frame(piece)
                 if damage == .length { isLengthened = true }
-            case .reorder(let piece, let opcode, let window, let patience):
+            case .reorder(let piece, let opcode, _, let window, let patience):
                 parked.park(piece, opcode, window: window, until: now.advanced(by: patience))
             case .truncated(let piece, _, let count):
                 truncated = count

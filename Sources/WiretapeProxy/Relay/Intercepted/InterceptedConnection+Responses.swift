@@ -200,10 +200,10 @@ extension InterceptedConnection {
             case .original:
                 sendPiece(unit.raw, at: now)
                 parked.passed()
-            case .payload(let bytes, _):
+            case .payload(let bytes, _), .fragmented(let bytes, _, _):
                 sendPiece(stream.frame(bytes), at: now)
                 parked.passed()
-            case .reorder(let bytes, let opcode, let window, let patience):
+            case .reorder(let bytes, let opcode, _, let window, let patience):
                 parked.park(bytes, opcode, window: window, until: now.advanced(by: patience))
             case .damaged(let bytes, _, let damage):
                 var piece = stream.frame(bytes)

@@ -143,15 +143,20 @@ extension InterceptedConnection {
             guard let frame = socket?.frame(opcode, bytes, deflated: isDeflated, direction) else { return }
             add(frame, direction, at: now)
             socket?.passed(direction)
+        case .fragmented(let bytes, let opcode, let size):
+            guard let frames = socket?.frame(opcode, bytes, deflated: isDeflated, size: size, direction) else { return }
+            add(frames, direction, at: now)
+            socket?.passed(direction)
         case .damaged(let bytes, let opcode, let damage):
             guard let frame = socket?.frame(opcode, bytes, damaged: damage, direction) else { return }
             add(frame, direction, at: now)
         case .truncated(let bytes, let opcode, let count):
             guard let frame = socket?.frame(opcode, bytes, deflated: false, direction) else { return }
             add(Array(frame.prefix(count)), direction, endsFrame: false, at: now)
-        case .reorder(let bytes, let opcode, let window, let patience):
+        case .reorder(let bytes, let opcode, let size, let window, let patience):
             socket?.park(
-                bytes, opcode, direction, isDeflated: isDeflated, window: window, until: now.advanced(by: patience))
+                bytes, opcode, direction, isDeflated: isDeflated, size: size, window: window,
+                until: now.advanced(by: patience))
         case .effects(let verdicts, let hit):
             mark(.effects(verdicts, live, direction, rule: hit.name), direction, at: now)
         case .end(let end, let after): finish(with: end, live, direction, after: after, isOfMessage: true, at: now)

@@ -61,9 +61,12 @@ struct InterceptedSocket: ~Copyable {
         if direction == .toClient { toClient.lose(message) } else { toServer.lose(message) }
     }
 
-    mutating func frame(_ opcode: Opcode, _ bytes: [UInt8], deflated: Bool, _ direction: Direction) -> [UInt8] {
+    mutating func frame(
+        _ opcode: Opcode, _ bytes: [UInt8], deflated: Bool, size: Int? = nil, _ direction: Direction
+    ) -> [UInt8] {
         direction == .toClient
-            ? toClient.frame(opcode, bytes, deflated: deflated) : toServer.frame(opcode, bytes, deflated: deflated)
+            ? toClient.frame(opcode, bytes, deflated: deflated, size: size)
+            : toServer.frame(opcode, bytes, deflated: deflated, size: size)
     }
 
     mutating func frame(_ opcode: Opcode, _ bytes: [UInt8], damaged: Corruption, _ direction: Direction) -> [UInt8] {
@@ -80,13 +83,13 @@ struct InterceptedSocket: ~Copyable {
     // MARK: Messages that let others pass
 
     mutating func park(
-        _ bytes: [UInt8], _ opcode: Opcode, _ direction: Direction, isDeflated: Bool, window: Int,
+        _ bytes: [UInt8], _ opcode: Opcode, _ direction: Direction, isDeflated: Bool, size: Int?, window: Int,
         until: WireInstant
     ) {
         if direction == .toClient {
-            parkedToClient.park(bytes, opcode, isDeflated: isDeflated, window: window, until: until)
+            parkedToClient.park(bytes, opcode, isDeflated: isDeflated, frameSize: size, window: window, until: until)
         } else {
-            parkedToServer.park(bytes, opcode, isDeflated: isDeflated, window: window, until: until)
+            parkedToServer.park(bytes, opcode, isDeflated: isDeflated, frameSize: size, window: window, until: until)
         }
     }
 
@@ -100,10 +103,12 @@ struct InterceptedSocket: ~Copyable {
         guard isParking else { return [] }
         var frames: [(bytes: [UInt8], direction: Direction)] = []
         for one in parkedToClient.takeReleased(at: now) {
-            frames.append((frame(one.opcode, one.bytes, deflated: one.isDeflated, .toClient), .toClient))
+            frames.append(
+                (frame(one.opcode, one.bytes, deflated: one.isDeflated, size: one.frameSize, .toClient), .toClient))
         }
         for one in parkedToServer.takeReleased(at: now) {
-            frames.append((frame(one.opcode, one.bytes, deflated: one.isDeflated, .toServer), .toServer))
+            frames.append(
+                (frame(one.opcode, one.bytes, deflated: one.isDeflated, size: one.frameSize, .toServer), .toServer))
         }
         return frames
     }
@@ -111,7 +116,7 @@ struct InterceptedSocket: ~Copyable {
     /// The frames of those that go one way: nothing follows that they could let pass.
     mutating func takeParked(_ direction: Direction) -> [[UInt8]] {
         let all = direction == .toClient ? parkedToClient.takeAll() : parkedToServer.takeAll()
-        return all.map { frame($0.opcode, $0.bytes, deflated: $0.isDeflated, direction) }
+        return all.map { frame($0.opcode, $0.bytes, deflated: $0.isDeflated, size: $0.frameSize, direction) }
     }
 
     var isParking: Bool { !parkedToClient.isEmpty || !parkedToServer.isEmpty }

@@ -24,6 +24,15 @@ def without_bracket(t, n):
     return payload[:at] + payload[at + 1 :]
 
 
+def fragmented(payload, size):
+    """The frames of a message, each with at most `size` bytes."""
+    pieces = [payload[at : at + size] for at in range(0, len(payload), size)]
+    last = len(pieces) - 1
+    return b"".join(
+        frames.frame(frames.TEXT if i == 0 else 0, piece, masked=False, first=0x80 if i == last else 0)
+        for i, piece in enumerate(pieces))
+
+
 WHOLE = ["H", 1, 2, 3, "END"]
 ONLY_WS = dict.fromkeys(("sse", "lp", "parts", "events"), "only WebSockets have frames")
 
@@ -99,6 +108,7 @@ CASES = [
     Case("corrupt(mask) on {M}[2]", ["H", 1, Masked(2), 3, "END"], on=["ws"], cannot=ONLY_WS),
     Case("corrupt(rsv) on {M}[2]", lambda c: ["H", 1, Raw(b"\xa1" + carried("ws", c.units[2])[1:]), 3, "END"], on=["ws"],
          cannot=ONLY_WS),
+    Case("fragment(9) on {M}[2]", lambda c: ["H", 1, Raw(fragmented(c.units[2], 9)), 3, "END"], on=["ws"], cannot=ONLY_WS),
     Case("corrupt(mask) on {M}[2]", WHOLE, fires=0, on=list(ONLY_WS), cannot={"ws": "above"},
          title="corrupt(mask) on {M}[2]: fires on WebSockets only"),
     Case("delay(1500ms) on {M}[2]", overtaken, title="delay(1500ms) on {M}[2]: keepalives pass", **KEPT),
