@@ -52,7 +52,7 @@ package struct RuleSource: Hashable, Sendable, CustomStringConvertible {
 
 /// What a rule can only be done to: where that is not, it does not fire.
 extension FaultRule {
-    /// Whether an action changes WebSocket frames. Other transports have none.
+    /// Whether an action applies to WebSocket frames only, so that it cannot fire on other transports.
     var needsFrames: Bool {
         actions.contains { action in
             if case .message(.fragment) = action.verdict { return true }

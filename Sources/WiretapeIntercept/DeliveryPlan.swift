@@ -14,13 +14,13 @@ package struct DeliveryPlan: Sendable {
         case original
         /// Messages of it, in a frame of ours.
         case payload([UInt8], Opcode)
-        /// Messages of the payload, in frames of at most `size` bytes.
+        /// Messages of the payload, in WebSocket frames of at most `size` bytes.
         case fragmented([UInt8], Opcode, size: Int)
         /// A payload with a damaged header.
         case damaged([UInt8], Opcode, Corruption)
         /// The first `bytes` of what would carry the payload, and nothing behind it.
         case truncated([UInt8], Opcode, bytes: Int)
-        /// It lets so many messages pass, but waits no longer than `patience` nanoseconds. `size`: of its frames, at most.
+        /// It lets so many messages pass, but waits no longer than `patience` nanoseconds. `size`: the maximum byte count of a frame.
         case reorder([UInt8], Opcode, size: Int?, window: Int, patience: UInt64)
         case effects([FaultEffect], FaultHit)
         /// The connection's end, `after` so many nanoseconds; nothing follows it.

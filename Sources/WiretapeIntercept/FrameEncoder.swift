@@ -40,7 +40,7 @@ package struct FrameEncoder: ~Copyable {
 
     /// A frame of ours. Compressed where the peer's own would be and the leg has its own compressor: else a message beside
     /// the sender's would get lost for its window.
-    /// - Parameter size: the maximum byte count of a frame. Nil: the message is one frame.
+    /// - Parameter size: the maximum byte count of a frame. If it is nil, the message is one frame.
     package mutating func frame(
         _ opcode: Opcode, _ payload: [UInt8], deflated: Bool = false, size: Int? = nil
     ) -> [UInt8] {

@@ -51,7 +51,7 @@ extension SessionReader {
             deliver(body, .toClient, isCut: false, opcode: .text, to: index, at: place, into: &out)
             endChain(of: index, .toClient, at: place, into: &out)
         } else if exchange.body?.isOver ?? false || exchange.framing == .units(.lines) {
-            // JSON lines have no message that says that nothing follows.
+            // JSON lines have no end message. The end of the response ends the operation.
             endChain(of: index, .toClient, at: place, into: &out)
         }
         ended(index, .close(code: 1000, reason: ""), at: place)

@@ -179,7 +179,10 @@ extension Redactor {
     ) -> [UInt8] {
         guard !bytes.isEmpty else { return [] }
         var scan = TextScan(bytes, isWhole: isLast, depth: 0, keepsPieces: isMeant)
-        guard run(&scan) else { return Pseudonym.text(Pseudonym.overflow) }
+        guard run(&scan) else {
+            stream.written = 0
+            return Pseudonym.text(Pseudonym.overflow)
+        }
         stream.holdsText = scan.held < bytes.count
         if stream.holdsText { stream.held = Array(bytes[scan.held...]) }
         var out: [UInt8]

@@ -478,8 +478,7 @@ extension Redactor {
         }
         let line = start.prefix(64)
         guard let mark = position(of: "PRIVATE KEY-----", in: line) else {
-            // The next bytes may complete the first line of a private key.
-            if limit == scan.bytes.count, !scan.isWhole, start.count < 64, !line.contains(UInt8(ascii: "\n")) {
+            if limit == scan.bytes.count, !scan.isWhole, Redactor.mayBeginKey(line.dropFirst(11)) {
                 scan.hold(from: at)
                 return limit
             }
@@ -494,6 +493,17 @@ extension Redactor {
         let body = Redactor.withoutBreaks(from..<end, scan.bytes)
         if let new = pseudonym(Array(scan.bytes[body]), .privateKey, "") { scan.edit(body, new) }
         return end
+    }
+
+    /// Whether the next bytes may complete the first line of a private key.
+    /// - Parameter text: the text after `-----BEGIN `.
+    private static func mayBeginKey(_ text: ArraySlice<UInt8>) -> Bool {
+        guard text.count < 53 else { return false }
+        let words = text.prefix { $0 != UInt8(ascii: "-") }
+        let isUpperCase = words.allSatisfy { $0 == 0x20 || (0x30...0x39).contains($0) || (0x41...0x5a).contains($0) }
+        let hyphens = text.dropFirst(words.count)
+        guard isUpperCase, hyphens.count < 5, hyphens.allSatisfy({ $0 == UInt8(ascii: "-") }) else { return false }
+        return hyphens.isEmpty || words.reversed().starts(with: "PRIVATE KEY".utf8.reversed())
     }
 
     /// Without the line breaks at both ends, those that are written as `\n` too.

@@ -199,7 +199,7 @@ extension ReplayEngine {
     /// - Parameters:
     ///   - damage: of the header; the frame, the chunk or the body's length is told wrong.
     ///   - isPlain: uncompressed and in one frame, because a rule cuts the message after a number of bytes.
-    ///   - frameSize: the maximum byte count of a WebSocket frame. Nil: the recorded frame sizes.
+    ///   - frameSize: the maximum byte count of a WebSocket frame. If it is nil, the recorded frame sizes apply.
     mutating func pass(
         _ payload: [UInt8], _ opcode: Opcode, steps: [Int] = [], damage: Corruption? = nil, isPlain: Bool = false,
         frameSize: Int? = nil, to session: SessionRun, into out: inout [ReplayAction]

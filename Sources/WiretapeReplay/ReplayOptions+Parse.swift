@@ -183,8 +183,8 @@ extension ReplayOptions {
             return
         }
         throw OptionError(
-            "--causality tape needs a name for each session if the tape has several, and session \(unnamed.number) of \(tape) "
-                + "has none; name it with 'wiretape name \(tape) alice=\(unnamed.number)'")
+            "--causality tape: session \(unnamed.number) of \(tape) has no name; name it with "
+                + "'wiretape name \(tape) alice=\(unnamed.number)'")
     }
 }
 

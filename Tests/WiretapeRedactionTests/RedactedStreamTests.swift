@@ -69,7 +69,7 @@ import WiretapeRedaction
             #expect(redactor.piece(Array(piece.utf8), of: &stream) == Array(piece.utf8))
         }
         #expect(redactor.last([], of: &stream) == [])
-        // A longer one, of which only the end may begin a key.
+        // Only the last hyphens of this longer delimiter can be the beginning of a private key.
         var longer = RedactedStream(isBinary: false, boundary: "-----")
         #expect(redactor.piece(Array("{}\r\n-------".utf8), of: &longer) == Array("{}\r\n-------".utf8))
         // Other streams hold it back.
@@ -77,7 +77,7 @@ import WiretapeRedaction
         #expect(redactor.piece(Array("\r\n---".utf8), of: &other) == Array("\r\n".utf8))
     }
 
-    @Test func aKeyBehindADelimiterOfHyphensIsFound() {
+    @Test func aKeyAfterADelimiterOfHyphensIsFound() {
         let text = "\r\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQ\n-----END PRIVATE KEY-----\n{}\r\n---"
         let bytes = Array(text.utf8)
         var whole = Redactor()
@@ -90,6 +90,20 @@ import WiretapeRedaction
             out += redactor.piece(Array(bytes[cut...]), of: &stream)
             out += redactor.last([], of: &stream)
             #expect(out == expected, "cut at \(cut): \(String(decoding: out, as: UTF8.self))")
+        }
+    }
+
+    /// Only a line that may still become that of a private key waits.
+    @Test func otherLinesOfHyphensDoNotWait() {
+        for (text, waits) in [
+            ("-----BEGIN ", true), ("-----BEGIN RSA PRIV", true), ("-----BEGIN PRIVATE KEY---", true),
+            ("-----BEGIN CERTIFICATE-----", false), ("-----BEGIN CERTIFICATE--", false), ("-----BEGIN hello", false),
+            ("-----BEGIN " + String(repeating: "A", count: 60), false),
+        ] {
+            var redactor = Redactor()
+            var stream = RedactedStream(isBinary: false, keepsPieces: true)
+            let out = redactor.piece(Array(text.utf8), of: &stream)
+            #expect(out == (waits ? [] : Array(text.utf8)), "\(text)")
         }
     }
 

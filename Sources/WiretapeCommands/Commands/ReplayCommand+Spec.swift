@@ -149,7 +149,8 @@ extension ReplayCommand {
                 checked(["auto", "session", "tape"]) { _ = try ReplayOptions.Causality(parsing: $0) }, default: "auto",
                 "Which requests and client messages on other connections a server message waits for. auto: those that precede it "
                     + "on the tape, for a short time. session: none. tape: those that precede it, until --patience ends. "
-                    + "If the tape has several sessions, each needs a name then, unless it is a single request."),
+                    + "If the tape has several sessions, tape needs a name for each, except for sessions of a single request."
+            ),
             OptionSpec(
                 "patience", "D", .duration, default: "30s", "How long an awaited client message may stay away."),
             OptionSpec(

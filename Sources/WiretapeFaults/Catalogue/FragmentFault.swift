@@ -4,7 +4,7 @@ internal import WiretapeBytes
 enum FragmentFault {
     package static let entry = FaultEntry(
         word: "fragment",
-        summary: "sends the WebSocket message in frames of at most so many bytes; its content does not change",
+        summary: "sends the WebSocket message in frames of at most N bytes; its content does not change",
         examples: ["fragment(1) on ReceiveMessage[2]", "fragment(1000) on message[size=>4000]"]
     ) { arguments, text throws(PlanError) in
         var reader = ArgumentReader(arguments, text)

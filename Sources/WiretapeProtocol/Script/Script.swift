@@ -142,8 +142,10 @@ package struct Script: Sendable {
         guard !messages.frameSizes.isEmpty, let first = messageSteps.first, let last = messageSteps.last,
             let sizes = messages.frameSizes[Int32(clamping: first)]
         else { return [] }
-        // A part of the message is sent in one frame.
-        let isPart = { (step: Int) in steps.indices.contains(step) && steps[step].frame == steps[first].frame }
+        // A part of the message is sent in one frame. An ending has the number of the frame before it.
+        let isPart = { (step: Int) in
+            steps.indices.contains(step) && steps[step].role != nil && steps[step].frame == steps[first].frame
+        }
         return isPart(first - 1) || isPart(last + 1) ? [] : sizes
     }
 

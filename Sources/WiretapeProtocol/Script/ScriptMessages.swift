@@ -9,7 +9,7 @@ struct ScriptMessages: Sendable {
     var endings: [Int32: RecordedSession.Ending] = [:]
     /// Frame sizes by step, for WebSocket messages with several frames.
     var frameSizes: [Int32: [Int32]] = [:]
-    /// The most frame sizes that a script stores. Messages after them are sent in one frame each.
+    /// The maximum number of frame sizes that a script stores. A message whose sizes no longer fit is sent in one frame.
     static let mostFrameSizes = 1 << 20
     /// The events that carried the steps.
     package var events: [UInt32] = []

@@ -19,7 +19,7 @@ extension SessionRun {
     struct ElsewhereExpiry: Sendable {
         let at: WireInstant
         let what: Expiry
-        /// Whether the next server message waits only for the other connection. Then the patience with this client does not run.
+        /// Whether the next server message waits only for the other connection. If so, `--patience` does not count for this client.
         let holdsNext: Bool
     }
 

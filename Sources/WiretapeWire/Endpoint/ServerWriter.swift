@@ -136,7 +136,7 @@ package struct ServerWriter: ~Copyable {
     /// One WebSocket message.
     /// - Parameters:
     ///   - deflated: compress the message if the upgrade agreed on compression.
-    ///   - frames: those of the message as it is sent, compressed or not.
+    ///   - frames: how the message is split into frames. Sizes count bytes after compression.
     /// - Returns: whether the message was compressed, and the byte count of each frame (empty for one frame).
     @discardableResult
     package mutating func send(

@@ -20,7 +20,7 @@ package enum FrameWriter {
     }
 
     /// Appends a message.
-    /// - Parameter mask: returns the key of the next frame. Nil for frames of a server.
+    /// - Parameter mask: is called once for each frame and returns its masking key. For frames of a server it returns nil.
     /// - Returns: the byte count of each frame. Empty if there is one frame, or more than ``MessageAssembler/mostFragments``.
     @discardableResult
     package static func append(

@@ -1,10 +1,10 @@
 /// The WebSocket frames in which a message is sent.
 package enum MessageFrames: Hashable, Sendable {
     case one
-    /// The byte count of each frame. A frame is shorter or empty if the payload ends earlier. The last frame gets all remaining bytes. Fewer than
-    /// two sizes: one frame.
+    /// The byte count of each frame. A frame is shorter or empty if the payload ends earlier. The last frame gets all remaining bytes. With
+    /// fewer than two sizes, the message is one frame.
     case sizes([Int32])
-    /// Frames of at most this many bytes, from 1.
+    /// Frames of at most this many bytes. Values below 1 count as 1.
     case atMost(Int)
 
     /// The length of a frame, and whether it is the last one.

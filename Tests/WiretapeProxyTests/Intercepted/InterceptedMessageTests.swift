@@ -154,7 +154,7 @@ import WiretapeWire
         _ = stage.finish()
     }
 
-    /// Also a message that lets others pass.
+    /// `fragment` also applies to a message that `reorder` delays.
     @Test func aLateMessageGoesOnInFrames() throws {
         let (stage, client) = try stage(["fragment(7) + reorder on message[2, direction=toClient]"])
         stage.run(1_000)

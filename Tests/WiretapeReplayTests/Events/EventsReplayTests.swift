@@ -221,7 +221,7 @@ import WiretapeWire
     @Test func aNewClientMayContinueThePostsStream() throws {
         let play = try Playbook(EventsTape.sessions(EventsTape.called), speed: .instant)
         let rest = play.events("/rpc", behind: "1")
-        // The first stream of the tape is not over then, and nobody opens it: replay waits for it once.
+        // On the tape, the first stream is still open when this one begins. No client opens it here, so replay waits for it once.
         play.pass(ms: 2_000)
         play.expect(rest, "200 …", Self.event(2), Self.event(3), "end")
         let call = play.post("/rpc", #"{"id":1,"method":"count"}"#)

@@ -127,6 +127,15 @@ import WiretapeWire
         let c = try play.start()
         play.pass(ms: 21)
         play.expect(c, tick(1), "frames of [4, 0, 60]", tick(2))
+        // Also the last message before an ending, and not a part of a message.
+        var ended = TestTape.session(
+            TestTape.handshake + "10 < \(tick(1)) | \(tick(2))\n20 < \(tick(3))\n21 < close 1000")
+        for i in 2...4 { ended.entries[i].frameSizes = [8, 60] }
+        for (i, frame) in [(2, 2), (3, 2), (4, 3), (5, 3)] { ended.entries[i].frame = frame }
+        let last = try Playbook([ended], faults: ["delay(1ms) on Tick[1]"])
+        let e = try last.start()
+        last.pass(ms: 100)
+        #expect(last.take(e) == [tick(1), tick(2), "frames of [8, 60]", tick(3), "close 1000"])
         let plain = try Playbook([session], faults: ["truncate(3) on Tick[2]"])
         let d = try plain.start()
         plain.pass(ms: 21)

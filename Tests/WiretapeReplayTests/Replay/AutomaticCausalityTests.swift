@@ -118,7 +118,7 @@ import WiretapeWire
         play.expect(hub, push("Told"))
     }
 
-    /// Patience does not run while a server message waits for another client.
+    /// `--patience` does not count while a server message waits for another client.
     @Test func patienceDoesNotCountWhileAMessageWaitsForAnotherSession() throws {
         let alice = Self.session("50 < \(push("Joined"))\n60 > \(push("Go"))", lines: [2, 3, 9, 10])
         let bob = Self.session(

@@ -1,6 +1,6 @@
-// Runs atmosphere.js 5 under node: client_atmosphere5.js URL TRANSPORT [KICK]. The client sends a message and receives it. Then its connection is
-// cut: by a POST to KICK if it is given, else by the server. The client reconnects and receives one more message. NODE_PATH names the folder with
-// the packages.
+// Runs atmosphere.js 5 under node: client_atmosphere5.js URL TRANSPORT [KICK]. The client sends a message and receives the server's echo. If KICK is
+// given, the client POSTs to it, and the server cuts the connection. Without KICK, `wiretape replay` cuts it as recorded. The client reconnects,
+// sends a second message and receives its echo. NODE_PATH names the folder with the packages.
 'use strict';
 globalThis.WebSocket ??= require('ws').WebSocket;
 globalThis.EventSource ??= require('eventsource5').EventSource;
@@ -41,7 +41,13 @@ const wait = (what) => new Promise((resolve) => waiting.push({ what, resolve }))
     const closed = wait('close');
     const again = wait('reopen');
     const second = wait('message 2');
-    if (kick) await fetch(kick, { method: 'POST' });
+    // A kick that comes between two polls cuts nothing, so it is repeated.
+    let isClosed = false;
+    closed.then(() => { isClosed = true; });
+    while (kick && !isClosed) {
+        await fetch(kick, { method: 'POST' });
+        await pause(200);
+    }
     await closed;
     if (transport === 'long-polling') await pause(600); else await again;
     subscription.push('once more');

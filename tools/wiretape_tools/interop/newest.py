@@ -1,6 +1,6 @@
-"""Runs current JavaScript clients of incremental delivery, server-sent events and Atmosphere against the small servers in `npm` of
-the peers' folder. Each client runs live, through `wiretape record`, and from `wiretape replay` at speed 1 and instant. All runs must
-give equal observations. The replays must give one digest.
+"""Runs current npm clients of incremental delivery, server-sent events and Atmosphere against small servers (`npm/servers` in the
+folder that WIRETAPE_PEERS names). Each client runs live, through `wiretape record`, and against `wiretape replay` at speed 1 and
+instant. All runs must give equal observations. The replays must have one digest, except in cases with `leaves`.
 """
 
 import contextlib
@@ -51,9 +51,9 @@ def replay(stage, tape, speed, client):
 
 def case(name, client, path, *arguments, kicks=False, leaves=False, must=()):
     """name: the name of the server.
-    kicks: the client asks the real server to cut its connections. In replay the tape has the cut.
+    kicks: the client asks the real server to cut its connections. In replay, Wiretape repeats the recorded cut.
     leaves: the client disconnects in the middle of a stream, so that the digests may differ.
-    must: words of the observations without which the pair did not do what the case is about.
+    must: words that the live run has to print. If one is missing, the case did not test its subject and fails.
     """
 
     def play(stage):

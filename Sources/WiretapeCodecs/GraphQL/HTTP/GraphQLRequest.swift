@@ -44,7 +44,7 @@ enum GraphQLRequest {
         MediaType.list(request.headers.all("Accept")).first(where: isJSONLines)
     }
 
-    /// Whether each line of such a body is a result. The records of `application/json-seq` begin with another byte.
+    /// Whether a body of this type has one result on each line. `application/json-seq` does not: each of its records begins with the byte 0x1E.
     static func isJSONLines(_ type: MediaType) -> Bool { type.isJSONLines && !type.name.hasSuffix("json-seq") }
 
     /// What the client asks for when it can read multipart answers.
