@@ -12,10 +12,8 @@ package struct DeliveryPlan: Sendable {
         case wait(UInt64)
         /// The payload as it came, with all of its messages.
         case original
-        /// Messages of it, in a frame of ours.
-        case payload([UInt8], Opcode)
-        /// Messages of the payload, in WebSocket frames of at most `size` bytes.
-        case fragmented([UInt8], Opcode, size: Int)
+        /// Messages of it, in frames of ours. `size`: the maximum byte count of a frame. If it is nil, there is one frame.
+        case payload([UInt8], Opcode, size: Int? = nil)
         /// A payload with a damaged header.
         case damaged([UInt8], Opcode, Corruption)
         /// The first `bytes` of what would carry the payload, and nothing behind it.
@@ -133,12 +131,10 @@ extension DeliveryPlan: MessagePort {
     package mutating func send(_ payload: OutboundPayload, isCopy: Bool, _ part: inout Part) {
         if let damage = payload.damage {
             steps.append(.damaged(payload.bytes, payload.opcode, damage))
-        } else if let size = payload.frameSize {
-            steps.append(.fragmented(payload.bytes, payload.opcode, size: size))
-        } else if part.isWhole, !isCopy, !payload.isChanged {
+        } else if part.isWhole, !isCopy, !payload.isChanged, payload.frameSize == nil {
             steps.append(.original)
         } else {
-            steps.append(.payload(payload.bytes, payload.opcode))
+            steps.append(.payload(payload.bytes, payload.opcode, size: payload.frameSize))
         }
     }
 

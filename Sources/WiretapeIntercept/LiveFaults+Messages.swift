@@ -30,7 +30,7 @@ extension LiveFaults {
         let session = judged.allFates.isEmpty ? nil : exchange.carrier?.codec
         let plan = DeliveryPlan(judged, payload, opcode, codec, in: session, on: transport, isMuted: isMuted)
         if judged.messages.first?.direction == .toClient, let rule = plan.fates.first?.hits.first?.name {
-            for case .payload(let bytes, let opcode) in plan.steps {
+            for case .payload(let bytes, let opcode, _) in plan.steps {
                 sends(bytes, opcode, by: rule, of: exchange, at: now)
             }
         }
@@ -143,7 +143,8 @@ extension LiveFaults {
         let fate = hits.isEmpty ? nil : MessageFate(hits)
         let arrives = fate.map { !$0.isLost && $0.end?.place != .before } ?? true
         hear(message, of: carrier, arrives: arrives && (message.direction == .toServer || !carrier.isCut))
-        if arrives, fate?.edits.isEmpty ?? true { noteGoodbye(message, of: carrier, at: now) }
+        let isChanged = fate?.edits.contains { if case .fragment = $0 { false } else { true } } ?? false
+        if arrives, !isChanged { noteGoodbye(message, of: carrier, at: now) }
         if message.direction == .toClient, fate?.end != nil { carrier.isCut = true }
         // A handshake that the client never gets leaves the attempt without success.
         if arrives { becomeReady(carrier, with: message, at: now) }

@@ -13,7 +13,7 @@ extension GraphQLCodec {
         let own = GraphQLForm(of: message.content)
         // What came as a part of either dialect goes out as it came.
         if transport == .multipart, own == .part || GraphQLCodec.isIncremental(message.content) { return true }
-        // A result with line breaks cannot be sent as one line, so it is written anew.
+        // JSON lines need each result on one line. A result with line breaks is encoded again without them.
         if transport == .stream, message.bytes.dropLast().contains(UInt8(ascii: "\n")) { return false }
         let form = GraphQLForm(transport, part: partForm)
         guard own == form else { return false }

@@ -40,7 +40,7 @@ struct InterceptedBody {
             case .original:
                 bytes += original
                 pass(&parked, at: now, frame)
-            case .payload(let piece, _), .fragmented(let piece, _, _):
+            case .payload(let piece, _, _):
                 bytes += frame(piece)
                 pass(&parked, at: now, frame)
             case .damaged(let piece, _, let damage):

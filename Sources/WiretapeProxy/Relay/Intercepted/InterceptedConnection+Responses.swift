@@ -200,7 +200,7 @@ extension InterceptedConnection {
             case .original:
                 sendPiece(unit.raw, at: now)
                 parked.passed()
-            case .payload(let bytes, _), .fragmented(let bytes, _, _):
+            case .payload(let bytes, _, _):
                 sendPiece(stream.frame(bytes), at: now)
                 parked.passed()
             case .reorder(let bytes, let opcode, _, let window, let patience):

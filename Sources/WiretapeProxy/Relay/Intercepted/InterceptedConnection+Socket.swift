@@ -139,11 +139,7 @@ extension InterceptedConnection {
             guard let bytes = socket?.pass(message, direction) else { return }
             add(bytes, direction, at: now)
             socket?.passed(direction)
-        case .payload(let bytes, let opcode):
-            guard let frame = socket?.frame(opcode, bytes, deflated: isDeflated, direction) else { return }
-            add(frame, direction, at: now)
-            socket?.passed(direction)
-        case .fragmented(let bytes, let opcode, let size):
+        case .payload(let bytes, let opcode, let size):
             guard let frames = socket?.frame(opcode, bytes, deflated: isDeflated, size: size, direction) else { return }
             add(frames, direction, at: now)
             socket?.passed(direction)
