@@ -20,7 +20,7 @@ from wiretape_tools.lib.processes import ROOT, Failed, binary
 # Protocols beside SignalR: modules with CASES of the same form as cases.py has, each case's name beginning with the protocol's.
 SUITES = [
     "graphql_pairs", "graphql_http", "graphql_pieces", "graphql_goodbye", "eventflit", "atmosphere", "closings", "deflating",
-    "upstreams", "codings", "socket_io", "events", "secure", "forward", "redaction", "leading", "via", "refresh", "newest",
+    "upstreams", "codings", "socket_io", "events", "secure", "forward", "redaction", "leading", "via", "refresh", "newest", "causes",
 ]
 for suite in SUITES:
     CASES.update(importlib.import_module("wiretape_tools.interop." + suite).CASES)
