@@ -226,16 +226,21 @@ def heartbeats(stage, transport):
     return f"over {transport}"
 
 
-def several(stage):
-    """Two clients over different transports talk to each other; each gets its own session."""
+def two_clients(stage, url):
+    """Two clients over different transports talk to each other. Returns what each of them observes."""
     ada = [["push", "ada is here"], ["wait", 2], ["push", "from ada"], ["wait", 3], *END]
     bob = [["push", "from bob"], ["wait", 2], *END]
+    first = stage.start(url, "ws", ada)
+    shown = stage.wait_for(first, "ada is here")
+    second = stage.start(url, "lp", bob)
+    return stage.finish(first, shown), stage.finish(second)
+
+
+def several(stage):
+    """Two clients talk to each other. Each gets its own session."""
 
     def play(url):
-        first = stage.start(url, "ws", ada)
-        shown = stage.wait_for(first, "ada is here")
-        second = stage.start(url, "lp", bob)
-        return stage.finish(first, shown), stage.finish(second)
+        return two_clients(stage, url)
 
     port, program = stage.server()
     with program:

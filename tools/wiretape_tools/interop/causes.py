@@ -194,7 +194,22 @@ def atmospheric(transport):
     return case
 
 
+def two_clients(_):
+    """What one client sends causes messages to the other."""
+    stage = atmosphere.Stage("causes-two-clients")
+
+    def client(url):
+        first, second = atmosphere.two_clients(stage, url)
+        return first + second
+
+    port, program = stage.server()
+    with program:
+        tape, live = stage.record(port, client)
+    return at_every_speed(stage, tape, live, client, atmosphere.same)
+
+
 CASES = {f"causes: SignalR {transport}": (["aspnetcore", "signalr-js"], signalr(transport)) for transport in ("sse", "lp")}
 CASES["causes: graphql sse single"] = (["npm"], graphql("sse single"))
 CASES |= {f"causes: pusher-js {way}": (["npm"], pusher(f"pusher-js {way}")) for way in ("xhr_streaming", "xhr_polling")}
 CASES |= {f"causes: atmosphere {transport}": ([], atmospheric(transport)) for transport in ("sse", "stream", "lp")}
+CASES["causes: atmosphere two clients"] = ([], two_clients)
