@@ -1,8 +1,8 @@
 """Checks that replay sends no effect before its cause. Real pairs whose client sends its messages in requests of their own, and
 receives the answers on a stream or poll, run through `wiretape record`. Then the tape is played at speed 1, instant, and one
 message at a time (`--speed step`). All replays must give the observations of the recording and one digest, and the tape of each
-replay must have each server message after the client messages that precede it on the recorded tape. Plain requests, which carry no
-message, are not looked at here: the cases named `refresh` do that for one of them.
+replay must have each server message after the client messages that precede it on the recorded tape. A case may name the path of plain
+requests, which carry no message. They count as client messages.
 """
 
 import collections
@@ -12,7 +12,7 @@ import subprocess
 import threading
 import urllib.request
 
-from wiretape_tools.interop import atmosphere, eventflit, graphql_http
+from wiretape_tools.interop import atmosphere, eventflit, events, graphql_http
 from wiretape_tools.interop.cases import TALK, WELCOME
 from wiretape_tools.interop.cells import compare
 from wiretape_tools.interop.peers import KEEPALIVE
@@ -25,11 +25,11 @@ FREE = {"handshake", "keepalive", "ack", "close", "cancel"}
 
 
 class Item:
-    """A message of a tape. key: what it has in common with its counterpart on another tape."""
+    """A message or plain request of a tape. key: what it has in common with its counterpart on another tape."""
 
     def __init__(self, told):
-        self.event, self.connection, self.role, self.chain = told["event"], told["c"], told["role"], told.get("chain")
-        self.session, self.is_client = told["session"], told["d"] == ">"
+        self.event, self.connection, self.role, self.chain = told["event"], told["c"], told.get("role"), told.get("chain")
+        self.session, self.is_client = told.get("session"), told["d"] == ">"
         self.asked = 0  # the event of a reply's request
         self.key = (told["d"], told["type"], told.get("target"))
 
@@ -37,10 +37,16 @@ class Item:
         return " ".join(filter(None, self.key[1:])) + f" (event {self.event})"
 
 
-def items(tape):
-    """The messages of a tape, in its order."""
-    done = subprocess.run([binary(), "inspect", tape, "--format", "json"], check=True, capture_output=True, text=True)
-    return [Item(told) for told in map(json.loads, done.stdout.splitlines()) if told["role"] not in FREE]
+def items(tape, path):
+    """The messages of a tape and the requests of a path, in its order."""
+    found = {}
+    for selector in ("message", "request"):
+        command = [binary(), "inspect", tape, "--format", "json", "--filter", selector]
+        for line in subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines():
+            told = json.loads(line)
+            if told["target"] == path if told["type"] == "request" else told["role"] not in FREE:
+                found[told["event"]] = Item(told)
+    return [found[event] for event in sorted(found)]
 
 
 def numbered(tape):
@@ -70,9 +76,9 @@ def is_cause(item, effect):
     return item.event > effect.asked
 
 
-def check_order(recorded, actual):
+def check_order(recorded, actual, path):
     """Compares the order of two tapes. Returns how many pairs of a cause and its effect it looked at."""
-    first, second = numbered(items(recorded)), numbered(items(actual))
+    first, second = numbered(items(recorded, path)), numbered(items(actual, path))
     looked = 0
     for name, effect in first.items():
         if effect.is_client or name not in second:
@@ -114,7 +120,7 @@ def stepping(proxy):
         thread.join()
 
 
-def replay(stage, tape, speed, client):
+def replay(stage, tape, speed, client, path):
     """Plays the tape. client: a function that runs the client with the URL of the replay. Returns what it observes, the digest, and
     how many pairs of a cause and its effect were looked at."""
     folder = stage.path(".run")
@@ -128,14 +134,15 @@ def replay(stage, tape, speed, client):
         if (code := proxy.stop()) != 0:
             raise Failed(f"replay at speed {speed} ended with {code}: {proxy.said()}")
     (actual,) = folder.glob("actual.tape*")
-    return seen, json.loads((folder / "report.json").read_text(encoding="utf-8"))["digest"], check_order(tape, actual)
+    return seen, json.loads((folder / "report.json").read_text(encoding="utf-8"))["digest"], check_order(tape, actual, path)
 
 
-def at_every_speed(stage, tape, wanted, client, equal=compare):
-    """Plays the tape at each speed. wanted: what the client observes live. equal: raises when two observations differ."""
+def at_every_speed(stage, tape, wanted, client, equal=compare, path=None):
+    """Plays the tape at each speed. wanted: what the client observes live. equal: raises when two observations differ. path: that of
+    plain requests that count as client messages."""
     digests, looked = set(), 0
     for speed in SPEEDS:
-        seen, digest, count = replay(stage, tape, speed, client)
+        seen, digest, count = replay(stage, tape, speed, client, path)
         equal(wanted, seen, f"replay at speed {speed}")
         digests.add(digest)
         looked += count
@@ -157,9 +164,10 @@ def signalr(transport):
 
 
 def graphql(name):
-    """One stage only: between two stages the client may or may not end its stream, and so begin another session."""
+    """Two subscriptions at once. A second stage, or an operation that the client stops, would depend on the client's timing: it ends
+    its stream as soon as no operation is left, and then begins another session."""
     pair = graphql_http.PAIRS[name]
-    stages = pair["stages"][:1]
+    stages = [pair["stages"][0][:2]]
 
     def case(stage):
         tape, script = stage.tape(), graphql_http.script(stage, pair, stages)
@@ -194,6 +202,18 @@ def atmospheric(transport):
     return case
 
 
+def commands(stage):
+    """Each command is a plain POST, and its answer comes on an event stream."""
+
+    def client(url):
+        return events.observe(url, "commands")
+
+    tape = stage.tape()
+    with events.server(stage, "identity") as port, stage.record(port, tape) as proxy:
+        live = client(proxy.url)
+    return at_every_speed(stage, tape, live, client, path="/command")
+
+
 def two_clients(_):
     """What one client sends causes messages to the other."""
     stage = atmosphere.Stage("causes-two-clients")
@@ -213,3 +233,4 @@ CASES["causes: graphql sse single"] = (["npm"], graphql("sse single"))
 CASES |= {f"causes: pusher-js {way}": (["npm"], pusher(f"pusher-js {way}")) for way in ("xhr_streaming", "xhr_polling")}
 CASES |= {f"causes: atmosphere {transport}": ([], atmospheric(transport)) for transport in ("sse", "stream", "lp")}
 CASES["causes: atmosphere two clients"] = ([], two_clients)
+CASES["causes: plain requests and an event stream"] = ([], commands)
