@@ -80,7 +80,9 @@ extension ReplayEngine {
 
     private func report(_ session: SessionRun) -> ReplayReport.Session {
         // A client without a connection left for good while it was its turn, or before it.
-        var (missing, unreached) = session.cursor.neverCame(isGone: !session.isConnected && !session.isOver)
+        let endedOperations = session.recorded.codec.type.reservesStreams && session.attempts.last?.ended?.by == .client
+        var (missing, unreached) = session.cursor.neverCame(
+            isGone: !session.isConnected && !session.isOver, endedOperations: endedOperations)
         if options.match == .off { (missing, unreached) = ([], 0) }
         var attempts = attemptsSoFar(of: session)
         if let last = attempts.indices.last, attempts[last].outcome == nil { attempts[last].outcome = .abandoned }

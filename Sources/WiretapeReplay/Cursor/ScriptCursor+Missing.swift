@@ -1,14 +1,18 @@
 internal import WiretapeBytes
+internal import WiretapeMessages
 internal import WiretapeProtocol
 
 // Which client messages are missing, of all that did not come: those that the client left out, and the one at which it stopped.
 // What it could not say or did not get to for that is not its own fault: the report counts it as not reached.
 
 extension ScriptCursor {
-    /// - Parameter isGone: the client left for good; then what is still awaited never comes.
-    func neverCame(isGone: Bool) -> (missing: [Int], unreached: Int) {
+    /// - Parameters:
+    ///   - isGone: the client left for good; then what is still awaited never comes.
+    ///   - endedOperations: the client has also ended the stream of its operations. It need not cancel them any more.
+    func neverCame(isGone: Bool, endedOperations: Bool = false) -> (missing: [Int], unreached: Int) {
         let open = state.indices.filter {
-            state[$0] == .forgiven || state[$0] == .unreached || (isGone && isAwaited($0))
+            if state[$0] == .forgiven || state[$0] == .unreached { return true }
+            return isGone && isAwaited($0) && !(endedOperations && script.steps[$0].role == .cancel)
         }
         var missing: [Int] = []
         var hasStopped = false

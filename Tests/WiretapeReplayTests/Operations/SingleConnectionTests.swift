@@ -90,6 +90,46 @@ import WiretapeWire
         #expect(report.sessions.map(\.matched) == [isSent ? 2 : 1])
     }
 
+    /// The client cancels its operation, and the server confirms that.
+    private static let cancellation = """
+        {"t":40000000,"c":1,"e":"request","x":3,"method":"DELETE","target":"/stream?operationId=a","headers":[\(stream)]}
+        {"t":41000000,"c":1,"e":"response","x":3,"status":200,"headers":[]}
+        {"t":50000000,"c":2,"e":"gone","by":"client","how":"fin"}
+
+        """
+
+    /// The end of the stream ends the operation as well. A client that keeps its stream has to cancel.
+    @Test(arguments: [ClientEnd.fin, .rst("reset"), nil]) func aClientThatEndsItsStreamNeedNotCancel(
+        _ end: ClientEnd?
+    ) throws {
+        let play = try Playbook(try Self.tape(Self.cancellation).sessions, speed: .instant)
+        let token = try reserve(play)
+        let stream = open(play, token)
+        run(play, "mine", token)
+        play.pass(ms: 1)
+        if let end { play.close(stream, end) } else { play.pass(ms: 60_000) }
+        let report = play.finish()
+        #expect(report.verdict == (end == nil ? .diverged : .pass), "\(report.reasons)")
+        #expect(report.sessions.first?.missing.count == (end == nil ? 1 : 0))
+    }
+
+    /// A client that lost its stream and returned still has to cancel.
+    @Test func aClientThatReturnsHasToCancel() throws {
+        let play = try Playbook(
+            try Self.tape(Self.cancellation).sessions, speed: .instant, faults: ["reset after next[1, per=run]"])
+        let first = try reserve(play)
+        _ = open(play, first)
+        run(play, "a", first)
+        play.pass(ms: 100)
+        let second = try reserve(play)
+        _ = open(play, second)
+        run(play, "b", second)
+        play.pass(ms: 60_000)
+        let report = play.finish()
+        #expect(report.sessions.first?.missing.count == 1)
+        #expect(report.verdict == .diverged, "\(report.reasons)")
+    }
+
     /// The server grants every reservation. The one that the client opens carries the session.
     @Test func everyReservationIsGranted() throws {
         let play = try Playbook(try Self.tape().sessions, faults: ["reset after next[1, per=run]"])
