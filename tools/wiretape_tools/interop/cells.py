@@ -61,7 +61,7 @@ class Row:
     def __init__(self, server, protocol, client, script):
         self.server, self.protocol, self.client, self.script = server, protocol, client, script
         offered = SERVERS[server].get(protocol, [])
-        self.transports = [t for t in supports(client, script, protocol) if t in offered]
+        self.transports = [t for t in supports(server, client, script, protocol) if t in offered]
         if script == "calls" and server in ("aspnetcore", "aspnet11"):
             self.transports = []
         self.name = f"{server}-{protocol}-{client}-{script}"
@@ -74,7 +74,7 @@ class Row:
             return self.client if transport in self.transports else None
         wanted = LEADS.get((self.server, self.protocol), {}).get(transport)
         order = [wanted] + [client for client in clients if client != wanted]
-        able = [c for c in order if c in clients and transport in supports(c, "common", self.protocol)]
+        able = [c for c in order if c in clients and transport in supports(self.server, c, "common", self.protocol)]
         return able[0] if able and transport in SERVERS[self.server].get(self.protocol, []) else None
 
 
