@@ -19,6 +19,8 @@ package struct Redactor: Sendable {
     package private(set) var replaced = 0
     /// Units that could not be looked at and were left out.
     package private(set) var withheld = 0
+    /// What ``takeTroubles()`` has returned.
+    private var taken = (unnumbered: 0, withheld: 0)
     /// Other numbers for pseudonyms, where that is all that is asked for; nil: secrets are looked for.
     let renumbering: [Int: Int]?
     /// Numbers of the pseudonyms that were met while they were given others.
@@ -56,6 +58,24 @@ package struct Redactor: Sendable {
     package var secrets: Int { table.count }
     /// Secrets that share the number 0, because there were too many.
     package var unnumbered: Int { table.refused }
+
+    /// Something that could not be done as it should.
+    package enum Trouble: Hashable, Sendable {
+        /// There are more secrets than numbers.
+        case unnumbered
+        /// A unit could not be looked at.
+        case withheld
+    }
+
+    /// The troubles since the last call.
+    package mutating func takeTroubles() -> [Trouble] {
+        guard taken != (unnumbered, withheld) else { return [] }
+        var troubles: [Trouble] = []
+        if taken.unnumbered != unnumbered { troubles.append(.unnumbered) }
+        if taken.withheld != withheld { troubles.append(.withheld) }
+        taken = (unnumbered, withheld)
+        return troubles
+    }
 
     package mutating func takeFindings() -> [SecretFinding] {
         defer { findings = [] }

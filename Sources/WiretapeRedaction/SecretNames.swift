@@ -31,7 +31,8 @@ enum SecretNames {
         name.count <= longest && !name.isEmpty && hashes.contains(hash(name))
     }
 
-    package static func contains(_ name: String) -> Bool { contains(Array(name.utf8)[...]) }
+    /// - Parameter hash: ``hash(_:)`` of a name of at most ``longest`` bytes.
+    static func contains(hash: UInt64) -> Bool { hashes.contains(hash) }
 
     /// Whether more bytes may make one of them of it.
     static func mayBegin(_ name: ArraySlice<UInt8>) -> Bool {

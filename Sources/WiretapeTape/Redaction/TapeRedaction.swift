@@ -397,11 +397,14 @@ package final class TapeRedaction {
     // MARK: Telling
 
     private func tellTroubles() {
-        if redactor.unnumbered > 0 {
-            say("more secrets than pseudonyms: those that come are all called td_0, and are not known again elsewhere")
-        }
-        if redactor.withheld > 0 {
-            say("something could not be looked at for secrets\(leavesOut ? " and is left out" : "")")
+        for trouble in redactor.takeTroubles() {
+            switch trouble {
+            case .unnumbered:
+                say(
+                    "more secrets than pseudonyms: those that come are all called td_0, and are not known again elsewhere"
+                )
+            case .withheld: say("something could not be looked at for secrets\(leavesOut ? " and is left out" : "")")
+            }
         }
     }
 
