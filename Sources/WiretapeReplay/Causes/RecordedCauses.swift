@@ -4,12 +4,13 @@ internal import WiretapeProtocol
 /// on whatever connection.
 struct RecordedCauses: Sendable {
     /// One thing that a client did.
+    /// A tape may have a million of them. In this order the properties take the least memory.
     struct Cause: Hashable, Sendable {
-        /// On the tape.
-        let line: Int32
         /// On the tape's clock.
         let time: UInt64
         let what: What
+        /// On the tape.
+        let line: Int32
     }
 
     enum What: Hashable, Sendable {
@@ -31,19 +32,20 @@ struct RecordedCauses: Sendable {
         }
         var found: [Cause] = []
         for (i, exchange) in exchanges.enumerated() where !exchange.isNegotiation {
-            found.append(Cause(line: Int32(clamping: exchange.line), time: exchange.time, what: .request(i)))
+            found.append(Cause(time: exchange.time, what: .request(i), line: Int32(clamping: exchange.line)))
         }
         for (place, session) in sessions.enumerated() where session.refusal == nil && session.obstacle == nil {
             let id = SessionLibrary.ID(place: place)
             if let opening = session.openingPlace {
-                found.append(Cause(line: Int32(clamping: opening.line), time: opening.time, what: .opening(id)))
+                found.append(Cause(time: opening.time, what: .opening(id), line: Int32(clamping: opening.line)))
             }
             // Handshakes that a sparse tape leaves out stand on the line of its header.
             for message in session.gates where message.line > 1 {
-                found.append(Cause(line: Int32(clamping: message.line), time: message.time, what: .message(id)))
+                found.append(Cause(time: message.time, what: .message(id), line: Int32(clamping: message.line)))
             }
         }
-        all = found.sorted { $0.line < $1.line }
+        found.sort { $0.line < $1.line }
+        all = found
     }
 
     /// The index of the first cause behind that line.
