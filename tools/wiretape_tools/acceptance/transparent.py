@@ -386,7 +386,7 @@ def cell(stage, tool, family, files, browses):
             if (code := recorder.stop()) != 0:
                 raise Failed(f"record ended with {code}: {recorder.said()}")
     hosts = {event.get("upstream") for event in events(tape)[1] if event["e"] == "open"}
-    wanted = {NAME, f"{NETS[family][1][1]}:443" if family == 4 else f"[{NETS[family][1][1]}]:443"}
+    wanted = {NAME, f"{NAME}:80", f"{NETS[family][1][1]}:443" if family == 4 else f"[{NETS[family][1][1]}]:443"}
     if hosts != wanted:
         raise Failed(f"the tape has the hosts {hosts}, expected {wanted}")
     with stage.wiretape("replay", tape, "--ca-dir", folder) as player:
