@@ -16,22 +16,21 @@ package struct ClientSpeech: Hashable, Sendable {
     package struct Saying: Hashable, Sendable {
         /// Equal for what counts as the same message said again.
         package var identity: UInt64
-        /// ``Message/summary``.
-        private var summary: String
+        private var shown: Message.Shown
         package var label: String?
         package var type: String
         package var channel: String?
 
         package init(_ message: Message, identity: UInt64) {
             self.identity = identity
-            summary = message.summary
+            shown = message.shown
             label = message.label
             type = message.type
             channel = message.channel
         }
 
         /// For people: `Invocation Send("ada", "hi")`.
-        package var title: String { Summary.line(Message.title(type, summary)) }
+        package var title: String { Summary.line(Message.title(type, shown.line)) }
 
         /// As the selector of a rule names messages that bring something: by label, channel or type.
         package func isNamed(_ name: String) -> Bool { label == name || channel == name || type == name }

@@ -19,8 +19,8 @@ package struct Message: Hashable, Sendable {
     package var meaning: JSONValue
     /// The message as data, for JSON pointers of rules and for `fields` of `inspect`.
     package var content: JSONValue
-    /// One line for people, without the type: `Send("ada", "hi")`.
-    package var summary: String
+    /// What ``summary`` is made of. Most messages pass without being shown.
+    package var shown: Shown
     /// The message as it was on the wire, with its own framing (SignalR: with the record separator).
     package var bytes: [UInt8]
     /// The kind of the WebSocket message that carried it.
@@ -29,6 +29,28 @@ package struct Message: Hashable, Sendable {
     package var channel: String?
     /// Whether the point `message` of rules means it.
     package var standing = Standing.message
+
+    /// One line for people, without the type: `Send("ada", "hi")`. It is made each time.
+    package var summary: String {
+        get { shown.line }
+        set { shown = .line(newValue) }
+    }
+
+    package enum Shown: Hashable, Sendable {
+        /// At most ``Summary/limit`` printable characters.
+        case line(String)
+        /// Any text.
+        case text(String)
+        case call(String, [JSONValue])
+
+        package var line: String {
+            switch self {
+            case .line(let line): line
+            case .text(let text): Summary.line(text)
+            case .call(let name, let arguments): Summary.call(name, arguments)
+            }
+        }
+    }
 
     package enum Standing: Hashable, Sendable {
         case message
@@ -52,7 +74,7 @@ package struct Message: Hashable, Sendable {
         self.opens = opens
         self.meaning = meaning
         self.content = content
-        self.summary = summary
+        shown = .line(summary)
         self.bytes = bytes
         self.opcode = opcode
         self.channel = channel

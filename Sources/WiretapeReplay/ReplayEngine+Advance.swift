@@ -39,7 +39,7 @@ extension ReplayEngine {
                 keepAlive(session, into: &out)
                 return
             }
-            if session.link?.isStopped == true {
+            if session.isStopped {
                 // What falls due in a silence leaves when it is over.
                 flush(&batch, of: session, into: &out)
                 session.wakeAt = nil
@@ -115,7 +115,7 @@ extension ReplayEngine {
     mutating func append(_ step: Int, _ message: Message, of session: SessionRun, _ batch: inout Batch) {
         // Not a copy of the whole link: it would be copied again by the changes below.
         guard let ids = session.link?.chains.ids, let transport = session.link?.transport else { return }
-        let message = session.cursor.upToDate(message, step, session.recorded.codec.type)
+        let message = upToDate(message, step, of: session)
         var bytes: [UInt8] = []
         let opcode = writer(of: session).write(message, ids: ids, on: transport, into: &bytes)
         if message.role == .request, let chain = message.chain, let place = session.script.steps[step].place {
@@ -135,6 +135,12 @@ extension ReplayEngine {
         batch.opcode = opcode
         batch.bytes += bytes
         batch.steps.append(step)
+    }
+
+    /// Only replies change. The cursor is copied for the call.
+    private func upToDate(_ message: Message, _ step: Int, of session: SessionRun) -> Message {
+        guard message.role == .reply else { return message }
+        return session.cursor.upToDate(message, step, session.recorded.codec.type)
     }
 
     /// The codec that reads the client hears what the server says, where later messages need it to be understood.
@@ -222,7 +228,8 @@ extension ReplayEngine {
                 out.append(.raw(connection, damage.frame(opcode, payload, mask: nil), ticket: ticket))
             } else {
                 let deflated = !isPlain && isDeflated(steps, count: payload.count, of: session)
-                let recorded = isPlain ? [] : session.script.frameSizes(of: steps)
+                let isSplit = session.script.hasFrameSizes && !isPlain
+                let recorded = isSplit ? session.script.frameSizes(of: steps) : []
                 let frames = frameSize.map { MessageFrames.atMost($0) } ?? .sizes(recorded)
                 out.append(
                     .send(connection, opcode, payload, ticket: ticket, deflated: deflated, frames: frames))

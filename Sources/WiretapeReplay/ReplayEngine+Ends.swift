@@ -298,7 +298,7 @@ extension ReplayEngine {
 extension ReplayEngine {
     /// Whether the script sends more on the connection without another message of the client.
     mutating func goesOn(_ session: SessionRun) -> Bool {
-        guard let link = session.link, !link.isStopped || !link.faults.isStoppedForGood else { return false }
+        guard let link = session.link, !session.isStopped || !link.faults.isStoppedForGood else { return false }
         if link.isCut || !link.underWay.isEmpty || link.faults.nextWake != nil { return true }
         if let held = link.faults.heldUntil, held > now { return true }
         return switch next(of: session).next {

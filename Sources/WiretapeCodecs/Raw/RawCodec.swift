@@ -29,21 +29,22 @@ package struct RawCodec: FrameCodec {
         var bytes: [UInt8] = []
         bytes.append(copying: payload)
         let value: JSONValue
-        let summary: String
+        let shown: Message.Shown
         if opcode == .text, let json = RawCodec.tree(payload) {
             value = json
-            summary = Summary.line(json.beginning(Summary.limit * 16))
+            shown = .text(json.beginning(Summary.limit * 16))
         } else if let text = String(validUTF8: bytes) {
             value = JSONValue(plain: text)
-            summary = Summary.line(text)
+            shown = .text(text)
         } else {
             value = JSONValue(plain: bytes)
-            summary = Summary.bytes(bytes)
+            shown = .line(Summary.bytes(bytes))
         }
-        out.append(
-            Message(
-                direction: direction, role: direction == .toServer ? .send : .push, type: opcode.rawValue,
-                meaning: value, content: value, summary: summary, bytes: bytes, opcode: opcode))
+        var message = Message(
+            direction: direction, role: direction == .toServer ? .send : .push, type: opcode.rawValue,
+            meaning: value, content: value, summary: "", bytes: bytes, opcode: opcode)
+        message.shown = shown
+        out.append(message)
     }
 
     /// An object or array. Other text is most of what such connections carry, and is not parsed for nothing.

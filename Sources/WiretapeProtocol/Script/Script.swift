@@ -104,6 +104,8 @@ package struct Script: Sendable {
     /// The protocol's opening.
     package private(set) var clientHandshake: Int?
     package private(set) var serverHandshake: Int?
+    /// Whether a message of the server had several frames.
+    package private(set) var hasFrameSizes = false
     /// The client's farewell, and what the server made of it.
     package private(set) var farewell: Int?
     package private(set) var farewellAnswers: [Int] = []
@@ -382,6 +384,7 @@ extension Script {
     /// Once all steps are known.
     mutating func complete(_ build: consuming Build, _ messages: ScriptMessages) {
         self.messages = messages
+        hasFrameSizes = !messages.frameSizes.isEmpty
         fillGroups()
         findPushes()
         build.keys.sort { ($0.hash, $0.step) < ($1.hash, $1.step) }

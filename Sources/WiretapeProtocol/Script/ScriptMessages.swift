@@ -1,4 +1,5 @@
 internal import WiretapeMessages
+internal import WiretapeWire
 
 /// The messages of a script: kept, or read again from the tape when they are asked for.
 struct ScriptMessages: Sendable {
@@ -26,10 +27,9 @@ struct ScriptMessages: Sendable {
 
     private func read(_ step: Int, _ role: Role, of script: Script) -> Message {
         let direction = script.steps[step].direction
-        let lost = Message.opaque([], direction, reason: "the tape could not be read again")
         guard let found = tape?.event(UInt64(events[step])), var codec,
             case .message(_, let opcode, let payload, _, _) = found.event.kind
-        else { return lost }
+        else { return ScriptMessages.lost(direction) }
         let bytes = found.isUnframed ? type(of: codec).framed(payload) : payload
         var decoded: [Message] = []
         codec.decode(bytes.span, opcode, direction, into: &decoded)
@@ -38,8 +38,8 @@ struct ScriptMessages: Sendable {
         // Nor is what is sent again after a stateful reconnect, which stands before what is new.
         var end = step + 1
         while end < events.count, events[end] == events[step] { end += 1 }
-        guard end - step <= decoded.count else { return lost }
-        var message = decoded[decoded.count - (end - step)]
+        guard end - step <= decoded.count else { return ScriptMessages.lost(direction) }
+        var message = decoded.remove(at: decoded.count - (end - step))
         // What only the messages before it tell.
         message.role = role
         message.label = script.name(step)?.label
@@ -47,5 +47,9 @@ struct ScriptMessages: Sendable {
             message.chain = Chain(chain.id, origin: script.groups[group].origin)
         }
         return message
+    }
+
+    private static func lost(_ direction: Direction) -> Message {
+        .opaque([], direction, reason: "the tape could not be read again")
     }
 }

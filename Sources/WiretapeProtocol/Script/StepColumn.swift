@@ -21,7 +21,8 @@ package struct StepColumn<Value: Equatable & Sendable>: RandomAccessCollection, 
             precondition(step < endIndex)
             if step >= values.count {
                 guard newValue != initial else { return }
-                values.append(contentsOf: repeatElement(initial, count: step + 1 - values.count))
+                // Mostly one value. Appending a sequence is slow.
+                while values.count <= step { values.append(initial) }
             }
             values[step] = newValue
         }

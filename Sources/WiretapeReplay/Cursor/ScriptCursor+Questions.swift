@@ -94,8 +94,9 @@ extension ScriptCursor {
 
     // MARK: - What the server says
 
-    /// Whether every message of its own client that the step waits for is there.
-    func canSend(_ index: Int) -> Bool {
+    /// Whether every message of its own client that the step waits for is there. (It changes nothing. As a mutating function it
+    /// works without a copy of the cursor.)
+    mutating func canSend(_ index: Int) -> Bool {
         let step = script.steps[index]
         // An end takes the client's chance to speak: it waits for all that was said before it.
         if step.isEnd { return firstAwaited > index && !awaitsRepeats }

@@ -243,8 +243,5 @@ struct Link: Sendable {
     /// Whether what the client says still arrives: an end that follows a message to the client does not hold it back.
     var hears: Bool { ending.map { $0.ending.silences == .toClient } ?? true }
 
-    /// Whether a rule stops all writes on the connection.
-    var isStopped: Bool { connection != nil && faults.stopped == connection }
-
     var isCut: Bool { if case .none = cut { false } else { true } }
 }

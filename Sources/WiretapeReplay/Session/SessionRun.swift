@@ -24,6 +24,11 @@ final class SessionRun: CountsAttempts {
     var link: Link? { didSet { noteChange() } }
     /// Whether there is one. Asked of every session when a client comes: looking at `link` itself copies it.
     private(set) var isConnected = false
+    /// Whether a rule stops all writes on its connection. As a property of `link`, it would copy that for every message.
+    var isStopped: Bool {
+        guard let connection = link?.connection else { return false }
+        return link?.faults.stopped == connection
+    }
     /// What a client may come back to without a new handshake.
     private(set) var parked: ParkedLink? { didSet { noteChange() } }
     /// The connection before, which we ended ourselves, while its kernel has not taken all that was queued before the end.
