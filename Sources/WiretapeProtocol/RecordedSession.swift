@@ -84,10 +84,10 @@ package struct RecordedSession: Sendable {
         return entries.last?.line
     }
 
-    /// An answer that ended an attempt.
-    package struct Refusal: Sendable {
-        package var head: ResponseHead
-        package var body: [UInt8]
+    /// An answer that ended an attempt. Most sessions have none, so it stands apart.
+    package final class Refusal: Sendable {
+        package let head: ResponseHead
+        package let body: [UInt8]
 
         package init(_ head: ResponseHead, body: [UInt8] = []) {
             self.head = head

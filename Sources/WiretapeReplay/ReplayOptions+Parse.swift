@@ -178,10 +178,9 @@ extension ReplayOptions {
     /// `--causality tape` must know which client plays which session, so it needs names. Replay recognizes a session of a single request by
     /// its content.
     package func check(_ sessions: [RecordedSession], tape: String) throws(OptionError) {
+        guard causality == .tape else { return }
         let lasting = sessions.filter { !$0.isOperation && $0.refusal == nil }
-        guard causality == .tape, lasting.count > 1, let unnamed = lasting.first(where: { $0.name == nil }) else {
-            return
-        }
+        guard lasting.count > 1, let unnamed = lasting.first(where: { $0.name == nil }) else { return }
         throw OptionError(
             "--causality tape: session \(unnamed.number) of \(tape) has no name; name it with "
                 + "'wiretape name \(tape) alice=\(unnamed.number)'")

@@ -31,6 +31,7 @@ struct RecordedCauses: Sendable {
             return
         }
         var found: [Cause] = []
+        found.reserveCapacity(sessions.reduce(exchanges.count) { $0 + 1 + $1.gates.count })
         for (i, exchange) in exchanges.enumerated() where !exchange.isNegotiation {
             found.append(Cause(time: exchange.time, what: .request(i), line: Int32(clamping: exchange.line)))
         }
