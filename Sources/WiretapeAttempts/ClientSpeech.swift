@@ -29,6 +29,13 @@ package struct ClientSpeech: Hashable, Sendable {
             channel = message.channel
         }
 
+        /// The same with a finished summary, which takes less memory than a long message.
+        var short: Saying {
+            var short = self
+            short.shown = .line(shown.line)
+            return short
+        }
+
         /// For people: `Invocation Send("ada", "hi")`.
         package var title: String { Summary.line(Message.title(type, shown.line)) }
 
@@ -117,13 +124,15 @@ package struct ClientSpeech: Hashable, Sendable {
             open.removeAll(where: isSame)
         } else if connection > 1, !isWatched, let first = acknowledged[saying.identity], first < connection {
             repeated += 1
-            if repeats.count < Self.most { repeats.append(Repeat(saying: saying, first: first, again: connection)) }
+            if repeats.count < Self.most {
+                repeats.append(Repeat(saying: saying.short, first: first, again: connection))
+            }
         }
         if chain == nil, arrives {
             acknowledge(saying)
             guard isWatched else { return }
         }
-        var ask = Ask(saying: saying, chain: chain, isSubscription: subscribes == true, isWatched: isWatched)
+        var ask = Ask(saying: saying.short, chain: chain, isSubscription: subscribes == true, isWatched: isWatched)
         ask.isUnclear = subscribes == nil
         ask.isTaken = !arrives
         ask.isStanding = subscribes == true && saying.channel != nil && chain != nil

@@ -35,7 +35,7 @@ package struct OpeningWords: Hashable, Sendable {
         } else if connection == 1, !isPushed, words.count < OpeningWords.most,
             !words.contains(where: { $0.name == name })
         {
-            words.append(Word(saying: saying, isSubscription: isSubscription, name: name))
+            words.append(Word(saying: saying.short, isSubscription: isSubscription, name: name))
         }
     }
 

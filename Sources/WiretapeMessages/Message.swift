@@ -19,7 +19,7 @@ package struct Message: Hashable, Sendable {
     package var meaning: JSONValue
     /// The message as data, for JSON pointers of rules and for `fields` of `inspect`.
     package var content: JSONValue
-    /// What ``summary`` is made of. Most messages pass without being shown.
+    /// The source of ``summary``. Most messages are never displayed, so the summary is computed on request.
     package var shown: Shown
     /// The message as it was on the wire, with its own framing (SignalR: with the record separator).
     package var bytes: [UInt8]
@@ -30,23 +30,28 @@ package struct Message: Hashable, Sendable {
     /// Whether the point `message` of rules means it.
     package var standing = Standing.message
 
-    /// One line for people, without the type: `Send("ada", "hi")`. It is made each time.
+    /// One line for people, without the type: `Send("ada", "hi")`. It is computed on each access.
     package var summary: String {
         get { shown.line }
         set { shown = .line(newValue) }
     }
 
+    /// The source of a summary. Two different sources can have the same summary.
     package enum Shown: Hashable, Sendable {
-        /// At most ``Summary/limit`` printable characters.
+        /// A finished summary: at most ``Summary/limit`` printable characters.
         case line(String)
-        /// Any text.
+        /// Text of any length.
         case text(String)
+        /// The text of a value.
+        case value(JSONValue)
+        /// A name and its arguments.
         case call(String, [JSONValue])
 
         package var line: String {
             switch self {
             case .line(let line): line
             case .text(let text): Summary.line(text)
+            case .value(let value): Summary.line(value.beginning(Summary.limit * 16))
             case .call(let name, let arguments): Summary.call(name, arguments)
             }
         }
@@ -65,6 +70,16 @@ package struct Message: Hashable, Sendable {
         meaning: JSONValue = .null, content: JSONValue = .null, summary: String, bytes: [UInt8],
         opcode: Opcode = .text, channel: String? = nil
     ) {
+        self.init(
+            direction: direction, role: role, type: type, label: label, chain: chain, opens: opens, meaning: meaning,
+            content: content, shown: .line(summary), bytes: bytes, opcode: opcode, channel: channel)
+    }
+
+    package init(
+        direction: Direction, role: Role, type: String, label: String? = nil, chain: Chain? = nil, opens: [Chain] = [],
+        meaning: JSONValue = .null, content: JSONValue = .null, shown: Shown, bytes: [UInt8],
+        opcode: Opcode = .text, channel: String? = nil
+    ) {
         self.direction = direction
         self.role = role
         self.type = type
@@ -74,7 +89,7 @@ package struct Message: Hashable, Sendable {
         self.opens = opens
         self.meaning = meaning
         self.content = content
-        shown = .line(summary)
+        self.shown = shown
         self.bytes = bytes
         self.opcode = opcode
         self.channel = channel

@@ -84,7 +84,7 @@ package struct RecordedSession: Sendable {
         return entries.last?.line
     }
 
-    /// An answer that ended an attempt. Most sessions have none, so it stands apart.
+    /// A response that ended an attempt. It is a class because most sessions have none, and a nil reference is small.
     package final class Refusal: Sendable {
         package let head: ResponseHead
         package let body: [UInt8]

@@ -19,7 +19,7 @@ package struct Redactor: Sendable {
     package private(set) var replaced = 0
     /// Units that could not be looked at and were left out.
     package private(set) var withheld = 0
-    /// What ``takeTroubles()`` has returned.
+    /// The counts at the last call of ``takeTroubles()``.
     private var taken = (unnumbered: 0, withheld: 0)
     /// Other numbers for pseudonyms, where that is all that is asked for; nil: secrets are looked for.
     let renumbering: [Int: Int]?
@@ -59,15 +59,15 @@ package struct Redactor: Sendable {
     /// Secrets that share the number 0, because there were too many.
     package var unnumbered: Int { table.refused }
 
-    /// Something that could not be done as it should.
+    /// A secret that was not redacted as usual.
     package enum Trouble: Hashable, Sendable {
-        /// There are more secrets than numbers.
+        /// There are more secrets than numbers, so this one has the number 0.
         case unnumbered
-        /// A unit could not be looked at.
+        /// A unit could not be searched for secrets.
         case withheld
     }
 
-    /// The troubles since the last call.
+    /// Returns the kinds of trouble that occurred since the last call.
     package mutating func takeTroubles() -> [Trouble] {
         guard taken != (unnumbered, withheld) else { return [] }
         var troubles: [Trouble] = []

@@ -27,10 +27,7 @@ enum SecretNames {
     private static let beginnings = Set(
         everywhere.flatMap { name in (1...name.utf8.count).map { hash(Array(name.utf8.prefix($0))[...]) } })
 
-    package static func contains(_ name: ArraySlice<UInt8>) -> Bool {
-        name.count <= longest && !name.isEmpty && hashes.contains(hash(name))
-    }
-
+    /// Whether a name with this hash names a secret.
     /// - Parameter hash: ``hash(_:)`` of a name of at most ``longest`` bytes.
     static func contains(hash: UInt64) -> Bool { hashes.contains(hash) }
 

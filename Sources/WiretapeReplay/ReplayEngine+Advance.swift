@@ -115,7 +115,9 @@ extension ReplayEngine {
     mutating func append(_ step: Int, _ message: Message, of session: SessionRun, _ batch: inout Batch) {
         // Not a copy of the whole link: it would be copied again by the changes below.
         guard let ids = session.link?.chains.ids, let transport = session.link?.transport else { return }
-        let message = upToDate(message, step, of: session)
+        // Only a reply can change. The call copies the cursor.
+        let isReply = message.role == .reply
+        let message = isReply ? session.cursor.upToDate(message, step, session.recorded.codec.type) : message
         var bytes: [UInt8] = []
         let opcode = writer(of: session).write(message, ids: ids, on: transport, into: &bytes)
         if message.role == .request, let chain = message.chain, let place = session.script.steps[step].place {
@@ -135,12 +137,6 @@ extension ReplayEngine {
         batch.opcode = opcode
         batch.bytes += bytes
         batch.steps.append(step)
-    }
-
-    /// Only replies change. The cursor is copied for the call.
-    private func upToDate(_ message: Message, _ step: Int, of session: SessionRun) -> Message {
-        guard message.role == .reply else { return message }
-        return session.cursor.upToDate(message, step, session.recorded.codec.type)
     }
 
     /// The codec that reads the client hears what the server says, where later messages need it to be understood.

@@ -80,9 +80,8 @@ extension ReplayEngine {
 
     private func report(_ session: SessionRun) -> ReplayReport.Session {
         // A client without a connection left for good while it was its turn, or before it.
-        let endedOperations = session.recorded.codec.type.reservesStreams && session.attempts.last?.ended?.by == .client
         var (missing, unreached) = session.cursor.neverCame(
-            isGone: !session.isConnected && !session.isOver, endedOperations: endedOperations)
+            isGone: !session.isConnected && !session.isOver, endedOperations: session.hasEndedOperations)
         if options.match == .off { (missing, unreached) = ([], 0) }
         var attempts = attemptsSoFar(of: session)
         if let last = attempts.indices.last, attempts[last].outcome == nil { attempts[last].outcome = .abandoned }

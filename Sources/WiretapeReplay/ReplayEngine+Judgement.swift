@@ -36,7 +36,7 @@ extension ReplayEngine {
         guard !report.missing.isEmpty, !options.expectations.isEmpty, !session.isConnected, !session.isOver,
             Judge.mayStayAway(judged(report, session), by: options.expectations)
         else { return report }
-        let own = session.cursor.neverCame(isGone: false).missing
+        let own = session.cursor.neverCame(isGone: false, endedOperations: false).missing
         var report = report
         let count = report.missing.count - session.tally.missingElsewhere.count
         report.unreached += count - own.count

@@ -32,7 +32,7 @@ package struct RawCodec: FrameCodec {
         let shown: Message.Shown
         if opcode == .text, let json = RawCodec.tree(payload) {
             value = json
-            shown = .text(json.beginning(Summary.limit * 16))
+            shown = .value(json)
         } else if let text = String(validUTF8: bytes) {
             value = JSONValue(plain: text)
             shown = .text(text)
@@ -40,11 +40,10 @@ package struct RawCodec: FrameCodec {
             value = JSONValue(plain: bytes)
             shown = .line(Summary.bytes(bytes))
         }
-        var message = Message(
-            direction: direction, role: direction == .toServer ? .send : .push, type: opcode.rawValue,
-            meaning: value, content: value, summary: "", bytes: bytes, opcode: opcode)
-        message.shown = shown
-        out.append(message)
+        out.append(
+            Message(
+                direction: direction, role: direction == .toServer ? .send : .push, type: opcode.rawValue,
+                meaning: value, content: value, shown: shown, bytes: bytes, opcode: opcode))
     }
 
     /// An object or array. Other text is most of what such connections carry, and is not parsed for nothing.

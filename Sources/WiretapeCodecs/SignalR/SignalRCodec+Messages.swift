@@ -40,15 +40,13 @@ extension SignalRCodec {
         if let chain { chains.open(chain, target) }
         for stream in opens { chains.open(stream, target, upload: true) }
         let role: Role = chain != nil ? .request : frame.direction == .toServer ? .send : .push
-        var message = frame.message(
+        return frame.message(
             role, type, label: target, chain: chain, opens: opens,
             meaning: [
                 .init("target", .string(target)), .init("arguments", arguments.map(JSONValue.array) ?? .null),
                 .init("streams", .number(opens.count)),
             ],
-            summary: "")
-        message.shown = .call(target, arguments ?? [])
-        return message
+            shown: .call(target, arguments ?? []))
     }
 
     private mutating func streamItem(_ frame: SignalRFrame) throws(SignalRFault) -> Message {

@@ -46,9 +46,17 @@ struct SignalRFrame {
         _ role: Role, _ type: String, label: String? = nil, chain: Chain? = nil, opens: [Chain] = [],
         meaning: [JSONValue.Member] = [], summary: String
     ) -> Message {
+        message(
+            role, type, label: label, chain: chain, opens: opens, meaning: meaning, shown: .line(Summary.line(summary)))
+    }
+
+    func message(
+        _ role: Role, _ type: String, label: String? = nil, chain: Chain? = nil, opens: [Chain] = [],
+        meaning: [JSONValue.Member] = [], shown: Message.Shown
+    ) -> Message {
         Message(
             direction: direction, role: role, type: type, label: label, chain: chain, opens: opens,
-            meaning: .object(meaning), content: object, summary: Summary.line(summary), bytes: bytes, opcode: opcode)
+            meaning: .object(meaning), content: object, shown: shown, bytes: bytes, opcode: opcode)
     }
 }
 

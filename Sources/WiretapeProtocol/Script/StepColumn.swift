@@ -21,8 +21,9 @@ package struct StepColumn<Value: Equatable & Sendable>: RandomAccessCollection, 
             precondition(step < endIndex)
             if step >= values.count {
                 guard newValue != initial else { return }
-                // Mostly one value. Appending a sequence is slow.
-                while values.count <= step { values.append(initial) }
+                // Usually one value is missing. `append` is faster for it than `append(contentsOf:)`.
+                if step == values.count { return values.append(newValue) }
+                values.append(contentsOf: repeatElement(initial, count: step + 1 - values.count))
             }
             values[step] = newValue
         }

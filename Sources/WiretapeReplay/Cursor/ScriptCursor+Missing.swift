@@ -7,9 +7,9 @@ internal import WiretapeProtocol
 
 extension ScriptCursor {
     /// - Parameters:
-    ///   - isGone: the client left for good; then what is still awaited never comes.
-    ///   - endedOperations: the client has also ended the stream of its operations. It need not cancel them any more.
-    func neverCame(isGone: Bool, endedOperations: Bool = false) -> (missing: [Int], unreached: Int) {
+    ///   - isGone: the client left for good, so every awaited message counts as missing.
+    ///   - endedOperations: the client ended the stream of its operations, so their cancellations do not count as missing.
+    func neverCame(isGone: Bool, endedOperations: Bool) -> (missing: [Int], unreached: Int) {
         let open = state.indices.filter {
             if state[$0] == .forgiven || state[$0] == .unreached { return true }
             return isGone && isAwaited($0) && !(endedOperations && script.steps[$0].role == .cancel)

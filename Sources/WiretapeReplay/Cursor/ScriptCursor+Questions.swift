@@ -94,8 +94,7 @@ extension ScriptCursor {
 
     // MARK: - What the server says
 
-    /// Whether every message of its own client that the step waits for is there. (It changes nothing. As a mutating function it
-    /// works without a copy of the cursor.)
+    /// Whether every message of its own client that the step waits for has arrived. It is mutating only to avoid a copy of the cursor.
     mutating func canSend(_ index: Int) -> Bool {
         let step = script.steps[index]
         // An end takes the client's chance to speak: it waits for all that was said before it.

@@ -6,7 +6,7 @@ internal import WiretapeProtocol
 extension ScriptCursor {
     /// The message as the server would send it now. A reply that goes out once more describes the state after everything that followed it.
     func upToDate(_ message: Message, _ step: Int, _ codec: any FrameCodec.Type) -> Message {
-        guard state[step] == .done else { return message }
+        guard message.role == .reply, state[step] == .done else { return message }
         return codec.updated(message, after: pastMessages(after: step).map(\.message)) ?? message
     }
 

@@ -21,6 +21,14 @@ extension SessionRun {
         }
     }
 
+    /// Whether the client has ended the event stream that it reserved. Its operations end with the stream.
+    var hasEndedOperations: Bool {
+        guard recorded.codec.type.reservesStreams,
+            let attempt = attempts.last(where: { $0.outcome == .connected }), attempt.steps.last?.transport == .sse
+        else { return false }
+        return attempt.ended?.by == .client
+    }
+
     /// Whether the answer was open when the connection was lost by a rule or the network. A client that ends its request has
     /// no further use for the answer.
     var lostItsAnswer: Bool {

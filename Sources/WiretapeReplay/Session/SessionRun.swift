@@ -24,7 +24,7 @@ final class SessionRun: CountsAttempts {
     var link: Link? { didSet { noteChange() } }
     /// Whether there is one. Asked of every session when a client comes: looking at `link` itself copies it.
     private(set) var isConnected = false
-    /// Whether a rule stops all writes on its connection. As a property of `link`, it would copy that for every message.
+    /// Whether a rule stops all writes on its connection. It is not a property of ``Link``, because reading it there copies the link.
     var isStopped: Bool {
         guard let connection = link?.connection else { return false }
         return link?.faults.stopped == connection

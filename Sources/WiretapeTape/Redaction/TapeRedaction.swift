@@ -401,7 +401,7 @@ package final class TapeRedaction {
             switch trouble {
             case .unnumbered:
                 say(
-                    "more secrets than pseudonyms: those that come are all called td_0, and are not known again elsewhere"
+                    "there are more secrets than pseudonyms: all further secrets are written as td_0, and are not found elsewhere"
                 )
             case .withheld: say("something could not be looked at for secrets\(leavesOut ? " and is left out" : "")")
             }

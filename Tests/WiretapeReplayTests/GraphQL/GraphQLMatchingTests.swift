@@ -2,6 +2,7 @@ import Testing
 import WiretapeProtocol
 import WiretapeReplay
 import WiretapeReport
+import WiretapeWire
 
 @Suite struct GraphQLMatchingTests {
     private static let query = "subscription OnTick($limit: Int!) { tick(limit: $limit) }"
@@ -102,6 +103,23 @@ import WiretapeReport
         play.expect(c, [])
         let report = play.play.finish()
         #expect(report.verdict == .pass && report.sessions[0].finished, "\(report.reasons)")
+    }
+
+    /// Over a WebSocket a recorded cancellation is required, even of a client that closes its socket.
+    @Test func aCancellationOverAWebSocketIsRequired() throws {
+        let play = try GraphQLPlay(
+            GraphQLPlay.handshake + """
+                10 > \(subscribe("a", "subscription { n }"))
+                20 < \(next("a", 1))
+                30 > \(complete("a"))
+                """)
+        let c = try play.start()
+        play.say(c, subscribe("1", "subscription { n }"))
+        play.expect(c, [next("1", 1)])
+        play.play.close(c, .closeFrame(code: 1000, reason: ""))
+        let report = play.play.finish()
+        #expect(report.verdict == .diverged, "\(report.reasons)")
+        #expect(report.sessions.first?.missing.count == 1)
     }
 
     /// The recorded client ended it later than this one does.

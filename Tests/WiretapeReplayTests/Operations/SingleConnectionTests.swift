@@ -90,7 +90,7 @@ import WiretapeWire
         #expect(report.sessions.map(\.matched) == [isSent ? 2 : 1])
     }
 
-    /// The client cancels its operation, and the server confirms that.
+    /// The client cancels its operation, the server confirms, and the client ends its stream.
     private static let cancellation = """
         {"t":40000000,"c":1,"e":"request","x":3,"method":"DELETE","target":"/stream?operationId=a","headers":[\(stream)]}
         {"t":41000000,"c":1,"e":"response","x":3,"status":200,"headers":[]}
@@ -99,7 +99,7 @@ import WiretapeWire
         """
 
     /// The end of the stream ends the operation as well. A client that keeps its stream has to cancel.
-    @Test(arguments: [ClientEnd.fin, .rst("reset"), nil]) func aClientThatEndsItsStreamNeedNotCancel(
+    @Test(arguments: [ClientEnd.fin, .rst("reset"), nil]) func aClientCancelsUnlessItEndsItsStream(
         _ end: ClientEnd?
     ) throws {
         let play = try Playbook(try Self.tape(Self.cancellation).sessions, speed: .instant)

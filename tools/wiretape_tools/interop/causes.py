@@ -164,8 +164,8 @@ def signalr(transport):
 
 
 def graphql(name):
-    """Three subscriptions at once, of which the client stops one. A second stage would depend on the client's timing: it ends its
-    stream as soon as no operation is left, and then begins another session."""
+    """Three subscriptions at once. The client stops one of them. There is no second stage: the client ends its stream when no
+    operation is left, so a second stage may begin another session."""
     pair = graphql_http.PAIRS[name]
     stages = pair["stages"][:1]
 

@@ -58,7 +58,7 @@ CLIENTS: dict[str, dict[str, Any]] = {
         "cannot": {"messagepack": {"upload"}},
     },
 }
-# (server, client, protocol, script, transport) that the server refuses. None stands for all.
+# Combinations that the server refuses: (server, client, protocol, script, transport). None matches every value.
 REFUSED = [
     ("aspnet11", "aiosignalr", None, None, "lp"),
     ("aspnet11", "aiosignalr", "messagepack", "own", None),
@@ -73,7 +73,7 @@ CANNOT = [
     "signalrcore's uploads in messagepack: it ends them with a Completion of three items (messagepack_protocol.py)",
     "stream errors in common: aiosignalr's client cancels a stream that has failed, the others do not",
     "cancel, send and client results: signalrcore has none of them; pysignalr cannot cancel a stream",
-    "aiosignalr over lp with aspnet11: it POSTs its handshake before its first poll has arrived, and the server answers 400",
+    "aiosignalr over lp with aspnet11: its handshake POST may arrive before its first poll, and the server then answers 400",
     "aiosignalr's own script in messagepack with aspnet11: the server refuses its CancelInvocation and StreamItem"
     " ('Reading map length for headers failed')",
     "signalrcore over lp with messagepack: its client for it cannot be made (long_polling_client.py, super())",
@@ -81,16 +81,13 @@ CANNOT = [
 
 
 def supports(server, name, script, protocol):
-    """The transports over which this client can play the script with the server in the hub protocol."""
-    client = CLIENTS[name]
-    if script == "calls":
-        able = client.get("calls", []) if protocol == "json" else []
-    else:
-        able = client.get(protocol, [])
-    return [transport for transport in able if not is_refused(server, name, protocol, script, transport)]
+    """Returns the transports over which the client can play the script with the server in the hub protocol."""
+    key = protocol if script != "calls" else "calls" if protocol == "json" else ""
+    able = CLIENTS[name].get(key, [])
+    return [transport for transport in able if not is_refused((server, name, protocol, script, transport))]
 
 
-def is_refused(*cell):
+def is_refused(cell):
     return any(all(rule in (None, part) for rule, part in zip(row, cell, strict=True)) for row in REFUSED)
 
 
