@@ -16,7 +16,8 @@ from wiretape_tools.interop import atmosphere, eventflit, events, graphql_http
 from wiretape_tools.interop.cases import TALK, WELCOME
 from wiretape_tools.interop.cells import compare
 from wiretape_tools.interop.peers import KEEPALIVE
-from wiretape_tools.lib.processes import Failed, Wiretape, binary
+from wiretape_tools.interop.replays import play
+from wiretape_tools.lib.processes import Failed, binary
 
 SPEEDS = ["1", "instant", "step"]
 # Messages that are no cause and have no place in the order: those that the protocol makes by itself, and cancellations, which only
@@ -124,15 +125,8 @@ def replay(stage, tape, speed, client, path):
     """Plays the tape. client: a function that runs the client with the URL of the replay. Returns what it observes, the digest, and
     how many pairs of a cause and its effect were looked at."""
     folder = stage.path(".run")
-    arguments = ["replay", tape, "--report", f"{folder}/", "--speed", speed, "--keepalive", f"{KEEPALIVE}s"]
-    with Wiretape([*arguments, "--control", "127.0.0.1:0"], stage.path(".log")) as proxy:
-        with stepping(proxy) if speed == "step" else contextlib.nullcontext():
-            try:
-                seen = client(proxy.url)
-            except Failed as failure:
-                raise Failed(f"speed {speed}: {failure}\n      {proxy.said()}") from None
-        if (code := proxy.stop()) != 0:
-            raise Failed(f"replay at speed {speed} ended with {code}: {proxy.said()}")
+    options = ["--report", f"{folder}/", "--keepalive", f"{KEEPALIVE}s", "--control", "127.0.0.1:0"]
+    seen = play(stage, tape, speed, client, *options, during=stepping if speed == "step" else None)
     (actual,) = folder.glob("actual.tape*")
     return seen, json.loads((folder / "report.json").read_text(encoding="utf-8"))["digest"], check_order(tape, actual, path)
 

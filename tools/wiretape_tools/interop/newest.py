@@ -10,7 +10,8 @@ import subprocess
 
 from wiretape_tools.interop.cells import chains, compare
 from wiretape_tools.interop.peers import HERE
-from wiretape_tools.lib.processes import Failed, Program, Wiretape, free_port, run, wait_for_port
+from wiretape_tools.interop.replays import play
+from wiretape_tools.lib.processes import Failed, Program, free_port, run, wait_for_port
 
 LIMIT = 30  # seconds of one client
 SPEEDS = ["1", "instant"]
@@ -39,14 +40,7 @@ def observe(stage, client, url, *arguments):
 def replay(stage, tape, speed, client):
     """Plays the tape. client: a function that runs the client with the URL of the replay."""
     report = stage.path(".report.json")
-    with Wiretape(["replay", tape, "--report", report, "--speed", speed], stage.path(".log")) as proxy:
-        try:
-            seen = client(proxy.url)
-        except Failed as failure:
-            raise Failed(f"{failure}\n      {proxy.said()}") from None
-        if (code := proxy.stop()) != 0:
-            raise Failed(f"replay at speed {speed} ended with {code}: {proxy.said()}")
-    return seen, json.loads(report.read_text(encoding="utf-8"))
+    return play(stage, tape, speed, client, "--report", report), json.loads(report.read_text(encoding="utf-8"))
 
 
 def case(name, client, path, *arguments, kicks=False, leaves=False, must=()):
@@ -56,7 +50,7 @@ def case(name, client, path, *arguments, kicks=False, leaves=False, must=()):
     must: words that the live run has to print. If one is missing, the case did not test its subject and fails.
     """
 
-    def play(stage):
+    def whole(stage):
         tape = stage.tape()
         with server(stage, name) as port:
             kick = [f"http://127.0.0.1:{port}/kick"] if kicks else []
@@ -76,7 +70,7 @@ def case(name, client, path, *arguments, kicks=False, leaves=False, must=()):
         count = sum(map(len, live.values()))
         return f"{count} observations equal live, recorded and at speeds {', '.join(SPEEDS)}{'' if leaves else ', with one digest'}"
 
-    return play
+    return whole
 
 
 NEEDS = ("npm",)

@@ -58,11 +58,13 @@ CLIENTS: dict[str, dict[str, Any]] = {
         "cannot": {"messagepack": {"upload"}},
     },
 }
-# Combinations that the server refuses: (server, client, protocol, script, transport). None matches every value.
-REFUSED = [
-    ("aspnet11", "aiosignalr", None, None, "lp"),
-    ("aspnet11", "aiosignalr", "messagepack", "own", None),
-]
+# Combinations that the server refuses, with the reason: (server, client, protocol, script, transport). None matches every value.
+REFUSED = {
+    ("aspnet11", "aiosignalr", None, None, "lp"): "aiosignalr over lp with aspnet11: its handshake POST may arrive before its first"
+    " poll, and the server then answers 400",
+    ("aspnet11", "aiosignalr", "messagepack", "own", None): "aiosignalr's own script in messagepack with aspnet11: the server"
+    " refuses its CancelInvocation and StreamItem ('Reading map length for headers failed')",
+}
 CANNOT = [
     "sse with messagepack: Server-Sent Events are text",
     "aspnetcore (10) with messagepack: the peer is built without it",
@@ -73,9 +75,7 @@ CANNOT = [
     "signalrcore's uploads in messagepack: it ends them with a Completion of three items (messagepack_protocol.py)",
     "stream errors in common: aiosignalr's client cancels a stream that has failed, the others do not",
     "cancel, send and client results: signalrcore has none of them; pysignalr cannot cancel a stream",
-    "aiosignalr over lp with aspnet11: its handshake POST may arrive before its first poll, and the server then answers 400",
-    "aiosignalr's own script in messagepack with aspnet11: the server refuses its CancelInvocation and StreamItem"
-    " ('Reading map length for headers failed')",
+    *REFUSED.values(),
     "signalrcore over lp with messagepack: its client for it cannot be made (long_polling_client.py, super())",
 ]
 
