@@ -16,28 +16,21 @@ package struct ClientSpeech: Hashable, Sendable {
     package struct Saying: Hashable, Sendable {
         /// Equal for what counts as the same message said again.
         package var identity: UInt64
-        private var shown: Message.Shown
+        private var summary: String
         package var label: String?
         package var type: String
         package var channel: String?
 
         package init(_ message: Message, identity: UInt64) {
             self.identity = identity
-            shown = message.shown
+            summary = message.summary
             label = message.label
             type = message.type
             channel = message.channel
         }
 
-        /// The same with a finished summary, which takes less memory than a long message.
-        var short: Saying {
-            var short = self
-            short.shown = .line(shown.line)
-            return short
-        }
-
         /// For people: `Invocation Send("ada", "hi")`.
-        package var title: String { Summary.line(Message.title(type, shown.line)) }
+        package var title: String { Summary.line(Message.title(type, summary)) }
 
         /// As the selector of a rule names messages that bring something: by label, channel or type.
         package func isNamed(_ name: String) -> Bool { label == name || channel == name || type == name }
@@ -87,6 +80,8 @@ package struct ClientSpeech: Hashable, Sendable {
     private var acknowledgedOrder: [UInt64] = []
     /// The first that was acknowledged of each label, channel and type.
     private var firstAcknowledged: [String: Int] = [:]
+    /// The name that ``noteFirst(_:)`` noted last. Most messages have the same one.
+    private var lastNoted: String?
     package private(set) var repeats: [Repeat] = []
     /// Those beyond the first 1,024 counted, too.
     package private(set) var repeated = 0
@@ -106,33 +101,35 @@ package struct ClientSpeech: Hashable, Sendable {
 
     /// A message of the client that opens something or stands by itself.
     /// - Parameters:
+    ///   - identity: ``Saying/identity``.
     ///   - chain: what brings its answers; nil when nobody answers.
     ///   - subscribes: the protocol knows it as a subscription; nil: the request does not tell.
     ///   - isWatched: a policy names it as one.
     ///   - arrives: no rule takes it away.
     package mutating func said(
-        _ saying: Saying, chain: Chain?, subscribes: Bool?, isWatched: Bool, arrives: Bool = true
+        _ message: Message, identity: UInt64, chain: Chain?, subscribes: Bool?, isWatched: Bool, arrives: Bool = true
     ) {
-        count(saying)
-        opening.said(saying, isSubscription: subscribes == true, on: connection)
-        let isSame = { (ask: Ask) in ask.saying.identity == saying.identity }
+        count(message)
+        opening.said(message, identity: identity, isSubscription: subscribes == true, on: connection)
+        let isSame = { (ask: Ask) in ask.saying.identity == identity }
         if let i = owed.firstIndex(where: isSame) {
             pay(owed.remove(at: i))
         } else if let i = kept.firstIndex(where: isSame) {
             pay(kept.remove(at: i))
             // The new message takes the place of the one that the server kept.
             open.removeAll(where: isSame)
-        } else if connection > 1, !isWatched, let first = acknowledged[saying.identity], first < connection {
+        } else if connection > 1, !isWatched, let first = acknowledged[identity], first < connection {
             repeated += 1
             if repeats.count < Self.most {
-                repeats.append(Repeat(saying: saying.short, first: first, again: connection))
+                repeats.append(Repeat(saying: Saying(message, identity: identity), first: first, again: connection))
             }
         }
         if chain == nil, arrives {
-            acknowledge(saying)
+            acknowledge(identity, message.label, message.channel, message.type)
             guard isWatched else { return }
         }
-        var ask = Ask(saying: saying.short, chain: chain, isSubscription: subscribes == true, isWatched: isWatched)
+        let saying = Saying(message, identity: identity)
+        var ask = Ask(saying: saying, chain: chain, isSubscription: subscribes == true, isWatched: isWatched)
         ask.isUnclear = subscribes == nil
         ask.isTaken = !arrives
         ask.isStanding = subscribes == true && saying.channel != nil && chain != nil
@@ -142,10 +139,10 @@ package struct ClientSpeech: Hashable, Sendable {
     }
 
     /// The client sends the message on another connection of its own, beside this one.
-    package mutating func sentElsewhere(_ saying: Saying, subscribes: Bool?) {
-        opening.said(saying, isSubscription: subscribes == true, on: connection)
-        if let i = owed.firstIndex(where: { $0.saying.identity == saying.identity }) { pay(owed.remove(at: i)) }
-        gone.removeAll { $0.saying.identity == saying.identity }
+    package mutating func sentElsewhere(_ message: Message, identity: UInt64, subscribes: Bool?) {
+        opening.said(message, identity: identity, isSubscription: subscribes == true, on: connection)
+        if let i = owed.firstIndex(where: { $0.saying.identity == identity }) { pay(owed.remove(at: i)) }
+        gone.removeAll { $0.saying.identity == identity }
     }
 
     /// The client cuts a chain short: what it does not want any more it does not have to ask for.
@@ -177,7 +174,7 @@ package struct ClientSpeech: Hashable, Sendable {
         }
         var ask = open.remove(at: i)
         ask.isAcknowledged = true
-        acknowledge(ask.saying)
+        acknowledge(ask.saying.identity, ask.saying.label, ask.saying.channel, ask.saying.type)
         // A stream that has come to its end is nothing to ask for again.
         if ask.isWatched, !ask.isSubscription { stand(ask) }
     }
@@ -250,6 +247,7 @@ package struct ClientSpeech: Hashable, Sendable {
         acknowledged = [:]
         acknowledgedOrder = []
         firstAcknowledged = [:]
+        lastNoted = nil
     }
 
     /// Each request of the session has a connection of its own: no request is what a connection begins with.
@@ -292,12 +290,12 @@ package struct ClientSpeech: Hashable, Sendable {
         standing.append(ask)
     }
 
-    private mutating func acknowledge(_ saying: Saying) {
-        if let label = saying.label { noteFirst(label) }
-        if let channel = saying.channel { noteFirst(channel) }
-        noteFirst(saying.type)
-        if acknowledged.updateValue(connection, forKey: saying.identity) == nil {
-            acknowledgedOrder.append(saying.identity)
+    private mutating func acknowledge(_ identity: UInt64, _ label: String?, _ channel: String?, _ type: String) {
+        if let label { noteFirst(label) }
+        if let channel { noteFirst(channel) }
+        noteFirst(type)
+        if acknowledged.updateValue(connection, forKey: identity) == nil {
+            acknowledgedOrder.append(identity)
         }
         guard acknowledgedOrder.count > Self.mostAcknowledged else { return }
         for old in acknowledgedOrder.prefix(Self.mostAcknowledged / 2) { acknowledged[old] = nil }
@@ -305,19 +303,21 @@ package struct ClientSpeech: Hashable, Sendable {
     }
 
     private mutating func noteFirst(_ name: String) {
-        guard firstAcknowledged.count < Self.most, firstAcknowledged[name] == nil else { return }
+        guard name != lastNoted, firstAcknowledged.count < Self.most else { return }
+        lastNoted = name
+        guard firstAcknowledged[name] == nil else { return }
         firstAcknowledged[name] = connection
     }
 
-    private mutating func count(_ saying: Saying) {
+    private mutating func count(_ message: Message) {
         guard names.count < Self.most else { return }
-        names[saying.label ?? saying.type, default: 0] += 1
+        names[message.label ?? message.type, default: 0] += 1
         // Most messages are called as the one before them.
-        guard saying.type != lastSpoken || saying.label != nil || saying.channel != nil else { return }
-        lastSpoken = saying.type
-        spoken.insert(saying.type)
-        if let label = saying.label { spoken.insert(label) }
-        if let channel = saying.channel { spoken.insert(channel) }
+        guard message.type != lastSpoken || message.label != nil || message.channel != nil else { return }
+        lastSpoken = message.type
+        spoken.insert(message.type)
+        if let label = message.label { spoken.insert(label) }
+        if let channel = message.channel { spoken.insert(channel) }
     }
 }
 
@@ -331,7 +331,7 @@ extension ClientSpeech {
         switch (message.direction, message.role) {
         case (.toServer, .request), (.toServer, .send):
             said(
-                Saying(message, identity: message.matchHash), chain: message.role == .request ? message.chain : nil,
+                message, identity: message.matchHash, chain: message.role == .request ? message.chain : nil,
                 subscribes: subscribes, isWatched: isWatched, arrives: arrives)
         case (.toServer, .cancel): if let chain = message.chain { cancelled(chain) }
         case (.toClient, .push): if arrives, let chain = message.chain { pushed(in: chain) }

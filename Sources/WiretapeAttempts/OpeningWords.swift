@@ -28,14 +28,15 @@ package struct OpeningWords: Hashable, Sendable {
     private var names: Set<String> = []
 
     /// The client sends a message.
-    mutating func said(_ saying: ClientSpeech.Saying, isSubscription: Bool, on connection: Int) {
-        guard !isAbsent, let name = saying.label ?? saying.channel else { return }
+    mutating func said(_ message: Message, identity: UInt64, isSubscription: Bool, on connection: Int) {
+        guard !isAbsent, let name = message.label ?? message.channel else { return }
         if isReturned {
             if names.count < OpeningWords.mostNames { names.insert(name) }
         } else if connection == 1, !isPushed, words.count < OpeningWords.most,
             !words.contains(where: { $0.name == name })
         {
-            words.append(Word(saying: saying.short, isSubscription: isSubscription, name: name))
+            let saying = ClientSpeech.Saying(message, identity: identity)
+            words.append(Word(saying: saying, isSubscription: isSubscription, name: name))
         }
     }
 

@@ -22,8 +22,10 @@ extension Array where Element == UInt8 {
 
 extension String {
     /// The text of `bytes`, or nil when they are not valid UTF-8.
-    @inlinable package init?(validUTF8 bytes: [UInt8]) {
-        self.init(validating: bytes, as: UTF8.self)
+    package init?(validUTF8 bytes: [UInt8]) {
+        // `String(validating:as:)` is generic, and slow for short texts.
+        guard isValidUTF8(bytes.span) else { return nil }
+        self.init(decoding: bytes, as: UTF8.self)
     }
 }
 

@@ -118,7 +118,7 @@ extension LiveFaults {
         if let entry = best?.entry ?? codecs.last { adopt(entry, carrier) }
     }
 
-    private func judge(_ message: Message, _ carrier: LiveCarrier, at now: WireInstant) -> MessageFate? {
+    private func judge(_ message: borrowing Message, _ carrier: LiveCarrier, at now: WireInstant) -> MessageFate? {
         let session = carrier.session
         // Keepalives come when they will: they must not move the draws of what follows.
         if message.role != .keepalive, message.role != .ack {

@@ -65,6 +65,9 @@ package struct Message: Hashable, Sendable {
         case aside
     }
 
+}
+
+extension Message {
     package init(
         direction: Direction, role: Role, type: String, label: String? = nil, chain: Chain? = nil, opens: [Chain] = [],
         meaning: JSONValue = .null, content: JSONValue = .null, summary: String, bytes: [UInt8],
@@ -80,19 +83,9 @@ package struct Message: Hashable, Sendable {
         meaning: JSONValue = .null, content: JSONValue = .null, shown: Shown, bytes: [UInt8],
         opcode: Opcode = .text, channel: String? = nil
     ) {
-        self.direction = direction
-        self.role = role
-        self.type = type
-        kind = type
-        self.label = label
-        self.chain = chain
-        self.opens = opens
-        self.meaning = meaning
-        self.content = content
-        self.shown = shown
-        self.bytes = bytes
-        self.opcode = opcode
-        self.channel = channel
+        self.init(
+            direction: direction, role: role, type: type, kind: type, label: label, chain: chain, opens: opens,
+            meaning: meaning, content: content, shown: shown, bytes: bytes, opcode: opcode, channel: channel)
     }
 
     /// Type and summary for people, the type once: `Invocation Send("ada", "hi")`, `Completion 7 -> 42`.

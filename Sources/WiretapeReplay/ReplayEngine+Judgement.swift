@@ -61,7 +61,7 @@ extension ReplayEngine {
         case .request, .send:
             let subscribes = session.recorded.codec.type.isSubscription(message)
             session.said(
-                saying(message, step, of: session),
+                message, identity: messageIdentity(message, step, session),
                 chain: message.role == .request ? chain : nil,
                 subscribes: subscribes, isWatched: subscribers.contains(message), arrives: arrives)
             if arrives { session.cursor.bringBack(what: subscribers.pushes(behind: message)) }
@@ -70,9 +70,9 @@ extension ReplayEngine {
         }
     }
 
-    /// The message as policies name it. Two that are taken for the same step, or for equal ones, are the same message.
-    func saying(_ message: Message, _ step: Int, of session: SessionRun) -> ClientSpeech.Saying {
-        ClientSpeech.Saying(message, identity: session.identity(of: step, key: session.key(of: message, options)))
+    /// Two messages that are taken for the same step, or for equal ones, have one identity: ``ClientSpeech/Saying/identity``.
+    func messageIdentity(_ message: Message, _ step: Int, _ session: SessionRun) -> UInt64 {
+        session.identity(of: step, key: session.key(of: message, options))
     }
 
     /// The same of a message that a rule takes away.

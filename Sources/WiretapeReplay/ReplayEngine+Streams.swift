@@ -59,8 +59,8 @@ extension ReplayEngine {
             let companion = runs[id.place]
             // A run that has turned out to play another session has other steps.
             guard claims[companion].recorded == claims[session].recorded else { continue }
-            let saying = saying(message, request, of: companion)
-            companion.markRequestedElsewhere(request, saying, subscribes: subscribes)
+            let identity = messageIdentity(message, request, companion)
+            companion.markRequestedElsewhere(request, message, identity: identity, subscribes: subscribes)
             advanceAlone(companion, into: &out)
         }
     }

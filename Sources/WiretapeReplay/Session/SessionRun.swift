@@ -234,20 +234,21 @@ final class SessionRun: CountsAttempts {
     // MARK: What its client says
 
     func said(
-        _ saying: ClientSpeech.Saying, chain: Chain?, subscribes: Bool?, isWatched: Bool, arrives: Bool
+        _ message: Message, identity: UInt64, chain: Chain?, subscribes: Bool?, isWatched: Bool, arrives: Bool
     ) {
-        speech.said(saying, chain: chain, subscribes: subscribes, isWatched: isWatched, arrives: arrives)
+        speech.said(
+            message, identity: identity, chain: chain, subscribes: subscribes, isWatched: isWatched, arrives: arrives)
     }
 
     func cancelled(_ chain: Chain) { speech.cancelled(chain) }
 
     /// The client has made the request of that step on another stream.
-    func markRequestedElsewhere(_ request: Int, _ saying: ClientSpeech.Saying, subscribes: Bool?) {
+    func markRequestedElsewhere(_ request: Int, _ message: Message, identity: UInt64, subscribes: Bool?) {
         guard let group = script.steps[request].group else { return }
         // A client that repeats a request has that chain on both streams.
         if isConnected, cursor.state[request] == .done, !cursor.isInterrupted(request) { return }
         cursor.markRequestedElsewhere(group)
-        speech.sentElsewhere(saying, subscribes: subscribes)
+        speech.sentElsewhere(message, identity: identity, subscribes: subscribes)
     }
 
     /// The client asks for the rest of its stream, instead of sending its request again.

@@ -253,7 +253,8 @@ final class InterceptedConnection {
 
     /// Whether bytes to that side can be written now.
     private func isOpen(_ direction: Direction) -> Bool {
-        switch direction {
+        let connection = connection
+        return switch direction {
         case .toClient: connection.client?.hasStream == true
         case .toServer: connection.isServerConnected && connection.server?.hasStream == true
         }
@@ -305,11 +306,12 @@ final class InterceptedConnection {
     /// Messages that nothing happens to are most of what passes: what was gathered of them is written.
     /// - Returns: whether that was all there is to do. Nothing waits, lasts or is to come, and both sides take what they get.
     private func passesCalmly() -> Bool {
+        guard !isOver, silent == nil, goodbyeBy == nil, lasting == nil, !timer.isSet, turn.next == nil, !ends.toServer,
+            toClient.isSilent, toServer.isSilent, !marks.isSettling, socket?.isResting == true
+        else { return false }
+        let connection = connection
         guard let client = connection.client, let server = connection.server, connection.isServerConnected,
-            client.isUnblocked, server.isUnblocked, !isOver, silent == nil, socket?.isResting == true,
-            toClient.isSilent, toServer.isSilent, !timer.isSet, goodbyeBy == nil, turn.next == nil, !marks.isSettling,
-            lasting == nil,
-            !ends.toServer, let toClient = client.stream, let toServer = server.stream
+            client.isUnblocked, server.isUnblocked, let toClient = client.stream, let toServer = server.stream
         else { return false }
         if self.toServer.hasGathered { toServer.write(self.toServer.takeGathered().span) }
         if self.toClient.hasGathered { toClient.write(self.toClient.takeGathered().span) }
