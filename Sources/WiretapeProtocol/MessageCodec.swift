@@ -42,6 +42,9 @@ package protocol MessageCodec: Sendable {
     static func allowsReconnect(_ closeMessage: Message) -> Bool
     /// Whether one server of the protocol goes on with a subscription that is asked for again, and another begins it again.
     static var mayBeginSubscriptionsAgain: Bool { get }
+    /// Whether a message of the server tells which request it answers. If not, replay does not know what to send for a message that
+    /// a client sends again after a reconnect.
+    static var hasAnswers: Bool { get }
     /// What a replay was told that concerns the protocol. The values that write its sessions and those that read its
     /// clients are told.
     mutating func configure(_ settings: CodecSettings)
@@ -68,6 +71,7 @@ extension MessageCodec {
     package static func allowsReconnect(_ closeMessage: Message) -> Bool { false }
     package static var hasSubscriptions: Bool { true }
     package static var mayBeginSubscriptionsAgain: Bool { false }
+    package static var hasAnswers: Bool { true }
     package func withoutHistory() -> Self { self }
     package static func encode(_ content: JSONValue, like message: Message) -> [UInt8]? { nil }
     package func encoded(_ content: JSONValue) -> (payload: [UInt8], opcode: Opcode)? { nil }

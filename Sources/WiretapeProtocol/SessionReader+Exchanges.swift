@@ -205,15 +205,30 @@ extension SessionReader {
             case .negotiate, .poll, .send, .stream, .operation, .end, .refresh, .other: break
             }
             // What is told by its answer would be a session by now.
-            if !entry.type.isToldByAnswer, entry.type.claim(opening) >= .likely { return }
+            if !entry.type.isToldByAnswer, entry.type.claim(opening) >= .likely {
+                return noteUnplaced(exchange, of: entry, isPlayed: false)
+            }
         }
         guard !isUpgrade else {
             if exchange.names.isEmpty { refused(exchange, by: nil, at: place) }
             return
         }
         if exchange.names.isEmpty { exchangeCount += 1 }
+        if let name = exchange.names.first(where: { [.stream, .poll, .send].contains($0.kind) }) {
+            noteUnplaced(exchange, of: name.codec, isPlayed: true)
+        }
         guard keepsEntries else { return }
         plain.append(Plain(exchange: recorded(exchange, response, at: place), names: exchange.names.map(\.key)))
+    }
+
+    private mutating func noteUnplaced(_ exchange: Exchange, of codec: CodecEntry, isPlayed: Bool) {
+        guard let status = exchange.opening.response?.status, (200..<300).contains(status),
+            unplacedRequests.count < SessionReader.mostFailures
+        else { return }
+        unplacedRequests.append(
+            Unplaced(
+                line: exchange.line, codec: codec.id, method: exchange.opening.request.method,
+                path: exchange.opening.request.path, isPlayed: isPlayed, names: exchange.names.map(\.key)))
     }
 
     /// Keeps a request outside of sessions that got no response, or only a part of one.
@@ -238,7 +253,7 @@ extension SessionReader {
         plain.append(Plain(exchange: failed, names: []))
     }
 
-    /// The most failed requests that are kept if ``keepsEntries`` is false.
+    /// The most unplaced requests that are kept, and the most failed ones if ``keepsEntries`` is false.
     private static let mostFailures = 1_000
 
     func recorded(_ exchange: Exchange, _ response: ResponseHead, at place: Place) -> RecordedExchange {

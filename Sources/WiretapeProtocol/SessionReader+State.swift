@@ -61,6 +61,36 @@ extension SessionReader {
         package var names: [Key]
     }
 
+    /// A request with a 2xx response, as only clients of a known protocol send it, that belongs to no session of the tape. Its
+    /// messages are not decoded.
+    package struct Unplaced: Sendable {
+        /// Where the request stands on the tape, from 1.
+        package var line: Int
+        package var codec: String
+        var method: String
+        /// Without the query.
+        var path: String
+        /// Whether replay answers it, as an ordinary request.
+        var isPlayed: Bool
+        /// Sessions that it belongs to if they turn up.
+        var names: [Key]
+
+        /// The same when no session can turn up any more.
+        var final: Unplaced {
+            var final = self
+            final.names = []
+            return final
+        }
+
+        /// Two sentences without the last full stop.
+        package var text: String {
+            let played = isPlayed ? "A replay answers it as an ordinary request" : "A replay does not answer it"
+            return
+                "the tape has no beginning of the \(codec) session to which \(method) \(path) belongs, so its messages "
+                + "are not read. \(played)"
+        }
+    }
+
     /// A session while it is read.
     struct Building: Sendable {
         package var session: RecordedSession

@@ -65,6 +65,7 @@ package struct SessionReader: Sendable {
     /// Bytes of unfinished bodies beyond 64 KiB each.
     var held = 0
     var plain: [Plain] = []
+    var unplacedRequests: [Unplaced] = []
     /// The number of ordinary exchanges whose requests name no session.
     package internal(set) var exchangeCount = 0
     /// Bodies that turned out with the last event to be in no coding that can be read.
@@ -180,6 +181,7 @@ package struct SessionReader: Sendable {
     /// A later take: its connections and tokens are others.
     private mutating func startAgain() {
         plain = exchanges.map { Plain(exchange: $0, names: []) }
+        unplacedRequests = unplaced.map(\.final)
         connections = [:]
         latestOpened = 0
         held = 0
@@ -226,6 +228,11 @@ package struct SessionReader: Sendable {
             found.insert(i)
         }
         guessed.removeAll(where: found.contains)
+    }
+
+    /// Answered requests whose protocol is known and whose session does not begin on the tape. The first 1,000 are kept.
+    package var unplaced: [Unplaced] {
+        unplacedRequests.filter { one in one.names.allSatisfy { byKey[$0] == nil } }
     }
 
     /// Ordinary exchanges in the order of their requests. If ``keepsEntries`` is false, only failed ones, without bodies.

@@ -100,7 +100,7 @@ extension ReplayEngine {
             operation: session.recorded.part,
             others: library.sources(of: claims[session].recorded).dropFirst().map { library[$0].number },
             upstream: library.table.upstream(of: claims[session].recorded), greeting: greeting(of: session),
-            notes: session.tally.notes + (letGoNote(of: session).map { [$0] } ?? []))
+            notes: session.tally.notes + [letGoNote(of: session), session.unansweredNote(options)].compactMap { $0 })
     }
 
     private func greeting(of session: SessionRun) -> ReplayReport.Greeting? {

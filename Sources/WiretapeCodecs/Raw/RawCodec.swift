@@ -73,6 +73,7 @@ package struct RawCodec: FrameCodec {
     }
     package static func subscribes(_ message: Message) -> Bool { false }
     package static var hasSubscriptions: Bool { false }
+    package static var hasAnswers: Bool { false }
 
     package func write(
         _ message: Message, ids: IDMap, on transport: Transport, into out: inout [UInt8]

@@ -89,10 +89,16 @@ package struct RecordCommand: Command {
             try TapeCanon.write(
                 output, to: .place, codecs: Codecs.all, longestLine: TapeCanon.longestLine(memory: plan.memory))
         }
+        if output != "-", totals.failure == nil, totals.events <= Self.mostReadAgain {
+            Unplaced.warn(of: try LoadedTape.unplaced(path: output), on: place.name, log)
+        }
         let told = end.verdict(try relay.tell(verdict(totals, relay), end, log))
         let settled = try settled(told, hasAnswers: totals.failure == nil && relay.hasAnswers)
         return relay.tellEnd(settled, end, log).tell(arguments)
     }
+
+    /// A longer tape is not read again at the end of the recording. Reading as many events takes about a second.
+    private static let mostReadAgain: UInt64 = 200_000
 
     /// The verdict with what became of the tape.
     private func settled(_ verdict: Verdict, hasAnswers: Bool) throws -> Verdict {

@@ -364,13 +364,14 @@ package struct ReplayCommand: Command {
         return engine
     }
 
-    /// Logs the first requests that failed on the tape. The replay fails them again.
+    /// Logs the first requests that failed on the tape, which the replay fails again, and those that belong to no session.
     private func tellFailures(of tape: LoadedTape) {
         let failed = tape.exchanges.filter { $0.failure != nil }
         for one in failed.prefix(3) {
             log.info("\(tape.name):\(one.line): \(one.failureText ?? ""). The replay does the same.")
         }
         if failed.count > 3 { log.info("\(failed.count - 3) more requests got no whole response on the tape.") }
+        Unplaced.warn(of: tape.unplaced, on: tape.name, log)
     }
 
     /// Reads the tape behind the listeners.

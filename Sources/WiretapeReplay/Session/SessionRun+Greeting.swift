@@ -1,3 +1,4 @@
+internal import WiretapeAttempts
 internal import WiretapeBytes
 internal import WiretapeProtocol
 
@@ -28,5 +29,17 @@ extension SessionRun {
         tally.note(
             "subscriptions that were asked for again went on where they had been cut (--on-reconnect resume); "
                 + "where the server begins them again, use --on-reconnect restart")
+    }
+
+    /// The note for a client that came back and sent a message again, in a protocol that does not tell which messages answer it.
+    func unansweredNote(_ options: ReplayOptions) -> String? {
+        guard !recorded.codec.type.hasAnswers, let saying = speech.repeats.first?.saying else { return nil }
+        switch options.onReconnect {
+        case .resume, .lose, .rewind, .live: break
+        case .restart, .next, .refuse: return nil
+        }
+        return
+            "after its reconnect the client sent '\(saying.title)' again. The protocol does not tell which messages answer it, "
+            + "so the replay sent none; --on-reconnect restart plays the session again from its beginning"
     }
 }

@@ -18,6 +18,8 @@ package struct LoadedTape {
     package var sessions: [RecordedSession]
     /// Ordinary requests beside them.
     package var exchanges: [RecordedExchange]
+    /// Requests of sessions that do not begin on the tape.
+    package var unplaced: [SessionReader.Unplaced]
     /// The file's name without its folders, as messages show it.
     package var name: String
 
@@ -48,6 +50,7 @@ package struct LoadedTape {
         }
         sessions = long.finish(&decoder, reader)
         exchanges = decoder.exchanges
+        unplaced = decoder.unplaced
         if reader.isTruncated {
             log.warning(
                 "\(name) is cut off within its last event, as a recorder that was killed leaves it; the rest is used")
@@ -92,6 +95,19 @@ package struct LoadedTape {
     package static func name(_ path: String) -> String {
         let path = StandardInput.named(path)
         return path.split(separator: "/").last.map(String.init) ?? path
+    }
+
+    /// Requests of sessions that do not begin on the tape.
+    package static func unplaced(path: String) throws -> [SessionReader.Unplaced] {
+        var reader = try TapeReader(path: path)
+        var decoder = SessionReader(codecs: Codecs.all, header: reader.header, keepsEntries: false)
+        var messages: [DecodedMessage] = []
+        while let next = try reader.next() {
+            decoder.read(
+                next.event, number: next.number, line: next.line, isUnframed: next.isUnframed, into: &messages)
+            messages.removeAll(keepingCapacity: true)
+        }
+        return decoder.unplaced
     }
 
     /// The first session of a tape, as far as its beginning tells; nil when it does not.

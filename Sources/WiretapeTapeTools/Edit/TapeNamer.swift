@@ -72,7 +72,8 @@ package struct TapeNamer: Sendable {
             guard !own.isEmpty else {
                 throw TapeEdit.Fault(
                     line: 0,
-                    reason: "session \(number) shares every connection with other sessions; `wiretape canon` parts them"
+                    reason: "session \(number) cannot be named: a name belongs to a connection, and other sessions use "
+                        + "each connection of this one. Commands take its number, \(number), as well"
                 )
             }
             for place in own { write(name, at: place) }

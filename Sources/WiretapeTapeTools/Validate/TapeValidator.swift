@@ -57,6 +57,10 @@ package struct TapeValidator: Sendable {
             summary.warnings += 1
         }
         guard let reader else { return summary }
+        for one in reader.unplaced {
+            findings.append(TapeFinding(.warning, line: one.line, one.text))
+            summary.warnings += 1
+        }
         summary.exchanges = reader.exchangeCount
         summary.failedExchanges = reader.exchanges.compactMap { exchange in
             exchange.failureText.map { (exchange.line, $0) }

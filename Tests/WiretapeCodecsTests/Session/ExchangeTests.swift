@@ -97,6 +97,48 @@ import WiretapeWire
         #expect(reading.sessions[0].codec.id == "events" && reading.sessions[0].entries.count == 3)
     }
 
+    /// A recording that began in the middle of sessions.
+    @Test func requestsOfSessionsThatBeginElsewhereAreNamed() {
+        let script = """
+            1 open
+            1 > 1 GET /chat?id=old
+            1 < 1 200 {"type":1,"target":"tick","arguments":[1]}|
+            1 > 2 POST /chat?id=old {"type":1,"target":"Send","arguments":["x"]}|
+            1 < 2 200
+            1 > 3 GET /chat?id=older
+            1 < 3 404 No Connection with that ID
+            1 > 4 POST /chat/negotiate?negotiateVersion=1
+            1 < 4 200j {"negotiateVersion":1,"connectionId":"a","connectionToken":"t","availableTransports":[]}
+            2 open
+            2 > 1 GET /chat?id=t
+            2 < 1 200
+            2 > 2 POST /chat?id=t {"protocol":"json","version":1}|
+            2 < 2 200
+            """
+        for keepsEntries in [true, false] {
+            let reading = Reading(Codecs.all, TapeScript.events(script), keepsEntries: keepsEntries)
+            #expect(reading.sessions.count == 1)
+            #expect(reading.reader.unplaced.map(\.line) == [3, 5])
+            #expect(reading.reader.unplaced.allSatisfy { $0.codec == "signalr" })
+        }
+        let text = Reading(Codecs.all, TapeScript.events(script)).reader.unplaced.first?.text
+        #expect(
+            text?.hasPrefix(
+                "the tape has no beginning of the signalr session to which GET /chat belongs, so its messages are not read. "
+            )
+                == true)
+    }
+
+    /// The sessions of an earlier take cannot begin in a later one.
+    @Test func unplacedRequestsOfAnEarlierTakeStay() {
+        let again = TapeEvent(time: 0, connection: 0, .take(started: "2026-11-29T10:00:00Z"))
+        let reading = Reading(
+            Codecs.all,
+            TapeScript.events("1 open\n1 > 1 GET /chat?id=old\n1 < 1 200 {}|") + [again]
+                + TapeScript.events("1 open\n1 > 1 GET /a\n1 < 1 200 x"))
+        #expect(reading.reader.unplaced.map(\.line) == [3])
+    }
+
     @Test func longBodiesAreCut() {
         let piece = String(repeating: "x", count: 700_000)
         let reading = Reading(

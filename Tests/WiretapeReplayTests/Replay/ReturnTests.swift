@@ -297,17 +297,7 @@ import WiretapeWire
     }
 
     @Test func overAWebSocketOfNoKnownProtocol() throws {
-        let opening = StreamOpening(
-            request: RequestHead(method: "GET", target: "/feed", headers: [HeaderField("Upgrade", "websocket")]),
-            response: ResponseHead(status: 101))
-        var codec = RawCodec(opening)
-        var messages: [Message] = []
-        codec.decode(Array("one".utf8).span, .text, .toClient, into: &messages)
-        let session = RecordedSession(
-            number: 1, codec: CodecEntry(RawCodec.self), writer: codec, transport: .ws, route: "/feed",
-            opening: opening, connections: [1],
-            entries: [.init(event: 5, time: 400_000_000, connection: 1, frame: 1, .message(messages[0]))], opened: 0)
-        let play = try Playbook([session], faults: ["reset after message[1]"])
+        let play = try Playbook([Self.raw([(.toClient, "one")])], faults: ["reset after message[1]"])
         let c = play.request("GET", "/feed", [HeaderField("Upgrade", "websocket")])
         play.pass(ms: 500)
         play.expect(c, "101", "one", "RST")
@@ -315,5 +305,44 @@ import WiretapeWire
         play.pass(ms: 500)
         play.expect(d, "101")
         wants(play, attempts: 2)
+    }
+
+    /// Nothing tells what answers a message of such a protocol: the report says what a second login gets.
+    @Test(arguments: [
+        (ReplayOptions.OnReconnect.resume, false), (.lose(1), false), (.rewind(1), false), (.live, false),
+        (.restart, true),
+    ])
+    func aSecondLoginOfNoKnownProtocolIsNoted(_ policy: ReplayOptions.OnReconnect, isAnswered: Bool) throws {
+        let tape = Self.raw([(.toServer, "LOGIN"), (.toClient, "WELCOME"), (.toClient, "tick")])
+        let play = try Playbook([tape], faults: ["reset after message[1, direction=toClient]"]) {
+            $0.onReconnect = policy
+        }
+        for n in 0..<2 {
+            let c = play.request("GET", "/feed", [HeaderField("Upgrade", "websocket")])
+            play.sendBytes(c, .text, Array("LOGIN".utf8))
+            play.pass(ms: 2_000)
+            #expect(play.take(c).contains("WELCOME") == (n == 0 || isAnswered || policy == .rewind(1)))
+        }
+        let notes = play.finish().sessions[0].notes
+        #expect(
+            notes.contains { $0.hasPrefix("after its reconnect the client sent 'text LOGIN' again. ") } == !isAnswered,
+            "\(notes)")
+    }
+
+    /// A session of no known protocol, with a message every 400 ms.
+    private static func raw(_ said: [(Direction, String)]) -> RecordedSession {
+        let opening = StreamOpening(
+            request: RequestHead(method: "GET", target: "/feed", headers: [HeaderField("Upgrade", "websocket")]),
+            response: ResponseHead(status: 101))
+        var codec = RawCodec(opening)
+        var messages: [Message] = []
+        for (direction, text) in said { codec.decode(Array(text.utf8).span, .text, direction, into: &messages) }
+        let entries = messages.enumerated().map { n, message in
+            RecordedSession.Entry(
+                event: UInt64(5 + n), time: UInt64(n + 1) * 400_000_000, connection: 1, frame: n + 1, .message(message))
+        }
+        return RecordedSession(
+            number: 1, codec: CodecEntry(RawCodec.self), writer: codec, transport: .ws, route: "/feed",
+            opening: opening, connections: [1], entries: entries, opened: 0)
     }
 }
