@@ -10,7 +10,9 @@ package enum Tool {
     /// - Parameter words: the command line without the program's name.
     package static func run(_ words: [String]) -> Int32 {
         do {
-            return try dispatch(words)
+            let code = try dispatch(words)
+            guard code == 0, let why = Console.outputFailure else { return code }
+            return Verdict(.failed, ExitCode.failure.code, "standard output cannot be written: \(why)").tell()
         } catch let error as UsageError {
             Console.error.write(error.text)
             return ExitCode.usage.code

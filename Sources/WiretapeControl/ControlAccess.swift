@@ -33,6 +33,9 @@ package struct ControlAccess: Sendable {
             case .origin(let origin):
                 return ControlError(
                     403, "pages of '\(Summary.line(origin))' are not let in: the control API is for pages of loopback")
+            case .unknownSite:
+                return ControlError(
+                    403, "pages of other sites are not let in: the control API is for pages of loopback")
             }
         }
         guard let token, !isOpen else { return nil }

@@ -2,18 +2,17 @@
 enum Keys {
     /// How they begin, and how long they are at least.
     private static let beginnings: [(text: String, least: Int)] = [
-        ("AIza", 39), ("AKIA", 20), ("ASIA", 20), ("SG.", 50), ("dop_v1_", 60), ("ghp_", 36), ("gho_", 36),
+        ("AIza", 39), ("AKIA", 20), ("ASIA", 20), ("SG.", 50), ("dop_v1_", 60), ("ek_", 35), ("ghp_", 36), ("gho_", 36),
         ("ghs_", 36), ("ghu_", 36), ("ghr_", 36), ("github_pat_", 40), ("glpat-", 24), ("npm_", 36), ("rk_live_", 24),
         ("rk_test_", 24), ("shpat_", 32), ("sk-", 40), ("sk_live_", 24), ("sk_test_", 24), ("whsec_", 32),
         ("xoxa-", 24), ("xoxb-", 24), ("xoxp-", 24), ("xoxs-", 24), ("ya29.", 30),
     ]
     private static let firsts = Set(beginnings.compactMap { $0.text.utf8.first })
 
-    /// Where a key stands in a word: at its beginning, or behind a slash.
+    /// Where a key stands in a word: at its beginning, or after anything but a letter or digit.
     package static func range(in word: [UInt8]) -> Range<Int>? {
-        var start = 0
-        while start < word.count {
-            if firsts.contains(word[start]) {
+        for start in word.indices where firsts.contains(word[start]) {
+            if start == 0 || !TextScan.isLetterOrDigit(word[start - 1]) {
                 for (text, least) in beginnings
                 where word.count - start >= least && word[start...].starts(with: text.utf8) {
                     var end = start
@@ -22,8 +21,6 @@ enum Keys {
                     if end - start >= least, key.contains(where: { (0x30...0x39).contains($0) }) { return start..<end }
                 }
             }
-            guard let slash = word[start...].firstIndex(of: UInt8(ascii: "/")) else { return nil }
-            start = slash + 1
         }
         return nil
     }

@@ -39,23 +39,25 @@ package enum PackedTexts {
     /// One value of MessagePack, or several with their lengths before them, as SignalR sends them.
     /// - Parameters:
     ///   - pointers: JSON Pointers into a value, `*` for every member or item.
+    ///   - isSecret: whether members of that name are secrets. What stands in a list or a map of that name has it, too.
     ///   - change: gives what stands for a text; nil: it stays.
     package static func replacing(
-        _ bytes: [UInt8], pointers: [String] = [], _ change: ([UInt8], Place) -> [UInt8]?
+        _ bytes: [UInt8], pointers: [String] = [], isSecret: (String) -> Bool = { _ in false },
+        _ change: ([UInt8], Place) -> [UInt8]?
     ) -> Outcome {
         // The answer to SignalR's handshake is JSON, and messages may come with it: one answer, whatever a peer says.
         if bytes.first == UInt8(ascii: "{"), let end = bytes.firstIndex(of: 0x1e), end + 1 < bytes.count {
-            switch values(Array(bytes[(end + 1)...]), pointers, change) {
+            switch values(Array(bytes[(end + 1)...]), pointers, isSecret, change) {
             case .changed(let new): return .changed(bytes[...end] + new)
             case .unchanged: return .unchanged
             case .other: return .other
             }
         }
-        return values(bytes, pointers, change)
+        return values(bytes, pointers, isSecret, change)
     }
 
     private static func values(
-        _ bytes: [UInt8], _ pointers: [String], _ change: ([UInt8], Place) -> [UInt8]?
+        _ bytes: [UInt8], _ pointers: [String], _ isSecret: (String) -> Bool, _ change: ([UInt8], Place) -> [UInt8]?
     ) -> Outcome {
         guard bytes.count >= 2 else { return .other }
         let root = Reach(tails: pointers.map { JSONText.tokens($0)[...] })
@@ -66,7 +68,7 @@ package enum PackedTexts {
                 let part = Array(bytes[frame])
                 var at = 0
                 var new: [UInt8] = []
-                guard (try? copy(part, &at, nil, root, 0, &new, change)) != nil else { return .other }
+                guard (try? copy(part, &at, nil, root, 0, &new, isSecret, change)) != nil else { return .other }
                 changed = changed || new != part
                 writeLength(new.count, into: &out)
                 out += new
@@ -78,13 +80,15 @@ package enum PackedTexts {
         guard (0x80...0x9f).contains(first) || (0xdc...0xdf).contains(first) else { return .other }
         var at = 0
         var out: [UInt8] = []
-        guard (try? copy(bytes, &at, nil, root, 0, &out, change)) != nil, at == bytes.count else { return .other }
+        guard (try? copy(bytes, &at, nil, root, 0, &out, isSecret, change)) != nil, at == bytes.count else {
+            return .other
+        }
         return out == bytes ? .unchanged : .changed(out)
     }
 
     private static func copy(
         _ bytes: [UInt8], _ at: inout Int, _ name: String?, _ reach: Reach, _ depth: Int, _ out: inout [UInt8],
-        _ change: ([UInt8], Place) -> [UInt8]?
+        _ isSecret: (String) -> Bool, _ change: ([UInt8], Place) -> [UInt8]?
     ) throws(MessagePackError) {
         guard depth < MessagePack.deepest else { throw MessagePackError(reason: "nested too deeply", offset: at) }
         let start = at
@@ -114,16 +118,20 @@ package enum PackedTexts {
             }
             out += new
         case .typed(_, let range):
-            let new = change(Array(bytes[range]), .bytes(name: nil))
+            let new = change(Array(bytes[range]), .bytes(name: name))
             out += bytes[start..<range.lowerBound]
             // The length before it is told: what replaces it has the same.
-            out += new.flatMap { $0.count == range.count ? $0[...] : nil } ?? bytes[range]
+            out +=
+                new.map { ($0 + Array(repeating: UInt8(ascii: "_"), count: range.count)).prefix(range.count) }
+                ?? bytes[range]
         case .array(let count):
+            let inherited = secret(name, isSecret)
             out += bytes[start..<at]
             for index in 0..<count {
-                try copy(bytes, &at, nil, reach.below("\(index)"), depth + 1, &out, change)
+                try copy(bytes, &at, inherited, reach.below("\(index)"), depth + 1, &out, isSecret, change)
             }
         case .map(let count):
+            let inherited = secret(name, isSecret)
             out += bytes[start..<at]
             for _ in 0..<count {
                 let keyStart = at
@@ -135,9 +143,15 @@ package enum PackedTexts {
                     try MessagePack.skip(bytes.span, &at)
                 }
                 out += bytes[keyStart..<at]
-                try copy(bytes, &at, key, reach.below(key ?? ""), depth + 1, &out, change)
+                try copy(bytes, &at, inherited ?? key, reach.below(key ?? ""), depth + 1, &out, isSecret, change)
             }
         }
+    }
+
+    /// The name, if it is that of a secret.
+    private static func secret(_ name: String?, _ isSecret: (String) -> Bool) -> String? {
+        guard let name, isSecret(name) else { return nil }
+        return name
     }
 
     // MARK: SignalR's framing

@@ -86,9 +86,9 @@ package struct RedactionRules: Sendable {
 
     /// Whether values of that header field are secrets.
     func redacts(header name: String) -> Bool {
-        let hash = RedactionRules.hash(name)
-        let isSecret = name.utf8.count <= SecretNames.longest && SecretNames.contains(hash: hash)
-        return (isSecret || own.headers.contains(hash)) && !kept.headers.contains(hash)
+        let name = Array(name.utf8)[...]
+        let hash = SecretNames.hash(name)
+        return (SecretNames.contains(name, hash: hash) || own.headers.contains(hash)) && !kept.headers.contains(hash)
     }
 
     package func keeps(header name: String) -> Bool {
@@ -98,13 +98,13 @@ package struct RedactionRules: Sendable {
     func redacts(item name: ArraySlice<UInt8>) -> Bool {
         guard name.count <= SecretNames.longest else { return false }
         let hash = SecretNames.hash(name)
-        return (SecretNames.contains(hash: hash) || own.items.contains(hash)) && !kept.items.contains(hash)
+        return (SecretNames.contains(name, hash: hash) || own.items.contains(hash)) && !kept.items.contains(hash)
     }
 
     func redacts(member name: ArraySlice<UInt8>) -> Bool {
         guard name.count <= SecretNames.longest else { return false }
         let hash = SecretNames.hash(name)
-        return (SecretNames.contains(hash: hash) || own.members.contains(hash)) && !kept.members.contains(hash)
+        return (SecretNames.contains(name, hash: hash) || own.members.contains(hash)) && !kept.members.contains(hash)
     }
 
     /// Cookies are secrets, all of them.

@@ -55,11 +55,14 @@ extension Redactor {
                 .joined(separator: ";")
         case "set-cookie", "set-cookie2":
             var parts = field.value.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
-            if !parts.isEmpty { parts[0] = cookie(parts[0]) }
+            for index in parts.indices { parts[index] = index == 0 ? cookie(parts[0]) : foldedCookies(parts[index]) }
             return parts.joined(separator: ";")
         case "sec-websocket-protocol":
-            return field.value.split(separator: ",", omittingEmptySubsequences: false).map { subprotocol(String($0)) }
-                .joined(separator: ",")
+            var before = ""
+            return field.value.split(separator: ",", omittingEmptySubsequences: false).map { part in
+                defer { before = part.trimmingBlanks() }
+                return subprotocol(String(part), after: before)
+            }.joined(separator: ",")
         // Made of the connection, and as random as secrets.
         case "sec-websocket-key", "sec-websocket-accept", "etag", "if-none-match", "content-length", "date":
             return field.value
@@ -72,9 +75,22 @@ extension Redactor {
         return text(field.value)
     }
 
+    /// An attribute of a cookie, behind which further fields may stand that a proxy has joined to this one: ` Path=/, b=2`.
+    private mutating func foldedCookies(_ attribute: String) -> String {
+        guard attribute.contains(",") else { return attribute }
+        let parts = attribute.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        // A date has a comma, and no equals sign behind it.
+        return ([parts[0]] + parts.dropFirst().map { $0.contains("=") ? cookie($0) : $0 }).joined(separator: ",")
+    }
+
     /// ` name=value`.
     private mutating func cookie(_ part: String) -> String {
-        guard let equals = part.firstIndex(of: "=") else { return part }
+        guard let equals = part.firstIndex(of: "=") else {
+            // A cookie without a name: all of it is the value (RFC 6265bis, section 5.6).
+            let value = part.trimmingBlanks()
+            guard let new = pseudonym(Array(value.utf8), .cookie, "") else { return part }
+            return part.prefix { $0 == " " } + String(decoding: new, as: UTF8.self)
+        }
         let name = part[..<equals].trimmingBlanks()
         guard rules.redacts(cookie: name) else { return part }
         let value = part[part.index(after: equals)...].trimmingBlanks()
@@ -85,8 +101,9 @@ extension Redactor {
         return part[...equals] + (isQuoted ? "\"\(text)\"" : text)
     }
 
-    /// Subprotocols carry tokens where browsers can send no header: `header-…` of AppSync, `…bearer.authorization….TOKEN`.
-    private mutating func subprotocol(_ part: String) -> String {
+    /// Subprotocols carry tokens where browsers can send no header: `header-…` of AppSync, `…bearer.authorization….TOKEN`,
+    /// `openai-insecure-api-key.TOKEN`, or a token that follows its name (`access_token, TOKEN`).
+    private mutating func subprotocol(_ part: String, after before: String) -> String {
         let name = part.trimmingBlanks()
         let blanks = part.prefix { $0 == " " || $0 == "\t" }
         if name.hasPrefix("header-"), let packed = packedJSON(Array(name.utf8.dropFirst(7))) {
@@ -97,9 +114,20 @@ extension Redactor {
                 > name.lowercased().distance(from: name.lowercased().startIndex, to: mark.lowerBound)
         {
             let token = Array(name[name.index(after: dot)...].utf8)
-            if let new = pseudonym(token, .bearer, "Sec-WebSocket-Protocol") {
-                return blanks + name[...dot] + String(decoding: new, as: UTF8.self)
+            guard let new = pseudonym(token, .bearer, "Sec-WebSocket-Protocol") else { return part }
+            return blanks + name[...dot] + String(decoding: new, as: UTF8.self)
+        }
+        let names = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        if let last = names.dropLast().firstIndex(where: { rules.redacts(item: Array($0)[...]) }) {
+            let begin = names[...last].map { String(decoding: Array($0), as: UTF8.self) }.joined(separator: ".") + "."
+            guard let new = pseudonym(Array(name.utf8.dropFirst(begin.utf8.count)), .named, String(begin.dropLast()))
+            else {
+                return part
             }
+            return blanks + begin + String(decoding: new, as: UTF8.self)
+        }
+        if rules.redacts(item: Array(before.utf8)[...]), let new = pseudonym(Array(name.utf8), .named, before) {
+            return blanks + String(decoding: new, as: UTF8.self)
         }
         return text(part)
     }

@@ -76,7 +76,10 @@ extension Redactor {
 
     /// Only texts under the names of secrets, and texts that hold secrets, are written anew.
     package mutating func pack(_ bytes: [UInt8]) -> PackedTexts.Outcome {
-        PackedTexts.replacing(bytes, pointers: rules.pointers) { [rules, renumbering] text, place in
+        PackedTexts.replacing(
+            bytes, pointers: rules.pointers,
+            isSecret: { [rules] name in rules.redacts(member: Array(name.utf8)[...]) }
+        ) { [rules, renumbering] text, place in
             if let renumbering { return self.renumbered(text, place, renumbering) }
             switch place {
             case .text(let name):

@@ -115,7 +115,9 @@ extension Redactor {
         let text = scan.bytes[at + 1..<close]
         let after = scan.skipBlanks(close + 1)
         if after < limit, scan.bytes[after] == UInt8(ascii: ":") {
-            guard let name = TextScan.unescaped(text), rules.redacts(member: name[...]), !scan.isKept(at) else {
+            guard let name = TextScan.unescaped(text), !scan.isKept(at),
+                rules.redacts(member: name[...]) || scan.isCode(name[...])
+            else {
                 return after + 1
             }
             return secretValue(
@@ -169,7 +171,32 @@ extension Redactor {
             }
             if let new = pseudonym(ofNumber: Array(scan.bytes[at..<end]), kind, name) { scan.edit(at..<end, new) }
             return end
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            guard scan.secretKind(at: at) == nil else { return at + 1 }
+            let end = JSONMembers.skipValue(scan.bytes, at)
+            if end == limit, !scan.isWhole, limit - start <= Redactor.longestHeld {
+                scan.hold(from: start)
+                return limit
+            }
+            // ``string(_:_:_:)`` and ``word(_:_:_:)`` take every text and number in it for a secret.
+            if !Redactor.isSchema(scan.bytes[at..<end]) { scan.secretValue = (at..<end, kind) }
+            return at + 1
         default: return at
+        }
+    }
+
+    /// Whether an object under the name of a secret describes the secret, as in the properties of a JSON Schema.
+    private static func isSchema(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard bytes.first == UInt8(ascii: "{"), bytes.count <= 16 << 10,
+            case .object(let members)? = try? JSONValue(parsing: Array(bytes))
+        else { return false }
+        let types = ["string", "number", "integer", "boolean", "array", "object", "null"]
+        return members.contains { member in
+            switch member.name {
+            case "type": member.value.string.map(types.contains) ?? (member.value.array != nil)
+            case "$ref", "anyOf", "oneOf", "allOf": true
+            default: false
+            }
         }
     }
 
@@ -207,8 +234,15 @@ extension Redactor {
         if let kind = scan.secretKind(at: at), !scan.isKept(at), (0x30...0x39).contains(scan.bytes[at]) {
             return secretValue(of: "", at, from: at, kind, &scan)
         }
-        if end < limit, scan.bytes[end] == UInt8(ascii: "=") {
-            return item(at..<end, &scan, limit)
+        switch scan.equals(behind: end, limit) {
+        case .at(let equals): return item(at..<end, equals, &scan, limit)
+        case .torn:
+            scan.mayHold(from: at)
+            return limit
+        case .none: break
+        }
+        if end < limit, scan.bytes[end] == UInt8(ascii: ":"), let next = labelled(at..<end, &scan, limit) {
+            return next
         }
         if end == scan.bytes.count, !scan.isWhole, holdWord(at..<end, &scan) { return end }
         if end - at >= 20 {
@@ -266,14 +300,7 @@ extension Redactor {
     }
 
     private func position(of text: StaticString, in bytes: ArraySlice<UInt8>) -> Int? {
-        let sought = Array(text.description.utf8)
-        guard bytes.count >= sought.count else { return nil }
-        var at = bytes.startIndex
-        while at + sought.count <= bytes.endIndex {
-            if bytes[at] == sought[0], bytes[at...].starts(with: sought) { return at }
-            at += 1
-        }
-        return nil
+        TextScan.position(of: text, in: bytes)
     }
 
     /// The name that ends at `end`: what stands before it in a path or behind a plus is none of it.
@@ -281,7 +308,8 @@ extension Redactor {
         var from = end
         while from > start {
             switch scan.bytes[from - 1] {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "%"):
                 from -= 1
             default: return from..<end
             }
@@ -289,25 +317,41 @@ extension Redactor {
         return from..<end
     }
 
+    /// What an item is called: without percent-encoding, and of `user[password]` the last name.
+    private static func itemName(_ raw: ArraySlice<UInt8>) -> [UInt8] {
+        guard raw.contains(UInt8(ascii: "%")) else { return Array(raw) }
+        var plain = Array(percentDecoded(String(decoding: raw, as: UTF8.self)).utf8)[...]
+        let brackets = [UInt8(ascii: "["), UInt8(ascii: "]")]
+        while let last = plain.last, brackets.contains(last) { plain.removeLast() }
+        let before = plain.lastIndex { brackets.contains($0) || $0 <= 0x20 || $0 == UInt8(ascii: "/") }
+        return Array(plain[(before.map { $0 + 1 } ?? plain.startIndex)...])
+    }
+
     /// `name=value`.
-    private mutating func item(_ word: Range<Int>, _ scan: inout TextScan, _ limit: Int) -> Int {
+    /// - Parameter equals: where the equals sign stands.
+    private mutating func item(_ word: Range<Int>, _ equals: Int, _ scan: inout TextScan, _ limit: Int) -> Int {
         let name = nameRange(before: word.upperBound, from: word.lowerBound, scan)
-        let start = word.upperBound + 1
+        let plainName = Redactor.itemName(scan.bytes[name])
+        let start = equals + 1
         let isQuoted = start < limit && scan.bytes[start] == UInt8(ascii: "\"")
-        if scan.bytes[name].elementsEqual("name".utf8) {
-            if isQuoted { return formPart(word.upperBound, &scan, limit) }
+        if plainName.elementsEqual("name".utf8) {
+            if isQuoted || scan.isParameter(at: name.lowerBound) { return formPart(equals, &scan, limit) }
             if start == scan.bytes.count, !scan.isWhole, !scan.keepsPieces {
                 scan.hold(from: name.lowerBound)
                 return limit
             }
         }
-        guard rules.redacts(item: scan.bytes[name]), !scan.isKept(name.lowerBound) else {
+        let isSecret =
+            rules.redacts(item: plainName[...]) || scan.isCode(plainName[...])
+            || plainName.elementsEqual("code".utf8)
+                && Redactor.looksDrawn(scan.bytes[start..<scan.itemEnd(start, limit)])
+        guard isSecret, !scan.isKept(name.lowerBound) else {
             if word.count >= 20 { _ = token(word, &scan) }
             return coded(from: start, of: name.lowerBound, &scan, limit) ?? start
         }
-        let text = String(decoding: scan.bytes[name], as: UTF8.self)
+        let text = String(decoding: plainName, as: UTF8.self)
         if isQuoted { return secretValue(of: text, start, from: name.lowerBound, .named, &scan) }
-        let end = scan.itemEnd(start, limit)
+        let end = scan.itemEnd(start, limit, of: name.lowerBound)
         if end == scan.bytes.count, !scan.isWhole {
             if end - name.lowerBound <= Redactor.longestHeld {
                 scan.hold(from: name.lowerBound)
@@ -322,6 +366,43 @@ extension Redactor {
             // Whoever does not read a plus as a blank says it again with the plus.
             if raw.contains("+") { learn(Array(percentDecoded(raw).utf8), as: plain) }
         }
+        return end
+    }
+
+    /// Whether it is long, and of digits and letters, as what a machine has drawn.
+    private static func looksDrawn(_ text: ArraySlice<UInt8>) -> Bool {
+        text.count >= 16 && text.contains { (0x30...0x39).contains($0) }
+            && text.contains { (0x41...0x5a).contains($0 & 0xdf) }
+    }
+
+    /// `name: value`, as a line of a head has it (HTTP, STOMP), or `name: "value"`, as a literal of GraphQL or a script has it. Returns
+    /// where to go on; nil when the name tells nothing.
+    private mutating func labelled(_ word: Range<Int>, _ scan: inout TextScan, _ limit: Int) -> Int? {
+        let name = nameRange(before: word.upperBound, from: word.lowerBound, scan)
+        let title = String(decoding: scan.bytes[name], as: UTF8.self)
+        let isCookie = ["cookie", "set-cookie"].contains(title.lowercased())
+        guard isCookie || rules.redacts(member: scan.bytes[name]), !scan.isKept(name.lowerBound) else { return nil }
+        var start = word.upperBound + 1
+        while start < limit, scan.bytes[start] == 0x20 || scan.bytes[start] == 0x09 { start += 1 }
+        if start < limit, scan.bytes[start] == UInt8(ascii: "\"") {
+            return secretValue(of: title, start, from: name.lowerBound, .named, &scan)
+        }
+        guard scan.beginsLine(at: name.lowerBound) else { return nil }
+        var end = start
+        while end < limit, scan.bytes[end] != 0x0a, scan.bytes[end] != 0x0d, scan.bytes[end] != 0 { end += 1 }
+        if end == scan.bytes.count, !scan.isWhole {
+            guard !scan.keepsPieces, end - name.lowerBound <= Redactor.longestHeld else { return nil }
+            scan.hold(from: name.lowerBound)
+            return limit
+        }
+        let value = scan.bytes[start..<end]
+        let first = value.prefix { $0 != 0x20 }
+        // A sentence is no secret: `token: see below`. Fields of a head are called otherwise.
+        let isField = isCookie || title.contains("-") || equalIgnoringCase(title, "authorization")
+        guard isField || first.count == value.count || Schemes.isScheme(first) else { return nil }
+        let field = HeaderField(title, String(decoding: value, as: UTF8.self))
+        let new = fields([field])[0].value
+        if new != field.value { scan.edit(start..<end, Array(new.utf8)) }
         return end
     }
 
@@ -358,15 +439,24 @@ extension Redactor {
         }
     }
 
-    /// The part of a form whose name ends here: `name="pin"` CR LF CR LF value CR LF `--boundary`.
+    /// The part of a form whose name ends here: `name="pin"` CR LF CR LF value CR LF `--boundary`. The quotes may be missing.
     private mutating func formPart(_ equals: Int, _ scan: inout TextScan, _ limit: Int) -> Int {
-        guard case .at(let close) = scan.closing(equals + 2, min(limit, equals + 64)) else {
-            if !scan.isWhole, !scan.keepsPieces, limit == scan.bytes.count, limit - equals < 64 {
-                scan.hold(from: equals - 4)
+        let isQuoted = equals + 1 < limit && scan.bytes[equals + 1] == UInt8(ascii: "\"")
+        let longest = min(limit, equals + SecretNames.longest + 2)
+        let begin = equals + (isQuoted ? 2 : 1)
+        let close: Int
+        if isQuoted, case .at(let end) = scan.closing(begin, longest) {
+            close = end
+        } else {
+            let end = isQuoted ? longest : scan.wordEnd(begin, longest)
+            guard !isQuoted, end < longest else {
+                if !scan.isWhole, !scan.keepsPieces, end == scan.bytes.count { scan.hold(from: equals - 4) }
+                return equals + 1
             }
-            return equals + 1
+            close = end
         }
-        guard rules.redacts(item: scan.bytes[equals + 2..<close]) else { return equals + 1 }
+        let name = Redactor.partName(scan.bytes[begin..<close])
+        guard rules.redacts(item: name) else { return equals + 1 }
         let reach = scan.bytes[close..<min(limit, close + 1024)]
         guard let blank = position(of: "\r\n\r\n", in: reach) else {
             if !scan.isWhole, reach.endIndex == scan.bytes.count { scan.hold(from: equals - 4) }
@@ -380,10 +470,17 @@ extension Redactor {
                 return limit
             }
         }
-        let name = String(decoding: scan.bytes[equals + 2..<close], as: UTF8.self)
         let value = start..<(end ?? limit)
-        if let new = self.value(Array(scan.bytes[value]), .named, name) { scan.edit(value, new) }
+        if let new = self.value(Array(scan.bytes[value]), .named, String(decoding: name, as: UTF8.self)) {
+            scan.edit(value, new)
+        }
         return value.upperBound
+    }
+
+    /// The last name of `user[password]`.
+    private static func partName(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        guard name.last == UInt8(ascii: "]"), let open = name.lastIndex(of: UInt8(ascii: "[")) else { return name }
+        return name[(open + 1)...].dropLast()
     }
 
     /// JSON Web Tokens and keys of well-known services within a word. Returns where to go on behind one.
@@ -414,8 +511,19 @@ extension Redactor {
             }
             return place.upperBound
         }
-        if isLookingForSuspects, Keys.isRandom(text), Pseudonym.number(of: text) == nil { suspect(text, "") }
+        if isLookingForSuspects, Keys.isRandom(text), !Redactor.wasRedacted(text) { suspect(text, "") }
         return nil
+    }
+
+    /// Whether it is a pseudonym, or JSON in base64 that has some: ``packedJSON(_:)``.
+    private static func wasRedacted(_ word: [UInt8]) -> Bool {
+        if Pseudonym.number(of: word) != nil { return true }
+        guard let start = TextScan.position(of: "ey", in: word[...]),
+            let plain = Base64URL.decode(Array(word[start...]))
+        else {
+            return false
+        }
+        return !Pseudonym.ranges(in: plain).isEmpty
     }
 
     /// `https://ada:secret@host`: the password.
@@ -581,9 +689,8 @@ extension Redactor {
     }
 
     private func isInit(_ bytes: [UInt8]) -> Bool {
-        guard bytes.first == UInt8(ascii: "{") || bytes.first == UInt8(ascii: "[") || bytes.first == 0x20 else {
-            return false
-        }
+        let first = bytes.first { $0 > 0x20 }
+        guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return false }
         return contains("connection_init", in: bytes[...])
             || bytes.count < 16 << 10 && contains("\"init\"", in: bytes[...])
     }

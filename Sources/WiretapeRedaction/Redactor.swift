@@ -27,7 +27,7 @@ package struct Redactor: Sendable {
     package internal(set) var numbers: Set<Int> = []
 
     /// How deep texts within texts are looked at: JSON in a string of JSON.
-    package static let deepest = 5
+    package static let deepest = 16
     /// Of a secret, or a string, that has no end yet, and of a piece of a stream that waits for one. A string that is longer
     /// is left out: JSON may be within it.
     static let longestHeld = 256 << 10

@@ -26,6 +26,10 @@ package struct TextScan {
     /// Where every value is a secret, and where none is: pointers of rules, the payload of `connection_init`.
     package var secretRegions: [(range: Range<Int>, kind: SecretKind)] = []
     var keptRegions: [Range<Int>] = []
+    /// The latest list or object under the name of a secret.
+    var secretValue: (range: Range<Int>, kind: SecretKind)?
+    /// Whether the text looks like an OAuth request. Nil: it was not asked yet.
+    private var mentionsOAuth: Bool?
     package private(set) var edits: [Edit] = []
     /// From here on it must be looked at again with what follows.
     package private(set) var held: Int
@@ -89,7 +93,33 @@ package struct TextScan {
     }
 
     func secretKind(at position: Int) -> SecretKind? {
-        secretRegions.first { $0.range.contains(position) }?.kind
+        if let secretValue, secretValue.range.contains(position) { return secretValue.kind }
+        return secretRegions.first { $0.range.contains(position) }?.kind
+    }
+
+    /// Whether `name` is the `code` of an OAuth request, which can be exchanged for a token (RFC 6749, section 4.1). Elsewhere a
+    /// `code` is no secret.
+    mutating func isCode(_ name: ArraySlice<UInt8>) -> Bool {
+        guard name.elementsEqual("code".utf8) else { return false }
+        let isOAuth =
+            mentionsOAuth
+            ?? (["grant_type", "redirect_uri", "state="] as [StaticString]).contains {
+                TextScan.position(of: $0, in: bytes[...]) != nil
+            }
+        mentionsOAuth = isOAuth
+        return isOAuth
+    }
+
+    /// Where a text stands first.
+    static func position(of text: StaticString, in bytes: ArraySlice<UInt8>) -> Int? {
+        let sought = Array(text.description.utf8)
+        guard bytes.count >= sought.count else { return nil }
+        var at = bytes.startIndex
+        while at + sought.count <= bytes.endIndex {
+            if bytes[at] == sought[0], bytes[at...].starts(with: sought) { return at }
+            at += 1
+        }
+        return nil
     }
 
     package func isKept(_ position: Int) -> Bool { keptRegions.contains { $0.contains(position) } }
@@ -121,6 +151,33 @@ package struct TextScan {
         var at = from
         while at < limit, TextScan.words[Int(bytes[at])] { at += 1 }
         return at
+    }
+
+    enum Equals {
+        case at(Int)
+        case none
+        /// The text ends before that is known.
+        case torn
+    }
+
+    /// The equals sign behind the name of an item that ends at `end`: `name=`, `user[name]=`, `name[]=`.
+    func equals(behind end: Int, _ limit: Int) -> Equals {
+        var at = end
+        while at < limit, at < end + 3, bytes[at] == UInt8(ascii: "[") || bytes[at] == UInt8(ascii: "]") { at += 1 }
+        guard at < limit else { return at > end && !isWhole && limit == bytes.count ? .torn : .none }
+        return bytes[at] == UInt8(ascii: "=") ? .at(at) : .none
+    }
+
+    /// Whether a name begins a line, or the text. Hyphens may be before the word that ends at the name's end.
+    func beginsLine(at: Int) -> Bool {
+        var at = at
+        while at > 0, bytes[at - 1] == UInt8(ascii: "-") { at -= 1 }
+        return at == 0 || bytes[at - 1] == 0x0a || bytes[at - 1] == 0x0d
+    }
+
+    /// Whether a word stands where a parameter of a header field does: `form-data; name`.
+    func isParameter(at: Int) -> Bool {
+        at >= 2 && (bytes[at - 1] == 0x20 ? bytes[at - 2] : bytes[at - 1]) == UInt8(ascii: ";")
     }
 
     enum Closing {
@@ -161,18 +218,35 @@ package struct TextScan {
     }
 
     /// What ends the value of an item of a query, a form or a list of parameters.
-    func itemEnd(_ from: Int, _ limit: Int) -> Int {
+    /// - Parameter name: where the item's name begins. In a query or a form, which is how the item looks then, a comma, an apostrophe
+    ///   or a closing parenthesis does not end a value that goes on behind it. Nil: it is not known.
+    func itemEnd(_ from: Int, _ limit: Int, of name: Int? = nil) -> Int {
+        // `/path;jsessionid=…?query`: RFC 3986, section 3.3.
+        let before = name.map { $0 == 0 ? UInt8(ascii: "&") : bytes[$0 - 1] }
+        let mayGoOn = before == UInt8(ascii: "?") || before == UInt8(ascii: "&")
+        let isInPath = before == UInt8(ascii: ";")
         var at = from
         while at < limit {
             switch bytes[at] {
-            case 0...0x20, UInt8(ascii: "&"), UInt8(ascii: ";"), UInt8(ascii: "\""), UInt8(ascii: "'"),
-                UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"), UInt8(ascii: ","), UInt8(ascii: ")"),
-                UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: "#"), UInt8(ascii: "|"):
+            case UInt8(ascii: ","), UInt8(ascii: "'"), UInt8(ascii: ")"):
+                guard mayGoOn, at + 1 < limit, TextScan.isLetterOrDigit(bytes[at + 1]) else { return at }
+                at += 1
+            case 0...0x20, UInt8(ascii: "&"), UInt8(ascii: ";"), UInt8(ascii: "\""), UInt8(ascii: "<"),
+                UInt8(ascii: ">"),
+                UInt8(ascii: "\\"), UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: "#"), UInt8(ascii: "|"):
                 return at
+            case UInt8(ascii: "?") where isInPath, UInt8(ascii: "/") where isInPath: return at
             default: at += 1
             }
         }
         return at
+    }
+
+    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+        default: false
+        }
     }
 
     /// Whether a word is the name of an event's data at the beginning of a line, or what has come of it.

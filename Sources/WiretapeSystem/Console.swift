@@ -16,6 +16,10 @@ package enum Console: Int32, Sendable {
     case output = 1
     case error = 2
 
+    /// Why standard output could not be written, in the system's words. Nil: all of it was, or its reader has stopped (a closed pipe).
+    package static var outputFailure: String? { lostOutput.withLock { $0 } }
+    private static let lostOutput = Gate<String?>(nil)
+
     /// Writes all of `text`, harmful characters as `\u{1b}`. Stops silently when nobody reads any more (a closed pipe), as
     /// tools do.
     package func write(_ text: String) { writeAsIs(TerminalText.lines(text)) }
@@ -57,6 +61,8 @@ package enum Console: Int32, Sendable {
                 var room = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
                 _ = unsafe poll(&room, 1, 1000)
             } else if errno != EINTR {
+                let error = FileError.last("write", "standard output")
+                if self == .output, !error.isBrokenPipe { Console.lostOutput.update { $0 = $0 ?? error.reason } }
                 return
             }
         }

@@ -38,6 +38,49 @@ extension File {
         guard unsafe rmdir(path) == 0 else { throw FileError.last("remove folder", path) }
     }
 
+    /// Makes a folder with a name that nobody can foresee, for this user only.
+    /// - Parameters:
+    ///   - parent: the folder in which it is made. Nil: `TMPDIR`, else `/tmp`.
+    ///   - prefix: what its name begins with.
+    /// - Returns: its path.
+    package static func makeTemporaryFolder(in parent: String? = nil, _ prefix: String) throws(FileError) -> String {
+        let template = "\(parent ?? ThisProcess.environment("TMPDIR") ?? "/tmp")/\(prefix)-XXXXXX"
+        var name = Array(template.utf8CString)
+        let made = unsafe name.withUnsafeMutableBufferPointer { name in
+            unsafe name.baseAddress.map { unsafe mkdtemp($0) != nil } ?? false
+        }
+        guard made else { throw FileError.last("make folder", template) }
+        return String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Whether a file belongs to this process's user or to root, and nobody else can read or change it.
+    package static func isPrivate(_ path: String) -> Bool {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return false }
+        return (status.st_uid == geteuid() || status.st_uid == 0) && status.st_mode & 0o077 == 0
+    }
+
+    /// Whether anything is there: a file, a folder or something else.
+    package static func isThere(_ path: some StringProtocol) -> Bool { unsafe access(String(path), F_OK) == 0 }
+
+    /// Why another user than this one or root may have written a file. Nil: none may.
+    package static func othersMayWrite(_ path: String) -> String? {
+        let resolved = resolved(path)
+        let folder = resolved.lastIndex(of: "/").map { String(resolved[..<$0]) } ?? "."
+        for (place, what) in [(resolved, "it"), (folder.isEmpty ? "/" : folder, "its folder")] {
+            var status = stat()
+            guard unsafe stat(place, &status) == 0 else { return "\(what) cannot be looked at" }
+            guard isOurs(status.st_uid) else { return "\(what) belongs to another user" }
+            if status.st_mode & 0o002 != 0 { return "everybody can write to \(what)" }
+        }
+        return nil
+    }
+
+    /// Root trusts who has called it by `sudo`, too.
+    private static func isOurs(_ user: uid_t) -> Bool {
+        user == geteuid() || user == 0 || geteuid() == 0 && ThisProcess.environment("SUDO_UID") == "\(user)"
+    }
+
     /// Whether `path` is a folder. Leaves `errno` alone.
     private static func isFolder(_ path: String) -> Bool {
         let code = errno

@@ -16,7 +16,9 @@ package enum KeptInput {
     /// - Returns: a path at which they can be read as often as wanted, by this process, until it ends.
     package static func path(in folder: String) throws(FileError) -> String {
         #if os(Linux)
-            let name = "\(folder)/wiretape-\(ThisProcess.id)-input"
+            let own = try File.makeTemporaryFolder(in: folder, "wiretape-input")
+            defer { try? File.removeFolder(own) }
+            let name = "\(own)/input"
             let kept = try File.creating(name, overwrite: false)
             let reading = unsafe open(name, O_RDONLY | O_CLOEXEC)
             let failed: FileError? = reading < 0 ? FileError.last("open", name) : nil

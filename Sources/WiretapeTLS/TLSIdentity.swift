@@ -60,7 +60,7 @@ internal import WiretapeBytes
         let signer = unsafe issuer?.certificate ?? certificate
         add(NID_subject_key_identifier, "hash", signer)
         if isAuthority {
-            add(NID_basic_constraints, "critical,CA:TRUE", signer)
+            add(NID_basic_constraints, "critical,CA:TRUE,pathlen:0", signer)
             add(NID_key_usage, "critical,keyCertSign,cRLSign", signer)
         } else {
             add(NID_basic_constraints, "critical,CA:FALSE", signer)

@@ -115,6 +115,38 @@ import WiretapeWire
         #expect(mixed.err.contains("the command's own output goes there"))
     }
 
+    /// A full disk: neither events nor standard output are lost without a word.
+    @Test func aFullDiskIsAnError() throws {
+        let run = try shell(
+            """
+            "$WIRETAPE" replay "$TAPE" --speed instant --events /dev/full -- '\(client)' --say one --say two --say three
+            """)
+        #expect(run.code == 1, "\(run.err)")
+        #expect(run.verdict.contains("--events: the lines are not complete: "), "\(run.verdict)")
+        for command in ["inspect", "inspect --format json", "canon --output -", "validate --json"] {
+            let run = try shell("\"$WIRETAPE\" \(command) \"$TAPE\" > /dev/full")
+            #expect(run.code == 1, "\(command)")
+            #expect(run.verdict.contains("No space left on device"), "\(command): \(run.verdict)")
+            // Who does not read on has had enough.
+            #expect(try shell("\"$WIRETAPE\" \(command) \"$TAPE\" | head -1 > /dev/null").code == 0)
+        }
+    }
+
+    /// The report has the command line, and none of its secrets.
+    @Test func theCommandLineInAReportHasNoSecrets() throws {
+        let secrets = [
+            "pusherSECRET0p9o8i", "headerKEY1q2w3e4r", "opaqueAUTH5t6y7u8i", "cookieSID4r5t6y7u", "basicPW9o8i7u6y",
+        ]
+        let run = try shell(
+            """
+            "$WIRETAPE" replay "$TAPE" --allow-unplayed --report r.html --secret app-key=\(secrets[0]) -- sh -c true \\
+                -H 'X-Api-Key: \(secrets[1])' -H 'Authorization: Digest-X \(secrets[2])' -b sid=\(secrets[3]) -u ada:\(secrets[4])
+            cat r.html
+            """)
+        #expect(run.code == 0 && run.out.contains("app-key=…") && run.out.contains("ada:…"), "\(run.err)")
+        for secret in secrets { #expect(!run.out.contains(secret) && !run.err.contains(secret), "\(secret)") }
+    }
+
     /// The run goes on, ends, and says that the lines are not complete.
     @Test func aReaderThatDoesNotReadHoldsNobodyUp() throws {
         // The pipe is full before the run begins.

@@ -167,6 +167,17 @@ import WiretapeWire
         #expect(told["sha256"]?.string?.split(separator: ":").count == 32)
     }
 
+    /// Who has the key can pretend to be any server.
+    @Test func aKeyThatOthersCanReadIsRefused() throws {
+        #expect(try ca("init").code == 0)
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: scratch.path("ca/ca.key"))
+        let run = try ca("show")
+        #expect(
+            run.code != 0 && run.err.contains("ca.key belongs to another user, or others can read it."), "\(run.err)")
+        #expect(try ca("init", "--force").code == 0)
+        #expect(try ca("show").code == 0)
+    }
+
     /// Every form is the same certificate, read by Python's modules; the key is in none.
     @Test func exported() throws {
         #expect(try ca("init").code == 0)

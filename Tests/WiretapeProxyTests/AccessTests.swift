@@ -144,6 +144,8 @@ struct AccessTests {
             Self.request("evil.example"), Self.request("evil.example", ["Origin: http://evil.example"]),
             Self.request("localhost", ["Origin: https://evil.example"]), Self.request("localhost", ["Origin: null"]),
             Self.request("localhost", upgrade + ["Origin: https://evil.example"]),
+            Self.request("localhost", ["Sec-Fetch-Site: cross-site", "Referer: https://evil.example/page"]),
+            Self.request("localhost", ["Sec-Fetch-Site: cross-site"]),
             "OPTIONS /chat HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example\r\nAccess-Control-Request-Method: POST\r\n\r\n",
         ]
         for text in refused {
@@ -153,6 +155,6 @@ struct AccessTests {
             #expect(peer.text.components(separatedBy: "HTTP/1.1").count == 2, "nothing behind it is answered")
         }
         #expect(asked == letIn.count)
-        #expect(told.count == 3 && told.allSatisfy { $0.contains("--allow-") }, "\(told)")
+        #expect(told.count == 4 && told.allSatisfy { $0.contains("--allow-") }, "\(told)")
     }
 }

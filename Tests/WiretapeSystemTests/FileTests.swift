@@ -94,3 +94,46 @@ struct FileTests {
         close(copy)
     }
 }
+
+@Suite struct TemporaryFolderTests {
+    @Test func itIsNewAndForItsOwnerOnly() throws {
+        let parent = try File.makeTemporaryFolder("wiretape-test")
+        defer { try? FileManager.default.removeItem(atPath: parent) }
+        let folders = try (0..<3).map { _ in try File.makeTemporaryFolder(in: parent, "x") }
+        #expect(Set(folders).count == 3)
+        for folder in folders {
+            #expect(folder.hasPrefix(parent + "/x-"))
+            let mode = try FileManager.default.attributesOfItem(atPath: folder)[.posixPermissions] as? Int
+            #expect(mode == 0o700)
+        }
+        #expect(throws: FileError.self) { try File.makeTemporaryFolder(in: parent + "/none", "x") }
+    }
+
+    @Test func whatOthersMayWriteOrRead() throws {
+        let folder = try File.makeTemporaryFolder("wiretape-test")
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/file"
+        _ = try File.creating(path, overwrite: false)
+        func set(_ mode: Int, _ path: String) throws {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        }
+        try set(0o600, path)
+        #expect(File.isPrivate(path) && File.othersMayWrite(path) == nil)
+        try set(0o644, path)
+        #expect(!File.isPrivate(path) && File.othersMayWrite(path) == nil)
+        try set(0o646, path)
+        #expect(File.othersMayWrite(path) == "everybody can write to it")
+        try set(0o644, path)
+        try set(0o1777, folder)
+        #expect(File.othersMayWrite(path) == "everybody can write to its folder")
+        #expect(File.othersMayWrite(folder + "/none") == "it cannot be looked at")
+        try set(0o700, folder)
+        // A link is as good as what it leads to.
+        try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: "/dev/null")
+        #expect(File.othersMayWrite(folder + "/link") != nil)
+        if geteuid() == 0 {
+            try FileManager.default.setAttributes([.ownerAccountID: 65_534], ofItemAtPath: path)
+            #expect(File.othersMayWrite(path) == "it belongs to another user" && !File.isPrivate(path))
+        }
+    }
+}

@@ -94,6 +94,23 @@ struct AccessPolicyTests {
                 == nil)
     }
 
+    /// Requests of pages that browsers send without `Origin`.
+    @Test(arguments: [
+        ("cross-site", "http://evil.example/page?x", AccessPolicy.Refusal.origin("http://evil.example")),
+        ("cross-site", "http://evil.example", .origin("http://evil.example")), ("Cross-Site", nil, .unknownSite),
+        ("cross-site", "nonsense", .unknownSite), ("cross-site", "http://localhost:3000/", nil),
+        ("cross-site", "https://app.example/a/b", nil), ("same-site", "http://evil.example/", nil),
+        ("same-origin", nil, nil), ("none", nil, nil),
+    ])
+    func requestsThatCrossSitesAreJudged(_ site: String, _ page: String?, _ expected: AccessPolicy.Refusal?) throws {
+        let fields = [("Host", "localhost"), ("Sec-Fetch-Site", site)] + (page.map { [("Referer", $0)] } ?? [])
+        let head = RequestHead(method: "GET", target: "/login", headers: fields.map { HeaderField($0.0, $0.1) })
+        let policy = try AccessPolicy(hosts: [], origins: ["https://app.example"])
+        #expect(policy.refusal(head, judgesOrigin: true) == expected)
+        #expect(policy.refusal(head, judgesOrigin: false) == nil)
+        #expect(try AccessPolicy(hosts: [], origins: ["*"]).refusal(head, judgesOrigin: true) == nil)
+    }
+
     @Test func credentialsAreForNamedPagesOnly() throws {
         let grant = HTTPAnswer(
             status: 200,

@@ -8,7 +8,7 @@ struct HTTP2Counter {
     private var lastStream: UInt32 = 0
     private var head: [UInt8] = []
     /// Bytes to pass over: the preface first.
-    private var skipping = UInt64(MessageStart.preface.utf8.count)
+    private var skipping = UInt64(MessageStart.preface.count)
     private var isLost = false
 
     mutating func received(_ bytes: Span<UInt8>) {

@@ -4,7 +4,8 @@ internal import WiretapeBytes
 enum MessageStart {
     /// Whether the bytes begin with a request line of HTTP/1 that is whole.
     static func isRequest(_ bytes: Span<UInt8>) -> Bool {
-        guard let end = line(bytes), end > 14 else { return false }
+        // "GET / HTTP/1.1" has 14 bytes, and a method one at least.
+        guard let end = line(bytes), end >= 12 else { return false }
         var at = 0
         while at < end, isMethod(bytes[at]) { at += 1 }
         guard at > 0, at < 32, bytes[at] == 0x20 else { return false }
@@ -29,7 +30,10 @@ enum MessageStart {
         case other
     }
 
-    static let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+    /// What a client of HTTP/2 sends first (RFC 9113, section 3.4).
+    static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+    /// So many bytes of it are enough to tell.
+    private static let tellingPreface = 16
 
     static func client(_ bytes: Span<UInt8>) -> Guess {
         guard !bytes.isEmpty else { return .undecided }
@@ -37,9 +41,9 @@ enum MessageStart {
             if bytes.count < 6 { return .undecided }
             return bytes[1] == 3 && bytes[5] == 1 ? .tls : .other
         }
-        let count = min(bytes.count, 16)
-        if matches(bytes.extracting(..<count), 0, String(preface.prefix(count))) {
-            return bytes.count < 16 ? .undecided : .http2
+        let count = min(bytes.count, tellingPreface)
+        if (0..<count).allSatisfy({ bytes[$0] == preface[$0] }) {
+            return count < tellingPreface ? .undecided : .http2
         }
         // A method, then a blank; empty lines before it are allowed.
         var at = 0

@@ -42,7 +42,10 @@ package enum Surroundings {
     package static let files: [(name: String, meaning: String)] = [
         ("FILE.tape, FILE.tape.gz", "A tape: JSON Lines, plain or in gzip."),
         ("FILE.tape.yaml", "Settings for one tape, beside it. They set matching and policies only."),
-        ("wiretape.yaml", "Settings, found first upward from the current folder."),
+        (
+            "wiretape.yaml",
+            "Settings, found first upward from the current folder, in the repository or the home folder."
+        ),
         ("FILE.NUMBER.new", "What a command that was killed may leave beside a tape that it changed. Nobody needs it."),
         (
             "~/.local/share/wiretape/ca",

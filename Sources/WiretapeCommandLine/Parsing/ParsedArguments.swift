@@ -1,4 +1,5 @@
 package import WiretapeBytes
+internal import WiretapeRedaction
 internal import WiretapeRuntime
 internal import WiretapeWire
 
@@ -11,6 +12,8 @@ package struct ParsedArguments: Hashable, Sendable {
     package var positionals: [String]
     /// The words after `--`; nil when there was none.
     package var tail: [String]?
+    /// Options of the file beside the tape that make the verdict milder, with their places: `chat.tape.yaml:2 (allow-unplayed)`.
+    package var relaxations: [String] = []
 
     /// The same with another first positional.
     package func with(positional text: String) -> ParsedArguments {
@@ -49,6 +52,7 @@ package struct ParsedArguments: Hashable, Sendable {
 
 extension ParsedArguments {
     /// The command line that does the same again with the same draws, as one types it: without where things are told, and with the seed.
+    /// Reports have it, so pseudonyms take the places of its secrets.
     package func again(seed: UInt64) -> String {
         var words = ["wiretape", command] + positionals
         for name in values.keys.sorted() where !Self.telling.contains(name) && name != "seed" {
@@ -56,7 +60,27 @@ extension ParsedArguments {
         }
         words += ["--seed", "\(seed)"]
         if let tail { words += ["--"] + tail }
+        words = Self.withoutSecrets(words)
         return words.map { Self.isPlain($0) ? $0 : Summary.shellWord($0) }.joined(separator: " ")
+    }
+
+    private static func withoutSecrets(_ words: [String]) -> [String] {
+        var redactor = Redactor()
+        var before = ""
+        return words.map { word in
+            defer { before = word }
+            switch before {
+            // KEY=SECRET; and of curl and the like: NAME:PASSWORD, and cookies.
+            case "--secret": return hidden(word, behind: "=")
+            case "-u", "--user", "--proxy-user": return hidden(word, behind: ":")
+            case "-b", "--cookie": return redactor.fields([HeaderField("Cookie", word)])[0].value
+            default: return redactor.rawLines(Array(word.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? word
+            }
+        }
+    }
+
+    private static func hidden(_ word: String, behind mark: Character) -> String {
+        word.firstIndex(of: mark).map { word[...$0] + "…" } ?? word
     }
 
     /// Whether a shell takes the word as it is.

@@ -11,7 +11,7 @@ package struct ConfigCommand: Command {
         discussion: """
             Options that are not written on the command line are taken from the environment (WIRETAPE_SPEED is --speed), then \
             from x.tape.yaml beside the tape x.tape, then from the wiretape.yaml that is found first upward from the current \
-            folder. Ignore rules and routes of all of them add up.
+            folder, as far as the folder that has .git, or as the home folder. Ignore rules and routes of all of them add up.
 
             A file beside a tape may come from a stranger, as the tape does: it sets how messages are matched and what \
             clients are held to. What it says about paths, addresses, commands and upstreams is left out, and shown as such.

@@ -195,10 +195,8 @@ package struct ReplayCommand: Command {
         try actual?.finish()
         if let failure { throw failure }
         let verdict = try tell(report ?? server.report(), end) { server.masked($0) }
-        if let why = events?.end(verdict, at: server.elapsed, command: end.commandExit) {
-            log.warning("--events: the lines are not complete: \(why)")
-        }
-        return verdict.tell(arguments)
+        let lacking = events?.end(verdict, at: server.elapsed, command: end.commandExit)
+        return (lacking?.told(with: verdict, log) ?? verdict).tell(arguments)
     }
 
     /// The tape of the run, if it is wanted.
@@ -411,7 +409,12 @@ package struct ReplayCommand: Command {
         if log.level == .info { Console.error.write(masked(told.text)) }
         // That the time is up says the run's end; what the run came to by then is said behind it.
         if case .timeout = end { told.failure = nil }
-        return end.verdict(Self.verdict(told, masked, remark))
+        var verdict = end.verdict(Self.verdict(told, masked, remark))
+        let relaxations = arguments.relaxations
+        if verdict.code == 0, !relaxations.isEmpty {
+            verdict.reason += "; relaxed by \(relaxations.joined(separator: ", "))"
+        }
+        return verdict
     }
 
     /// - Parameter remark: what became of what the tape lacked.

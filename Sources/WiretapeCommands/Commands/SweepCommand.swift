@@ -115,9 +115,7 @@ package struct SweepCommand: Command {
     }
 
     private func folder() throws -> String {
-        let path =
-            arguments.value("output")
-            ?? (ThisProcess.environment("TMPDIR") ?? "/tmp") + "/wiretape-sweep-\(ThisProcess.id)"
+        guard let path = arguments.value("output") else { return try File.makeTemporaryFolder("wiretape-sweep") + "/" }
         try File.makeFolder(path)
         return path.hasSuffix("/") ? path : path + "/"
     }

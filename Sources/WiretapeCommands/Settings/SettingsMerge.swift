@@ -10,6 +10,8 @@ struct SettingsMerge {
     struct Given {
         var value: String
         var origin: String
+        /// It stands in the file beside the tape.
+        var isBeside = false
     }
 
     private let spec: CommandSpec
@@ -32,6 +34,10 @@ struct SettingsMerge {
                 config: arguments.value("config") ?? ThisProcess.environment("WIRETAPE_CONFIG"))
             let filled = try SettingsMerge(spec, source).filled(arguments)
             let log = Log(filled)
+            for (path, why) in source.refused {
+                log.warning("\(path) is not read, since \(why); '--config \(path)' reads it")
+            }
+            if spec.name != "config" { for (path, _) in source.files { log.info("settings: \(path)") } }
             for one in source.leftOut where one.isFor(spec) { log.warning(one.text) }
             return filled
         } catch {
@@ -54,9 +60,13 @@ struct SettingsMerge {
             let given = try values(of: option)
             guard !given.isEmpty else { continue }
             if option.valueName == nil {
-                if SettingsCheck.isSwitch(given[0].value) == true { arguments.values[option.name] = [""] }
+                guard SettingsCheck.isSwitch(given[0].value) == true else { continue }
+                arguments.values[option.name] = [""]
             } else {
                 arguments.values[option.name] = (written ?? []) + given.map(\.value)
+            }
+            for one in given where one.isBeside && TapeSettings.relaxing.contains(option.name) {
+                arguments.relaxations.append("\(one.origin) (\(option.name))")
             }
         }
         return arguments
@@ -73,9 +83,11 @@ struct SettingsMerge {
             }
             given = [Given(value: value, origin: variable)]
         }
-        for (_, settings) in source.files {
+        for (path, settings) in source.files {
             guard given.isEmpty || Self.sums.contains(option.name) else { break }
-            given += Self.values(option, of: spec.name, settings)
+            given += Self.values(option, of: spec.name, settings).map {
+                Given(value: $0.value, origin: $0.origin, isBeside: path == source.beside)
+            }
         }
         return given
     }

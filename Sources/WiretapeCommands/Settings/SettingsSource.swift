@@ -8,6 +8,10 @@ struct SettingsSource {
     private(set) var files: [(path: String, settings: SettingsFile)] = []
     /// What the file beside the tape says and may not say.
     private(set) var leftOut: [TapeSettings.LeftOut] = []
+    /// The file beside the tape, if it is one of ``files``.
+    private(set) var beside: String?
+    /// Files that were found and are not read, with the reason.
+    private(set) var refused: [(path: String, why: String)] = []
 
     /// - Parameters:
     ///   - tape: the tape that the command is about; nil when there is none. Where it lies decides about nothing but the
@@ -21,24 +25,46 @@ struct SettingsSource {
         }
         if let tape, tape != "-" {
             let beside = (tape.hasSuffix(".gz") ? String(tape.dropLast(3)) : tape) + ".yaml"
-            if File.exists(beside), !File.isDirectory(beside) {
+            if isTrusted(beside) {
                 var settings = try Self.load(beside)
                 leftOut = TapeSettings.restrict(&settings)
                 files.append((beside, settings))
+                self.beside = beside
             }
         }
-        if let found = Self.upward(from: File.currentFolder) { files.append((found, try Self.load(found))) }
+        if let found = Self.upward(from: File.currentFolder), isTrusted(found) {
+            files.append((found, try Self.load(found)))
+        }
     }
 
+    /// The first `wiretape.yaml` from a folder upward, as far as the folder that has `.git`, or as the home folder. Where neither is
+    /// above, only the first folder is looked at: the others may belong to anybody.
     private static func upward(from start: String) -> String? {
+        let home = ThisProcess.environment("HOME").map(File.resolved)
+        var found: String?
         var folder = Substring(start)
+        var isFirst = true
         while true {
             while folder.last == "/" { folder = folder.dropLast() }
-            let path = folder + "/wiretape.yaml"
-            if File.exists(String(path)), !File.isDirectory(String(path)) { return String(path) }
+            let path = String(folder + "/wiretape.yaml")
+            if found == nil, File.exists(path), !File.isDirectory(path) {
+                found = path
+                if isFirst { return found }
+            }
+            isFirst = false
+            if File.isThere(folder + "/.git") || String(folder) == home { return found }
             guard let slash = folder.lastIndex(of: "/") else { return nil }
             folder = folder[..<slash]
         }
+    }
+
+    /// Whether the file is there, and nobody but this user or root can have written it. If it is there and not to be trusted, it goes to
+    /// ``refused``.
+    private mutating func isTrusted(_ path: String) -> Bool {
+        guard File.exists(path), !File.isDirectory(path) else { return false }
+        guard let why = File.othersMayWrite(path) else { return true }
+        refused.append((path, why))
+        return false
     }
 
     /// Settings are small: the rest of a longer file is not read, and the parser refuses it.

@@ -35,8 +35,12 @@ package enum TapeSettings {
     package static let options: Set<String> = [
         "speed", "idle-cap", "time-scale", "keepalive", "server-limits", "until", "transports", "deflate", "fresh-ids",
         "clients", "when-exhausted", "session", "match", "ignore", "causality", "patience", "grace", "on-divergence",
-        "on-reconnect", "on-miss", "route", "expect", "allow-unplayed", "fault", "seed", "at", "greeting", "keep",
-        "lead-back",
+        "on-reconnect", "on-miss", "route", "expect", "allow-unplayed", "fault", "seed", "at", "greeting", "lead-back",
+    ]
+
+    /// Those of them by which a run can pass that would not pass without them. The verdict names them.
+    static let relaxing: Set<String> = [
+        "allow-unplayed", "ignore", "match", "on-divergence", "on-miss", "when-exhausted", "until",
     ]
 
     /// Takes out of the settings what a file beside a tape may not say.
@@ -45,6 +49,8 @@ package enum TapeSettings {
         settings.upstreams = []
         left += settings.redact.map { LeftOut(option: "redact", $0) }
         settings.redact = []
+        left += settings.keep.map { LeftOut(option: "keep", $0) }
+        settings.keep = []
         left += settings.leadBack.filter { !mayBeSet("lead-back", to: $0.text) }.map {
             LeftOut(option: "lead-back", $0)
         }

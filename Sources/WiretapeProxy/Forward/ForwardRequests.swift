@@ -142,7 +142,9 @@ final class ForwardRequests {
 
     /// The page of the magic host, or what a request means that names no host.
     private func answerByOurselves(_ head: RequestHead) {
-        let isPage = ForwardTarget(absolute: head)?.host == ForwardDoor.magicHost || head.path == "/"
+        // A target with an authority that cannot be asked, as `http://host:99999/`, is no page of ours.
+        let isPage =
+            ForwardTarget(absolute: head)?.host == ForwardDoor.magicHost || head.authority == nil && head.path == "/"
         guard isPage, head.authority == nil || head.target.lowercased().hasPrefix("http://") else {
             let what =
                 head.authority == nil

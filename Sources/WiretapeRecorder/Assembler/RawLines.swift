@@ -10,8 +10,8 @@ enum RawLines {
         _ time: UInt64, _ connection: UInt32, _ direction: Direction, _ bytes: Span<UInt8>, why: String,
         _ packer: inout MemberPacker
     ) {
-        let shown = packer.redaction.map { $0.malformed([UInt8](copying: bytes)) }
-        let reason = packer.redaction?.text(why) ?? why
+        var reason = packer.redaction?.text(why) ?? why
+        let shown = packer.redaction.map { $0.malformed(connection, direction, [UInt8](copying: bytes), why: &reason) }
         packer.event(time) { time, out in
             TapeLines.start(time, connection, #","e":"malformed""#, &out)
             TapeLines.direction(direction, &out)

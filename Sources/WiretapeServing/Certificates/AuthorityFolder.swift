@@ -33,6 +33,12 @@ package struct AuthorityFolder {
         guard exists else {
             throw Failure("there is no certificate authority in \(path); make one with 'wiretape ca init'", .missing)
         }
+        guard File.isPrivate(keyPath) else {
+            throw Failure(
+                "\(keyPath) belongs to another user, or others can read it. Whoever has this key can pretend to be any server to "
+                    + "your clients. Run 'wiretape ca init --force' and trust the new certificate, or, if nobody has read the key, "
+                    + "'chmod 600 \(keyPath)'")
+        }
         do {
             return try TLSIdentity.authority(certificate: try read(certificatePath), key: try read(keyPath))
         } catch let error as TLSError {

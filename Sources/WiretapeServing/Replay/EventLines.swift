@@ -1,3 +1,4 @@
+package import WiretapeCommandLine
 internal import WiretapeSystem
 
 /// Lines on their way to a file or pipe, written by a thread of their own: whoever reads slowly, or not at all, holds nobody up.
@@ -47,13 +48,17 @@ final class EventLines: Sendable {
     }
 
     /// Waits until all is written, for 2 s at most.
-    /// - Returns: why the lines are not complete, in words for people; nil when they are.
-    func finish() -> String? {
+    /// - Returns: why the lines are not complete; nil when they are.
+    func finish() -> IncompleteEvents? {
         let deadline = SystemClock.monotonic + Self.patience
         return gate.wait(until: \.isDrained, deadline: deadline) { isDrained, queue in
-            if let failure = queue.failure { return failure.description }
-            if !isDrained { return "nobody reads them" }
-            return queue.allLost > 0 ? "\(queue.allLost) were left out, since they were read too slowly" : nil
+            if let failure = queue.failure {
+                return IncompleteEvents(reason: failure.description, isFailure: !failure.isBrokenPipe)
+            }
+            if !isDrained { return IncompleteEvents(reason: "nobody reads them", isFailure: false) }
+            guard queue.allLost > 0 else { return nil }
+            let reason = "\(queue.allLost) were left out, since they were read too slowly"
+            return IncompleteEvents(reason: reason, isFailure: false)
         }
     }
 
@@ -75,5 +80,22 @@ final class EventLines: Sendable {
                 return
             }
         }
+    }
+}
+
+/// Why the lines of `--events` are not complete.
+package struct IncompleteEvents: Sendable {
+    var reason: String
+    /// The file cannot be written. If not, the lines have a reader who did not read them all.
+    var isFailure: Bool
+
+    /// Tells it. A run of which the file cannot be written does not pass.
+    package func told(with verdict: Verdict, _ log: Log) -> Verdict {
+        let text = "--events: the lines are not complete: \(reason)"
+        guard isFailure, verdict.code == 0 else {
+            log.warning(text)
+            return verdict
+        }
+        return Verdict(.failed, ExitCode.failure.code, text)
     }
 }

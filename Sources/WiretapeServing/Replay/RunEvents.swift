@@ -58,7 +58,7 @@ package final class RunEvents {
     ///   - time: nanoseconds since the run began.
     ///   - command: how the command behind `--` ended.
     /// - Returns: why the lines are not complete; nil when they are.
-    package func end(_ verdict: Verdict, at time: UInt64, command: Int32?) -> String? {
+    package func end(_ verdict: Verdict, at time: UInt64, command: Int32?) -> IncompleteEvents? {
         guard let lines else { return nil }
         journal.end(verdict.members + [.init("command_exit", command.map { .number($0) } ?? .null)], at: time)
         return lines.finish()

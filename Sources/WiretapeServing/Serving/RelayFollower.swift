@@ -77,7 +77,7 @@ package final class RelayFollower {
     }
 
     /// - Returns: why the lines are not complete; nil when they are.
-    func end(_ verdict: Verdict, at now: WireInstant, command: Int32?) -> String? {
+    func end(_ verdict: Verdict, at now: WireInstant, command: Int32?) -> IncompleteEvents? {
         events.end(verdict, at: now.since(started), command: command)
     }
 

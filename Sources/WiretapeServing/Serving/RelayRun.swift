@@ -208,10 +208,8 @@ package final class RelayRun {
 
     /// Writes the last line of `--events`.
     package func tellEnd(_ verdict: Verdict, _ end: RunEnd, _ log: Log) -> Verdict {
-        if let why = follower?.end(verdict, at: shell.loop.now, command: end.commandExit) {
-            log.warning("--events: the lines are not complete: \(why)")
-        }
-        return verdict
+        let lacking = follower?.end(verdict, at: shell.loop.now, command: end.commandExit)
+        return lacking?.told(with: verdict, log) ?? verdict
     }
 
     /// Waits for the other loops, after ``stop()`` and the shell's end.

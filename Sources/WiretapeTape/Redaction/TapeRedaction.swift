@@ -17,6 +17,10 @@ package final class TapeRedaction {
     private let keepsFindings: Bool
     private let tell: (String) -> Void
     private var hasTold: Set<String> = []
+    /// What was found to be spoken on connections whose bytes are no HTTP and no frames.
+    private var unreadProtocols: [UInt32: String] = [:]
+    /// Connections that have become tunnels for HTTP/2 or for anything.
+    private var tunnels: Set<UInt32> = []
 
     /// What all streams together may hold back. Beyond it streams are left out: nothing is shown unseen.
     private let mostWaiting: Int
@@ -90,16 +94,20 @@ package final class TapeRedaction {
         case .take, .stop:
             // The connections of what follows are others.
             flushAll(at: event.time, into: &out)
+            unreadProtocols = [:]
+            tunnels = []
             out.append(event)
         case .request(let x, let head, let body):
             var new = redactor.head(head)
             var mark: String?
+            if head.method == "CONNECT" { tunnels.insert(c) }
             let newBody = self.body(body, head.headers, .toServer, x, c, &new.headers, &mark)
             out.append(TapeEvent(time: t, connection: c, .request(x: x, new, newBody)))
             if let mark { out.append(TapeEvent(time: t, connection: c, .mark(mark))) }
         case .response(let x, let head, let body, let interim, let coding, let proxy):
             var new = redactor.head(head)
             var mark: String?
+            if head.status == 101, head.headers.hasToken("h2c", in: "Upgrade") { tunnels.insert(c) }
             let plain = coding == nil ? head.headers : head.without(coding).headers
             let newBody = self.body(body, plain, .toClient, x, c, &new.headers, &mark)
             out.append(
@@ -224,6 +232,14 @@ package final class TapeRedaction {
         into out: inout [TapeEvent]
     ) {
         let key = Key(connection: connection, direction: direction, carrier: .body(x))
+        if tunnels.contains(connection), isUnread(bytes) {
+            let what = sayUnread(connection, direction, bytes)
+            if leavesOut {
+                let text =
+                    "\(bytes.count) bytes of \(what) on connection \(connection) left out, which cannot be searched for secrets"
+                return out.append(TapeEvent(time: time, connection: connection, .mark(text)))
+            }
+        }
         let new = piece(bytes, of: key, isBinary: false)
         if !new.isEmpty { out.append(TapeEvent(time: time, connection: connection, .chunk(x: x, direction, new))) }
         tellTroubles()
@@ -289,7 +305,34 @@ package final class TapeRedaction {
         return piece(bytes, of: Key(connection: connection, direction: direction, carrier: .frame), isBinary: false)
     }
 
-    package func malformed(_ bytes: [UInt8]) -> [UInt8] { redactor.rawLines(bytes) ?? bytes }
+    /// Bytes that are neither HTTP nor frames. Text is looked at. Other bytes belong to a protocol that nothing here reads: they
+    /// are left out, and `why` says so.
+    package func malformed(_ connection: UInt32, _ direction: Direction, _ bytes: [UInt8], why: inout String) -> [UInt8]
+    {
+        guard isUnread(bytes) else { return lines(bytes) }
+        let what = sayUnread(connection, direction, bytes)
+        guard leavesOut else { return lines(bytes) }
+        why +=
+            "; \(bytes.count) byte\(bytes.count == 1 ? "" : "s") of \(what) left out, which cannot be searched for secrets"
+        return []
+    }
+
+    /// Bytes whose lines may be those of a head.
+    package func lines(_ bytes: [UInt8]) -> [UInt8] { redactor.rawLines(bytes) ?? bytes }
+
+    private func isUnread(_ bytes: [UInt8]) -> Bool { !redactor.isRenumbering && !UnreadBytes.isText(bytes) }
+
+    /// - Returns: the name of the protocol.
+    private func sayUnread(_ connection: UInt32, _ direction: Direction, _ bytes: [UInt8]) -> String {
+        let known = unreadProtocols[connection]
+        let name = known ?? UnreadBytes.name(bytes) ?? "an unknown protocol"
+        if known == nil, unreadProtocols.count < 4_096 { unreadProtocols[connection] = name }
+        let whose = direction == .toServer ? "client" : "server"
+        say(
+            "connection \(connection): the \(whose) sends \(name), which cannot be searched for secrets"
+                + (leavesOut ? " and is left out" : ""))
+        return name
+    }
 
     /// A text for people without secrets.
     package func text(_ text: String) -> String { redactor.text(text) }

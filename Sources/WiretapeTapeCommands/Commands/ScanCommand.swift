@@ -13,14 +13,17 @@ package struct ScanCommand: Command {
         discussion: """
             Names every place of a tape where a secret stands: what 'wiretape record' would have replaced, and what is as random \
             as a key ('entropy', which 'wiretape redact' leaves unless --redact names its place). Of a secret the first four \
-            characters are shown, of one shorter than 20 bytes none. Pseudonyms are no secrets. Exit code 3 when something was found.
+            characters are shown, of one shorter than 20 bytes none. Pseudonyms are no secrets. Exit code 3 when something was found. \
+            Standard error names what cannot be searched, as the bytes of HTTP/2.
             """,
         positionals: [PositionalSpec("FILE", .file, repeatable: true, "The tapes; - is standard input.")],
         groups: [
             OptionGroup(
                 "Options",
                 [
-                    OptionSpec(switch: "json", "Print an object a finding."), OptionGroup.redact, OptionGroup.keep,
+                    OptionSpec(switch: "json", "Print an object a finding."),
+                    OptionSpec(switch: "strict", "Fail, too, when something cannot be searched for secrets (exit 3)."),
+                    OptionGroup.redact, OptionGroup.keep,
                     OptionGroup.config, OptionGroup.fileMemory,
                 ])
         ],
@@ -31,6 +34,7 @@ package struct ScanCommand: Command {
     private let paths: [String]
     private let rules: RedactionRules
     private let isJSON: Bool
+    private let isStrict: Bool
     private let longestLine: Int
     private let log: Log
 
@@ -46,6 +50,7 @@ package struct ScanCommand: Command {
         }
         self.rules = rules
         isJSON = arguments.has("json")
+        isStrict = arguments.has("strict")
         log = Log(arguments)
         longestLine = TapeCanon.longestLine(memory: arguments.memory)
     }
@@ -70,8 +75,12 @@ package struct ScanCommand: Command {
             if found > before { tapes += 1 }
         }
         let files = "\(paths.count) tape\(paths.count == 1 ? "" : "s")"
-        let rest = unseen.count > 0 ? "; not everything could be looked at" : ""
-        guard found > 0 else { return Verdict(.done, 0, "no secret on \(files)\(rest)").tell() }
+        let rest = unseen.count > 0 ? "; \(unseen.count) part\(unseen.count == 1 ? "" : "s") could not be searched" : ""
+        guard found > 0 else {
+            guard unseen.count > 0 else { return Verdict(.done, 0, "no secret on \(files)").tell() }
+            let text = "no secret in what could be read of \(files)\(rest)"
+            return (isStrict ? Verdict(.failed, ExitCode.secretFound.code, text) : Verdict(.done, 0, text)).tell()
+        }
         return Verdict(
             .failed, ExitCode.secretFound.code,
             "\(found) secret\(found == 1 ? "" : "s") on \(tapes) of \(files)\(rest); \(Self.advice(found, random))"

@@ -16,9 +16,8 @@ package struct ImportedTape {
             let archive = ImportFormat.of(begun)?.archive
         else { return nil }
         let name = path.split(separator: "/").last.map(String.init) ?? "session"
-        folder = (ThisProcess.environment("TMPDIR") ?? "/tmp") + "/wiretape-replay-\(ThisProcess.id)"
+        folder = try File.makeTemporaryFolder("wiretape-replay")
         self.path = "\(folder)/\(name).tape"
-        try File.makeFolder(folder)
         let run = ArchiveRun(redaction: .standard, log: log, memory: memory, force: true, isQuiet: log.level < .info)
         do {
             let verdict = try run.run(archive, path, file, isZip: ImportFormat.isZip(begun), to: self.path)

@@ -143,20 +143,29 @@ package struct TapeRedactor {
             try? text.remove("/b64")
             try? text.set("/text", to: Array("\"\"".utf8))
         }
-        for key in ["/text", "/why"] {
-            guard let range = text.range(at: key),
-                case .string(let old)? = try? JSONValue(parsing: Array(text.bytes[range]))
-            else { continue }
-            let new = String(decoding: redaction.malformed(Array(old.utf8)), as: UTF8.self)
-            if new != old { try? text.set(key, to: Array(JSONValue.string(new).text.utf8)) }
+        func member(_ pointer: String) -> String? {
+            guard let range = text.range(at: pointer) else { return nil }
+            return (try? JSONValue(parsing: Array(text.bytes[range])))?.string
         }
-        if !isDeflated, let range = text.range(at: "/b64"),
-            case .string(let old)? = try? JSONValue(parsing: Array(text.bytes[range])),
-            let bytes = Base64.decode(old)
-        {
-            let new = redaction.malformed(bytes)
+        let direction: Direction = member("/d") == "<" ? .toClient : .toServer
+        let isFrame = if case .frame = event.kind { true } else { false }
+        let oldWhy = member("/why")
+        var why = oldWhy.map { redaction.text($0) } ?? ""
+        func shown(_ bytes: [UInt8]) -> [UInt8] {
+            isFrame ? redaction.lines(bytes) : redaction.malformed(event.connection, direction, bytes, why: &why)
+        }
+        if let old = member("/text") {
+            let bytes = Array(old.utf8)
+            let new = shown(bytes)
+            if new != bytes {
+                try? text.set("/text", to: Array(JSONValue.string(String(decoding: new, as: UTF8.self)).text.utf8))
+            }
+        }
+        if !isDeflated, let old = member("/b64"), let bytes = Base64.decode(old) {
+            let new = shown(bytes)
             if new != bytes { try? text.set("/b64", to: Array(JSONValue.string(Base64.encode(new.span)).text.utf8)) }
         }
+        if why != oldWhy ?? "" { try? text.set("/why", to: Array(JSONValue.string(why).text.utf8)) }
         return TapeNewLine(text.bytes, event)
     }
 

@@ -14,6 +14,8 @@ package struct AccessPolicy: Hashable, Sendable {
     package enum Refusal: Hashable, Sendable {
         case host(String)
         case origin(String)
+        /// A browser says that another site's page made it, and does not say which.
+        case unknownSite
         /// It was made to a proxy: CONNECT, or an absolute form; with what it asks for.
         case proxied(String)
 
@@ -27,6 +29,9 @@ package struct AccessPolicy: Hashable, Sendable {
             case .origin(let origin):
                 let name = Summary.line(origin)
                 return "pages of '\(name)' are not let in; '--allow-origin \(name)' lets them in"
+            case .unknownSite:
+                return
+                    "a page of another site made the request, and the browser does not say which; '--allow-origin *' lets all in"
             case .proxied(let target):
                 return "'\(Summary.line(target))' is asked for as of a proxy, and this listener stands for one server; "
                     + "'--mode forward' makes a proxy of it"
@@ -66,8 +71,21 @@ package struct AccessPolicy: Hashable, Sendable {
             if let authority, !letsIn(host: authority) { return .host(authority) }
         }
         if head.isForProxy { return .proxied(head.target) }
-        guard judgesOrigin, let origin = head.headers.first("Origin"), !letsIn(origin: origin, head) else { return nil }
-        return .origin(origin)
+        guard judgesOrigin else { return nil }
+        if let origin = head.headers.first("Origin") { return letsIn(origin: origin, head) ? nil : .origin(origin) }
+        // Browsers send no `Origin` for images, scripts and links. They tell that these cross sites (Fetch Metadata, W3C).
+        guard let site = head.headers.first("Sec-Fetch-Site"), equalIgnoringCase(site, "cross-site") else { return nil }
+        guard let page = head.headers.first("Referer").flatMap(Self.origin(of:)) else {
+            return origins.contains("*") ? nil : .unknownSite
+        }
+        return letsIn(origin: page, head) ? nil : .origin(page)
+    }
+
+    /// Scheme, host and port of a page's address.
+    private static func origin(of address: String) -> String? {
+        guard let mark = address.firstRange(of: "://") else { return nil }
+        let end = address[mark.upperBound...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" }
+        return String(address[..<(end ?? address.endIndex)])
     }
 
     /// An answer that was made for a request, as its page may read it: with the page's credentials when its origin is

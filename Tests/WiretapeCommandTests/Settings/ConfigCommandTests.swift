@@ -44,11 +44,45 @@ import WiretapeCommands
         // Another tape has no file of its own; where it lies says nothing, and where we are does.
         #expect(rows(try run("", "config a/b/other.tape")).contains("replay --speed 10 # wiretape.yaml:5"))
         try write("a/wiretape.yaml", "defaults: { replay: { speed: 2 } }\n")
+        try FileManager.default.createDirectory(atPath: scratch.path(".git"), withIntermediateDirectories: false)
         #expect(rows(try run("", "config a/b/other.tape")).contains("replay --speed 10 # wiretape.yaml:5"))
         #expect(rows(try run("cd a/b;", "config other.tape")) == ["replay --speed 2 # a/wiretape.yaml:1"])
         #expect(
             rows(try run("", "config a/b/other.tape --config wiretape.yaml")).contains(
                 "replay --speed 10 # wiretape.yaml:5"))
+    }
+
+    /// A file above the repository or the home folder may be anybody's.
+    @Test func theSearchEndsAtTheRepositoryOrTheHomeFolder() throws {
+        try write("wiretape.yaml", "defaults: { replay: { speed: 2 } }\n")
+        let found = ["replay --speed 2 # wiretape.yaml:1"]
+        #expect(rows(try run("", "config x.tape")) == found)
+        #expect(rows(try run("cd a/b;", "config x.tape")).isEmpty)
+        #expect(rows(try run("cd a/b; HOME='\(scratch.url.path)'", "config x.tape")) == found)
+        #expect(rows(try run("cd a/b; HOME='\(scratch.path("a"))'", "config x.tape")).isEmpty)
+        try FileManager.default.createDirectory(atPath: scratch.path("a/.git"), withIntermediateDirectories: false)
+        #expect(rows(try run("cd a/b;", "config x.tape")).isEmpty)
+        try FileManager.default.moveItem(atPath: scratch.path("a/.git"), toPath: scratch.path(".git"))
+        #expect(rows(try run("cd a/b;", "config x.tape")) == found)
+    }
+
+    /// What others can write is not read, and that is said; what is read is named.
+    @Test func settingsThatOthersMayWriteAreNotRead() throws {
+        try write("wiretape.yaml", "ignore: A:/x\n")
+        _ = try Binary.run("canon", TapeFiles.recording("chat"), "--output", scratch.path("a/x.tape"))
+        func diff() throws -> Binary.Run { try run("", "diff a/x.tape a/x.tape") }
+        #expect(try diff().err.contains("settings: \(scratch.path("wiretape.yaml"))"))
+        for (place, what) in [("wiretape.yaml", "it"), ("", "its folder")] {
+            let path = scratch.path(place)
+            let mode = try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+            try FileManager.default.setAttributes([.posixPermissions: mode | 0o002], ofItemAtPath: path)
+            let run = try diff()
+            #expect(
+                run.err.contains("wiretape.yaml is not read, since everybody can write to \(what); '--config "),
+                "\(run.err)")
+            #expect(!run.err.contains("settings: "))
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        }
     }
 
     /// The settings reach the command, and what is written on the command line goes before them.

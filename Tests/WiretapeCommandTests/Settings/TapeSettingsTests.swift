@@ -76,6 +76,26 @@ import WiretapeCommands
         #expect(!named.out.contains("left out") && named.out.contains("replay --report 1"))
     }
 
+    /// The verdict says by what a run passes that would not pass by itself.
+    @Test func aVerdictThatTheFileRelaxedSaysSo() throws {
+        let tape = try TapeFiles.copy("chat", in: scratch)
+        func replay() throws -> Binary.Run { try Binary.run(Binary.wiretape, ["replay", tape, "--", "true"]) }
+        #expect(try replay().code == 2)
+        _ = try TapeFiles.write(["defaults: { replay: { allow-unplayed: true } }"], "chat.tape.yaml", in: scratch)
+        let run = try replay()
+        #expect(run.code == 0 && run.verdict.contains("; relaxed by "), "\(run.err)")
+        #expect(run.verdict.contains("chat.tape.yaml:1 (allow-unplayed)"))
+    }
+
+    /// Nothing beside a tape makes a secret stay on it.
+    @Test func keepIsLeftOut() throws {
+        let tape = try TapeFiles.copy("chat", in: scratch)
+        _ = try TapeFiles.write(
+            ["keep: 'header:X-Api-Key'", "defaults: { scan: { keep: 'cookie:sid' } }"], "chat.tape.yaml", in: scratch)
+        let run = try Binary.run("scan", tape)
+        #expect(run.err.components(separatedBy: "'keep' is left out").count == 3, "\(run.err)")
+    }
+
     @Test func aStrangersFileWritesNothingAndOpensNothing() throws {
         let tape = try TapeFiles.copy("chat", in: scratch)
         let victim = scratch.path("victim.json")

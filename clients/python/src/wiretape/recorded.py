@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import stat
 import tempfile
 import warnings
 from pathlib import Path
@@ -14,6 +15,20 @@ import pytest
 
 from .marked import Marked, WiretapeWarning
 from .record import Recorder, record
+
+
+def private_folder(parent: Path) -> Path:
+    """The folder of this user in a folder for everybody. Nobody else can write to it.
+
+    :raises PermissionError: if another user made it, or if others can use it."""
+    folder = parent / f"wiretape-{os.getuid()}"
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
+        text = f"{folder} belongs to another user, or others can use it: remove it, or set TMPDIR to a folder of your own"
+        raise PermissionError(text)
+    return folder
 
 
 class RecordingTest:
@@ -37,7 +52,9 @@ class RecordingTest:
 
     def _lock(self) -> None:
         name = hashlib.sha256(os.fsencode(self._marked.tape.absolute())).hexdigest()[:16]
-        lock = self._cleanup.enter_context((Path(tempfile.gettempdir()) / f"wiretape-{name}.lock").open("w"))
+        path = private_folder(Path(tempfile.gettempdir())) / f"{name}.lock"
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        self._cleanup.callback(os.close, lock)
         fcntl.flock(lock, fcntl.LOCK_EX)
 
     def _begin(self) -> None:

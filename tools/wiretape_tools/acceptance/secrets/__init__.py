@@ -1,1 +1,1 @@
-"""Thirty secrets of ten kinds in every place of four protocols, said by real clients: where they turn up."""
+"""Thirty-three secrets of eleven kinds in every place of four protocols, said by real clients: where they turn up."""

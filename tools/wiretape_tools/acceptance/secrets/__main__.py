@@ -1,8 +1,8 @@
-"""Thirty secrets of ten kinds in every place of SignalR, GraphQL, Eventflit (Pusher) and Atmosphere, said by real clients.
+"""Thirty-three secrets of eleven kinds in every place of SignalR, GraphQL, Eventflit (Pusher) and Atmosphere, said by real clients.
 
     tools/acceptance/secrets [--cells TEXT] [--jobs N]
 
-Each cell is a client with its server: headers, cookies, queries and messages of both directions, thirty of their own in each place;
+Each cell is a client with its server: headers, cookies, queries and messages of both directions, secrets of their own in each place;
 beside it plain requests in all places of HTTP. It is recorded without redaction (the control: the search and `scan` find all of
 them), with it, watched by the control API, and with a rule; the tapes are replayed with the same secrets, renewed ones, rules, and
 by a client that says something else. Then every byte that Wiretape has written or answered is searched, in every spelling.

@@ -20,7 +20,7 @@ Observed = dict[str, list[str]]
 
 
 class Client:
-    """One client with the secrets of one run. place → the thirty; `aside` says something else than the tape has."""
+    """One client with the secrets of one run. place → its secrets; `aside` says something else than the tape has."""
 
     def __init__(self, peers: Peers, folder: pathlib.Path, cell: str, turn: str, app_secret: str, aside: bool = False) -> None:
         self.peers, self.folder, self.cell, self.turn, self.aside = peers, folder, cell, turn, aside
@@ -31,7 +31,7 @@ class Client:
         return self.places.setdefault(place, kinds.planted(f"{self.cell}, {place}, {self.turn}"))
 
     def headers(self, place: str, *, token: bool = True, cookies: bool = True) -> dict[str, str]:
-        """Thirty fields and thirty cookies; without the token where the client's own factory gives it, without cookies where it sets
+        """A field and a cookie for each; without the token where the client's own factory gives it, without cookies where it sets
         none."""
         pairs = dict(secret.header() for secret in self.secrets(place))
         if not token:

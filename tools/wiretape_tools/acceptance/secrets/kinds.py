@@ -1,6 +1,6 @@
-"""The thirty secrets of a place: three of each of ten kinds, as they are met in the field, and how each is spelled where it stands.
+"""The secrets of a place: three of each of eleven kinds, as they are met in the field, and how each is spelled where it stands.
 
-Every place has thirty of its own, drawn from its name: what is recognised in one place helps in no other.
+Every place has secrets of its own, drawn from its name: what is recognised in one place helps in no other.
 """
 
 import base64
@@ -12,13 +12,13 @@ import urllib.parse
 import uuid
 from typing import Any
 
-KINDS = ("bearer", "jwt", "service key", "password", "session", "signature", "oauth", "pusher", "private key", "rule")
+KINDS = ("bearer", "jwt", "service key", "password", "session", "signature", "oauth", "pusher", "private key", "rule", "ending")
 EACH = 3
 ALNUM = string.ascii_letters + string.digits
 URLSAFE = ALNUM + "-_"
 # What nobody but the user knows to be a secret: `record` and `scan` are told.
 RULES = ["header:X-Iban", "header:X-Pin", "query:iban", "query:pin", "regex:acct-[0-9]{12}", "json:pin",
-         # Wherever the thirty stand in a message: bodies and texts within texts, calls and answers of SignalR, GraphQL's.
+         # Wherever the secrets stand in a message: bodies and texts within texts, calls and answers of SignalR, GraphQL's.
          *(f"json:{pointer}/items/*/iban" for pointer in (
              "", "/arguments/*", "/result", "/4", "/4/*", "/payload/variables/input", "/payload/data/take", "/payload/data/give",
              "/variables/input", "/data/take", "/data/give", "/payload/payload/variables/input", "/data", "/user_info"))]  # fmt: skip
@@ -92,6 +92,7 @@ class Secret:
             "pusher": [("X-Pusher-Signature", v), ("X-Eventflit-Signature", v), ("X-Hub-Signature-256", f"sha256={v}")],
             "private key": [("Private-Key", escaped(v)), ("Private-Token", escaped(v)), ("Shared-Secret", escaped(v))],
             "rule": [("X-Note-7", f"pay to {v} please"), ("X-Iban", v), ("X-Pin", v)],
+            "ending": [("X-Door-Token", v), ("DD-API-KEY", v), ("X-Hasura-Admin-Secret", v)],
         }[self.kind]  # fmt: skip
 
     def item(self) -> Pair:
@@ -108,6 +109,7 @@ class Secret:
             "pusher": [("auth_signature", v), ("auth", f"key:{v}"), ("api_secret", v)],
             "private key": [("private_key", v), ("note5", v), ("secret_key", v)],
             "rule": [("note6", f"pay to {v} please"), ("iban", v), ("pin", v)],
+            "ending": [("db_password", v), ("user[passcode]", v), ("webhook-secret", v)],
         }[self.kind][self.number]  # fmt: skip
 
     def cookie(self) -> Pair:
@@ -129,6 +131,7 @@ class Secret:
             "pusher": [{"auth": f"key:{v}"}, {"auth_signature": v}, {"appSecret": v}],
             "private key": [{"note": f"here it is: {v} bye"}, {"privateKey": v}, {"pem": v}],
             "rule": [{"note": f"pay to {v} please"}, {"iban": v}, {"pin": int(v) if v.isdigit() else v}],
+            "ending": [{"dbPassword": v}, {"credentials": {"pins": [v]}}, {"note": f'mutation {{ login(password: "{v}") }}'}],
         }  # fmt: skip
         return members[self.kind][self.number]
 
@@ -163,11 +166,13 @@ def made(random: random.Random, kind: str, n: int) -> str:
         body = b64(random.randbytes(48 * (3 + n) + 15))
         lines = [body[i : i + 64] for i in range(0, len(body), 64)]
         return "\n".join([f"-----BEGIN {ARMOUR[n]}-----", *lines, f"-----END {ARMOUR[n]}-----"])
+    if kind == "ending":
+        return word(19 + n) + "5x"
     return ("acct-" + word(12, "123456789"), "DE" + word(20, "123456789"), word(9, "123456789"))[n]
 
 
 def planted(place: str) -> list[Secret]:
-    """The thirty of a place, always the same ones for its name."""
+    """The secrets of a place, always the same ones for its name."""
     source = random.Random(place)
     return [Secret(kind, n, made(source, kind, n)) for kind in KINDS for n in range(EACH)]
 
