@@ -42,8 +42,8 @@ package protocol MessageCodec: Sendable {
     static func allowsReconnect(_ closeMessage: Message) -> Bool
     /// Whether one server of the protocol goes on with a subscription that is asked for again, and another begins it again.
     static var mayBeginSubscriptionsAgain: Bool { get }
-    /// Whether a message of the server tells which request it answers. If not, replay does not know what to send for a message that
-    /// a client sends again after a reconnect.
+    /// Whether messages of the server name the request that they answer. If not, replay cannot answer a message that a client sends
+    /// again after a reconnect.
     static var hasAnswers: Bool { get }
     /// What a replay was told that concerns the protocol. The values that write its sessions and those that read its
     /// clients are told.

@@ -82,12 +82,12 @@ extension SessionReader {
             return final
         }
 
-        /// Two sentences without the last full stop.
+        /// Sentences without the last full stop.
         package var text: String {
-            let played = isPlayed ? "A replay answers it as an ordinary request" : "A replay does not answer it"
+            let replayed = isPlayed ? "Replay treats the request as plain HTTP" : "Replay does not answer the request"
             return
-                "the tape has no beginning of the \(codec) session to which \(method) \(path) belongs, so its messages "
-                + "are not read. \(played)"
+                "\(method) \(path) belongs to a \(codec) session that began before the recording, so messages of this request "
+                + "are not decoded. \(replayed). To record the session, start Wiretape before the client connects"
         }
     }
 

@@ -39,7 +39,7 @@ package enum PackedTexts {
     /// One value of MessagePack, or several with their lengths before them, as SignalR sends them.
     /// - Parameters:
     ///   - pointers: JSON Pointers into a value, `*` for every member or item.
-    ///   - isSecret: whether members of that name are secrets. What stands in a list or a map of that name has it, too.
+    ///   - isSecret: whether members of that name are secrets. Values in a list or map with such a name are secrets, too.
     ///   - change: gives what stands for a text; nil: it stays.
     package static func replacing(
         _ bytes: [UInt8], pointers: [String] = [], isSecret: (String) -> Bool = { _ in false },

@@ -51,12 +51,9 @@ extension Redactor {
         guard !rules.keeps(header: name) else { return field.value }
         switch name {
         case "cookie":
-            return field.value.split(separator: ";", omittingEmptySubsequences: false).map { cookie(String($0)) }
-                .joined(separator: ";")
+            return self.cookies(field.value)
         case "set-cookie", "set-cookie2":
-            var parts = field.value.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
-            for index in parts.indices { parts[index] = index == 0 ? cookie(parts[0]) : foldedCookies(parts[index]) }
-            return parts.joined(separator: ";")
+            return setCookie(field.value)
         case "sec-websocket-protocol":
             var before = ""
             return field.value.split(separator: ",", omittingEmptySubsequences: false).map { part in
@@ -73,32 +70,6 @@ extension Redactor {
                 ?? field.value
         }
         return text(field.value)
-    }
-
-    /// An attribute of a cookie, behind which further fields may stand that a proxy has joined to this one: ` Path=/, b=2`.
-    private mutating func foldedCookies(_ attribute: String) -> String {
-        guard attribute.contains(",") else { return attribute }
-        let parts = attribute.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-        // A date has a comma, and no equals sign behind it.
-        return ([parts[0]] + parts.dropFirst().map { $0.contains("=") ? cookie($0) : $0 }).joined(separator: ",")
-    }
-
-    /// ` name=value`.
-    private mutating func cookie(_ part: String) -> String {
-        guard let equals = part.firstIndex(of: "=") else {
-            // A cookie without a name: all of it is the value (RFC 6265bis, section 5.6).
-            let value = part.trimmingBlanks()
-            guard let new = pseudonym(Array(value.utf8), .cookie, "") else { return part }
-            return part.prefix { $0 == " " } + String(decoding: new, as: UTF8.self)
-        }
-        let name = part[..<equals].trimmingBlanks()
-        guard rules.redacts(cookie: name) else { return part }
-        let value = part[part.index(after: equals)...].trimmingBlanks()
-        let isQuoted = value.utf8.count >= 2 && value.hasPrefix("\"") && value.hasSuffix("\"")
-        let bare = isQuoted ? String(value.dropFirst().dropLast()) : value
-        guard let new = pseudonym(Array(bare.utf8), .cookie, name) else { return part }
-        let text = String(decoding: new, as: UTF8.self)
-        return part[...equals] + (isQuoted ? "\"\(text)\"" : text)
     }
 
     /// Subprotocols carry tokens where browsers can send no header: `header-…` of AppSync, `…bearer.authorization….TOKEN`,

@@ -317,7 +317,7 @@ extension Redactor {
         return from..<end
     }
 
-    /// What an item is called: without percent-encoding, and of `user[password]` the last name.
+    /// The item's percent-decoded name. For `user[password]` it is `password`.
     private static func itemName(_ raw: ArraySlice<UInt8>) -> [UInt8] {
         guard raw.contains(UInt8(ascii: "%")) else { return Array(raw) }
         var plain = Array(percentDecoded(String(decoding: raw, as: UTF8.self)).utf8)[...]
@@ -344,7 +344,7 @@ extension Redactor {
         let isSecret =
             rules.redacts(item: plainName[...]) || scan.isCode(plainName[...])
             || plainName.elementsEqual("code".utf8)
-                && Redactor.looksDrawn(scan.bytes[start..<scan.itemEnd(start, limit)])
+                && Redactor.looksRandom(scan.bytes[start..<scan.itemEnd(start, limit)])
         guard isSecret, !scan.isKept(name.lowerBound) else {
             if word.count >= 20 { _ = token(word, &scan) }
             return coded(from: start, of: name.lowerBound, &scan, limit) ?? start
@@ -369,14 +369,14 @@ extension Redactor {
         return end
     }
 
-    /// Whether it is long, and of digits and letters, as what a machine has drawn.
-    private static func looksDrawn(_ text: ArraySlice<UInt8>) -> Bool {
+    /// Whether the text looks random: 16 bytes or more with at least one digit and one letter.
+    private static func looksRandom(_ text: ArraySlice<UInt8>) -> Bool {
         text.count >= 16 && text.contains { (0x30...0x39).contains($0) }
             && text.contains { (0x41...0x5a).contains($0 & 0xdf) }
     }
 
     /// `name: value`, as a line of a head has it (HTTP, STOMP), or `name: "value"`, as a literal of GraphQL or a script has it. Returns
-    /// where to go on; nil when the name tells nothing.
+    /// the offset after the value; nil if this is not a secret in one of these forms.
     private mutating func labelled(_ word: Range<Int>, _ scan: inout TextScan, _ limit: Int) -> Int? {
         let name = nameRange(before: word.upperBound, from: word.lowerBound, scan)
         let title = String(decoding: scan.bytes[name], as: UTF8.self)
@@ -397,12 +397,16 @@ extension Redactor {
         }
         let value = scan.bytes[start..<end]
         let first = value.prefix { $0 != 0x20 }
-        // A sentence is no secret: `token: see below`. Fields of a head are called otherwise.
+        // Several words are prose (`token: see below`), unless the name is that of a header field.
         let isField = isCookie || title.contains("-") || equalIgnoringCase(title, "authorization")
         guard isField || first.count == value.count || Schemes.isScheme(first) else { return nil }
-        let field = HeaderField(title, String(decoding: value, as: UTF8.self))
-        let new = fields([field])[0].value
-        if new != field.value { scan.edit(start..<end, Array(new.utf8)) }
+        let text = String(decoding: value, as: UTF8.self)
+        if isCookie {
+            let new = equalIgnoringCase(title, "cookie") ? cookies(text) : setCookie(text)
+            if new != text { scan.edit(start..<end, Array(new.utf8)) }
+        } else if let new = self.value(Array(value), .named, title) {
+            scan.edit(start..<end, new)
+        }
         return end
     }
 

@@ -3,7 +3,8 @@ internal import WiretapeBytes
 /// Names under which secrets stand: of header fields, items of queries and forms, and members of objects. Compared
 /// without case, dashes, underscores and dots, so that `access_token`, `accessToken` and `Access-Token` are one.
 ///
-/// A name belongs to a secret if it is on a list, or if it ends as such names do (`X-Door-Token`, `dbPassword`).
+/// A name is that of a secret if it is in ``everywhere``, or if it has one of the ``endings`` (`X-Door-Token`, `dbPassword`) and is not
+/// in ``harmless``.
 enum SecretNames {
     /// Longer names are none of these.
     package static let longest = 128
@@ -23,8 +24,8 @@ enum SecretNames {
         "signingkey", "token",
     ]
 
-    /// Names that end so and are no secrets: places in lists, and the ids of connections and streams, which only mean something
-    /// while these are open.
+    /// Names with such an ending that are not those of secrets: page tokens, and ids that are valid only while a connection or a stream
+    /// is open.
     private static let harmless = [
         "connectiontoken", "continuationtoken", "nextcontinuationtoken", "nextpagetoken", "nexttoken", "pagetoken",
         "previouspagetoken", "prevpagetoken", "progresstoken", "synctoken", "xgraphqleventstreamtoken",
@@ -49,7 +50,8 @@ enum SecretNames {
         return hashes.contains(hash) || endsAsSecret(name) && !harmlessHashes.contains(hash)
     }
 
-    /// Whether more bytes may make one of them of it: it begins one, or its end begins an ending.
+    /// Whether more bytes can make the name of a secret: this is the beginning of a listed name, or it ends with the beginning of an
+    /// ending.
     static func mayBegin(_ name: ArraySlice<UInt8>) -> Bool {
         guard name.count <= longest else { return false }
         if name.isEmpty || beginnings.contains(hash(name)) { return true }

@@ -97,8 +97,8 @@ package struct TextScan {
         return secretRegions.first { $0.range.contains(position) }?.kind
     }
 
-    /// Whether `name` is the `code` of an OAuth request, which can be exchanged for a token (RFC 6749, section 4.1). Elsewhere a
-    /// `code` is no secret.
+    /// Whether `name` is the `code` of an OAuth request, which can be exchanged for a token (RFC 6749, section 4.1). Other
+    /// codes are no secrets, except random-looking ones in queries and forms.
     mutating func isCode(_ name: ArraySlice<UInt8>) -> Bool {
         guard name.elementsEqual("code".utf8) else { return false }
         let isOAuth =
@@ -156,11 +156,11 @@ package struct TextScan {
     enum Equals {
         case at(Int)
         case none
-        /// The text ends before that is known.
+        /// The text ends too early to decide.
         case torn
     }
 
-    /// The equals sign behind the name of an item that ends at `end`: `name=`, `user[name]=`, `name[]=`.
+    /// The equals sign after the name of an item that ends at `end`: `name=`, `user[name]=`, `name[]=`.
     func equals(behind end: Int, _ limit: Int) -> Equals {
         var at = end
         while at < limit, at < end + 3, bytes[at] == UInt8(ascii: "[") || bytes[at] == UInt8(ascii: "]") { at += 1 }
@@ -168,7 +168,7 @@ package struct TextScan {
         return bytes[at] == UInt8(ascii: "=") ? .at(at) : .none
     }
 
-    /// Whether a name begins a line, or the text. Hyphens may be before the word that ends at the name's end.
+    /// Whether nothing but hyphens is between the start of a line, or of the text, and `at`.
     func beginsLine(at: Int) -> Bool {
         var at = at
         while at > 0, bytes[at - 1] == UInt8(ascii: "-") { at -= 1 }
@@ -218,8 +218,8 @@ package struct TextScan {
     }
 
     /// What ends the value of an item of a query, a form or a list of parameters.
-    /// - Parameter name: where the item's name begins. In a query or a form, which is how the item looks then, a comma, an apostrophe
-    ///   or a closing parenthesis does not end a value that goes on behind it. Nil: it is not known.
+    /// - Parameter name: the start of the item's name; nil if it is unknown. If the name is at the start of the text, or after `?` or
+    ///   `&`, then a `,`, `'` or `)` before a letter or digit is part of the value.
     func itemEnd(_ from: Int, _ limit: Int, of name: Int? = nil) -> Int {
         // `/path;jsessionid=…?query`: RFC 3986, section 3.3.
         let before = name.map { $0 == 0 ? UInt8(ascii: "&") : bytes[$0 - 1] }

@@ -16,7 +16,7 @@ package enum Console: Int32, Sendable {
     case output = 1
     case error = 2
 
-    /// Why standard output could not be written, in the system's words. Nil: all of it was, or its reader has stopped (a closed pipe).
+    /// Why standard output could not be written, in the system's words. Nil if all of it was written, or if its reader closed the pipe.
     package static var outputFailure: String? { lostOutput.withLock { $0 } }
     private static let lostOutput = Gate<String?>(nil)
 

@@ -63,8 +63,9 @@ extension File {
     /// Whether anything is there: a file, a folder or something else.
     package static func isThere(_ path: some StringProtocol) -> Bool { unsafe access(String(path), F_OK) == 0 }
 
-    /// Why another user than this one or root may have written a file. Nil: none may.
-    package static func othersMayWrite(_ path: String) -> String? {
+    /// Why a file is not trusted: another user owns it or its folder, or everybody can write to one of them. Nil if it is trusted.
+    /// Permissions of groups are not checked.
+    package static func whyNotTrusted(_ path: String) -> String? {
         let resolved = resolved(path)
         let folder = resolved.lastIndex(of: "/").map { String(resolved[..<$0]) } ?? "."
         for (place, what) in [(resolved, "it"), (folder.isEmpty ? "/" : folder, "its folder")] {
@@ -76,7 +77,7 @@ extension File {
         return nil
     }
 
-    /// Root trusts who has called it by `sudo`, too.
+    /// Root also trusts the user who called `sudo`.
     private static func isOurs(_ user: uid_t) -> Bool {
         user == geteuid() || user == 0 || geteuid() == 0 && ThisProcess.environment("SUDO_UID") == "\(user)"
     }

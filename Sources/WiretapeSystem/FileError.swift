@@ -16,7 +16,7 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system's words for it: `No space left on device`.
     package var reason: String
 
-    /// Whoever read has stopped.
+    /// Whether the reader closed the pipe.
     package var isBrokenPipe: Bool { code == EPIPE }
 
     package init(_ call: String, _ path: String, code: Int32, reason: String) {

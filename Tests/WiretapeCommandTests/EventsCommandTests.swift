@@ -115,7 +115,7 @@ import WiretapeWire
         #expect(mixed.err.contains("the command's own output goes there"))
     }
 
-    /// A full disk: neither events nor standard output are lost without a word.
+    /// A full disk fails a command that would pass otherwise.
     @Test func aFullDiskIsAnError() throws {
         let run = try shell(
             """
@@ -127,7 +127,7 @@ import WiretapeWire
             let run = try shell("\"$WIRETAPE\" \(command) \"$TAPE\" > /dev/full")
             #expect(run.code == 1, "\(command)")
             #expect(run.verdict.contains("No space left on device"), "\(command): \(run.verdict)")
-            // Who does not read on has had enough.
+            // A reader that closes the pipe early is no error.
             #expect(try shell("\"$WIRETAPE\" \(command) \"$TAPE\" | head -1 > /dev/null").code == 0)
         }
     }

@@ -167,7 +167,7 @@ import WiretapeWire
         #expect(told["sha256"]?.string?.split(separator: ":").count == 32)
     }
 
-    /// Who has the key can pretend to be any server.
+    /// Anyone who has the key can pretend to be any server.
     @Test func aKeyThatOthersCanReadIsRefused() throws {
         #expect(try ca("init").code == 0)
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: scratch.path("ca/ca.key"))

@@ -44,7 +44,7 @@ import WiretapeWire
     ])
     func spellingsOfItemNames(_ form: String, _ expected: String) { #expect(redacted(form) == expected) }
 
-    /// What ends a value in a query ends none in a text.
+    /// In a query a value may contain `,`, `'` and `)`. In prose these end it.
     @Test(arguments: [
         ("/x?password=ab'cd(ef)gh,ij&b=1", "/x?password=td_1&b=1"), ("token=hunter22,x1&b", "token=td_1&b"),
         (
@@ -59,7 +59,7 @@ import WiretapeWire
         #expect(redacted("\r\n{\"type\":\"connection_init\",\"payload\":{\"x\":\"hunter22\"}}").contains("td_1"))
     }
 
-    /// RFC 6749: the code and what proves whose it is. Other codes are none.
+    /// The `code` of OAuth (RFC 6749) is redacted, and so is one that looks random. An error code is not.
     @Test(arguments: [
         ("grant_type=authorization_code&code=SplxlOBe&x=1", "grant_type=authorization_code&code=td_1&x=1"),
         ("/callback?code=SplxlOBe&state=xyz", "/callback?code=td_1&state=xyz"),
@@ -117,7 +117,7 @@ import WiretapeWire
             #"{"tokens":["x"],"password":["a1b2c3d4",["e5f6"]],"after":"x"}"#,
             #"{"tokens":["x"],"password":["td_1",["td_2"]],"after":"x"}"#
         ),
-        // What describes a secret is none.
+        // A JSON Schema describes a secret, and is none.
         (
             #"{"properties":{"password":{"type":"string","title":"Your password"}}}"#,
             #"{"properties":{"password":{"type":"string","title":"Your password"}}}"#
@@ -143,7 +143,7 @@ import WiretapeWire
         #expect(String(decoding: new, as: UTF8.self).contains("td_1____"))
     }
 
-    /// A text that comes in two pieces, however it is cut.
+    /// A text that comes in two pieces, cut anywhere.
     @Test(arguments: [
         ("see ?db_password=hunter22 and go", "see ?db_password=td_1 and go"),
         ("user[api_key]=hunter22&x=1", "user[api_key]=td_1&x=1"),
@@ -173,7 +173,7 @@ import WiretapeWire
         #expect(redactor.fields([HeaderField("Sec-WebSocket-Protocol", value)])[0].value == expected)
         let answer = ResponseHead(status: 101, headers: [HeaderField("Sec-WebSocket-Protocol", value)])
         #expect(redactor.head(answer).headers[0].value == expected)
-        // What is a pseudonym already is no secret.
+        // A pseudonym is no secret.
         var again = Redactor(keepsFindings: true)
         #expect(again.fields([HeaderField("Sec-WebSocket-Protocol", expected)])[0].value == expected)
         #expect(again.takeFindings().isEmpty)
@@ -190,10 +190,9 @@ import WiretapeWire
         #expect(again.takeFindings().isEmpty)
     }
 
-    /// As deep as texts are looked at.
     @Test func stringsWithinStrings() {
         var text = #"{"password":"hunter22"}"#
-        for _ in 0..<10 { text = #"{"body":"# + JSONValue.string(text).text + "}" }
+        for _ in 0..<Redactor.deepest - 1 { text = #"{"body":"# + JSONValue.string(text).text + "}" }
         #expect(!redacted(text).contains("hunter22"))
     }
 }

@@ -118,22 +118,22 @@ struct FileTests {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
         }
         try set(0o600, path)
-        #expect(File.isPrivate(path) && File.othersMayWrite(path) == nil)
+        #expect(File.isPrivate(path) && File.whyNotTrusted(path) == nil)
         try set(0o644, path)
-        #expect(!File.isPrivate(path) && File.othersMayWrite(path) == nil)
+        #expect(!File.isPrivate(path) && File.whyNotTrusted(path) == nil)
         try set(0o646, path)
-        #expect(File.othersMayWrite(path) == "everybody can write to it")
+        #expect(File.whyNotTrusted(path) == "everybody can write to it")
         try set(0o644, path)
         try set(0o1777, folder)
-        #expect(File.othersMayWrite(path) == "everybody can write to its folder")
-        #expect(File.othersMayWrite(folder + "/none") == "it cannot be looked at")
+        #expect(File.whyNotTrusted(path) == "everybody can write to its folder")
+        #expect(File.whyNotTrusted(folder + "/none") == "it cannot be looked at")
         try set(0o700, folder)
         // A link is as good as what it leads to.
         try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: "/dev/null")
-        #expect(File.othersMayWrite(folder + "/link") != nil)
+        #expect(File.whyNotTrusted(folder + "/link") != nil)
         if geteuid() == 0 {
             try FileManager.default.setAttributes([.ownerAccountID: 65_534], ofItemAtPath: path)
-            #expect(File.othersMayWrite(path) == "it belongs to another user" && !File.isPrivate(path))
+            #expect(File.whyNotTrusted(path) == "it belongs to another user" && !File.isPrivate(path))
         }
     }
 }

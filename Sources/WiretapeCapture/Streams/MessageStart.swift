@@ -32,7 +32,7 @@ enum MessageStart {
 
     /// What a client of HTTP/2 sends first (RFC 9113, section 3.4).
     static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
-    /// So many bytes of it are enough to tell.
+    /// The number of its bytes that identify HTTP/2.
     private static let tellingPreface = 16
 
     static func client(_ bytes: Span<UInt8>) -> Guess {

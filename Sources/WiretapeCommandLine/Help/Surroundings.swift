@@ -44,7 +44,7 @@ package enum Surroundings {
         ("FILE.tape.yaml", "Settings for one tape, beside it. They set matching and policies only."),
         (
             "wiretape.yaml",
-            "Settings, found first upward from the current folder, in the repository or the home folder."
+            "Settings: the nearest one, from the current folder up to the repository's root or the home folder."
         ),
         ("FILE.NUMBER.new", "What a command that was killed may leave beside a tape that it changed. Nobody needs it."),
         (

@@ -52,7 +52,7 @@ package struct ParsedArguments: Hashable, Sendable {
 
 extension ParsedArguments {
     /// The command line that does the same again with the same draws, as one types it: without where things are told, and with the seed.
-    /// Reports have it, so pseudonyms take the places of its secrets.
+    /// Reports show it, so secrets that are recognised in it are replaced.
     package func again(seed: UInt64) -> String {
         var words = ["wiretape", command] + positionals
         for name in values.keys.sorted() where !Self.telling.contains(name) && name != "seed" {

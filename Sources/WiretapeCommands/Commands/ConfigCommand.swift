@@ -10,8 +10,8 @@ package struct ConfigCommand: Command {
         name: "config", abstract: "Show the settings that hold, and where they come from",
         discussion: """
             Options that are not written on the command line are taken from the environment (WIRETAPE_SPEED is --speed), then \
-            from x.tape.yaml beside the tape x.tape, then from the wiretape.yaml that is found first upward from the current \
-            folder, as far as the folder that has .git, or as the home folder. Ignore rules and routes of all of them add up.
+            from x.tape.yaml beside the tape x.tape, then from wiretape.yaml. It is looked for in the current folder, then in its \
+            parents up to the root of the repository (.git) or the home folder. Ignore rules and routes of all of them add up.
 
             A file beside a tape may come from a stranger, as the tape does: it sets how messages are matched and what \
             clients are held to. What it says about paths, addresses, commands and upstreams is left out, and shown as such.

@@ -10,7 +10,7 @@ struct SettingsMerge {
     struct Given {
         var value: String
         var origin: String
-        /// It stands in the file beside the tape.
+        /// Whether the value comes from the file beside the tape.
         var isBeside = false
     }
 

@@ -37,8 +37,8 @@ struct SettingsSource {
         }
     }
 
-    /// The first `wiretape.yaml` from a folder upward, as far as the folder that has `.git`, or as the home folder. Where neither is
-    /// above, only the first folder is looked at: the others may belong to anybody.
+    /// The nearest `wiretape.yaml`, from a folder up to the one that has `.git`, or to the home folder. If neither is above, only the
+    /// first folder counts: the others may belong to anybody.
     private static func upward(from start: String) -> String? {
         let home = ThisProcess.environment("HOME").map(File.resolved)
         var found: String?
@@ -58,11 +58,10 @@ struct SettingsSource {
         }
     }
 
-    /// Whether the file is there, and nobody but this user or root can have written it. If it is there and not to be trusted, it goes to
-    /// ``refused``.
+    /// Whether the file exists and can be trusted (``File/whyNotTrusted(_:)``). Adds an existing file that cannot be to ``refused``.
     private mutating func isTrusted(_ path: String) -> Bool {
         guard File.exists(path), !File.isDirectory(path) else { return false }
-        guard let why = File.othersMayWrite(path) else { return true }
+        guard let why = File.whyNotTrusted(path) else { return true }
         refused.append((path, why))
         return false
     }

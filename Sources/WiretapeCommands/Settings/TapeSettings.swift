@@ -38,7 +38,7 @@ package enum TapeSettings {
         "on-reconnect", "on-miss", "route", "expect", "allow-unplayed", "fault", "seed", "at", "greeting", "lead-back",
     ]
 
-    /// Those of them by which a run can pass that would not pass without them. The verdict names them.
+    /// Options that can turn a failed run into a passed one. The verdict of a replay names them.
     static let relaxing: Set<String> = [
         "allow-unplayed", "ignore", "match", "on-divergence", "on-miss", "when-exhausted", "until",
     ]

@@ -35,11 +35,13 @@ extension SessionRun {
     func unansweredNote(_ options: ReplayOptions) -> String? {
         guard !recorded.codec.type.hasAnswers, let saying = speech.repeats.first?.saying else { return nil }
         switch options.onReconnect {
-        case .resume, .lose, .rewind, .live: break
+        case .resume, .lose, .live: break
+        // The last messages came again, perhaps the answers among them.
+        case .rewind: return nil
         case .restart, .next, .refuse: return nil
         }
         return
-            "after its reconnect the client sent '\(saying.title)' again. The protocol does not tell which messages answer it, "
-            + "so the replay sent none; --on-reconnect restart plays the session again from its beginning"
+            "the client sent '\(saying.title)' again after its reconnect. Replay cannot know which messages answer it in this "
+            + "protocol, and sent none. --on-reconnect restart replays the session from its beginning"
     }
 }

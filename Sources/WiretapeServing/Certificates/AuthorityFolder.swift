@@ -35,9 +35,9 @@ package struct AuthorityFolder {
         }
         guard File.isPrivate(keyPath) else {
             throw Failure(
-                "\(keyPath) belongs to another user, or others can read it. Whoever has this key can pretend to be any server to "
-                    + "your clients. Run 'wiretape ca init --force' and trust the new certificate, or, if nobody has read the key, "
-                    + "'chmod 600 \(keyPath)'")
+                "\(keyPath) belongs to another user, or others can read it. Anyone who has this key can pretend to be any server to "
+                    + "your clients: run 'wiretape ca init --force', and trust the new certificate. If the key is yours and nobody "
+                    + "has read it, 'chmod 600 \(keyPath)' is enough")
         }
         do {
             return try TLSIdentity.authority(certificate: try read(certificatePath), key: try read(keyPath))

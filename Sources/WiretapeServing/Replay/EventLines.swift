@@ -86,10 +86,10 @@ final class EventLines: Sendable {
 /// Why the lines of `--events` are not complete.
 package struct IncompleteEvents: Sendable {
     var reason: String
-    /// The file cannot be written. If not, the lines have a reader who did not read them all.
+    /// True if writing failed; false if the reader was too slow or has stopped.
     var isFailure: Bool
 
-    /// Tells it. A run of which the file cannot be written does not pass.
+    /// Fails a passed verdict if writing failed. Otherwise logs a warning.
     package func told(with verdict: Verdict, _ log: Log) -> Verdict {
         let text = "--events: the lines are not complete: \(reason)"
         guard isFailure, verdict.code == 0 else {

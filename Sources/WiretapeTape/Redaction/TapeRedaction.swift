@@ -17,9 +17,9 @@ package final class TapeRedaction {
     private let keepsFindings: Bool
     private let tell: (String) -> Void
     private var hasTold: Set<String> = []
-    /// What was found to be spoken on connections whose bytes are no HTTP and no frames.
+    /// The protocol by connection, for bytes that are neither HTTP nor frames.
     private var unreadProtocols: [UInt32: String] = [:]
-    /// Connections that have become tunnels for HTTP/2 or for anything.
+    /// Connections with a CONNECT request, or with a 101 response to `h2c`.
     private var tunnels: Set<UInt32> = []
 
     /// What all streams together may hold back. Beyond it streams are left out: nothing is shown unseen.
@@ -236,7 +236,7 @@ package final class TapeRedaction {
             let what = sayUnread(connection, direction, bytes)
             if leavesOut {
                 let text =
-                    "\(bytes.count) bytes of \(what) on connection \(connection) left out, which cannot be searched for secrets"
+                    "\(bytes.count) bytes of \(what) on connection \(connection) left out: they cannot be searched for secrets"
                 return out.append(TapeEvent(time: time, connection: connection, .mark(text)))
             }
         }
@@ -305,15 +305,14 @@ package final class TapeRedaction {
         return piece(bytes, of: Key(connection: connection, direction: direction, carrier: .frame), isBinary: false)
     }
 
-    /// Bytes that are neither HTTP nor frames. Text is looked at. Other bytes belong to a protocol that nothing here reads: they
-    /// are left out, and `why` says so.
+    /// Redacts bytes that are neither HTTP nor frames. If ``leavesOut`` is set, it drops bytes that are no text, and says so in `why`.
     package func malformed(_ connection: UInt32, _ direction: Direction, _ bytes: [UInt8], why: inout String) -> [UInt8]
     {
         guard isUnread(bytes) else { return lines(bytes) }
         let what = sayUnread(connection, direction, bytes)
         guard leavesOut else { return lines(bytes) }
         why +=
-            "; \(bytes.count) byte\(bytes.count == 1 ? "" : "s") of \(what) left out, which cannot be searched for secrets"
+            "; \(bytes.count) byte\(bytes.count == 1 ? "" : "s") of \(what) left out: they cannot be searched for secrets"
         return []
     }
 

@@ -14,7 +14,7 @@ package struct ScanCommand: Command {
             Names every place of a tape where a secret stands: what 'wiretape record' would have replaced, and what is as random \
             as a key ('entropy', which 'wiretape redact' leaves unless --redact names its place). Of a secret the first four \
             characters are shown, of one shorter than 20 bytes none. Pseudonyms are no secrets. Exit code 3 when something was found. \
-            Standard error names what cannot be searched, as the bytes of HTTP/2.
+            Standard error lists parts that cannot be searched, such as HTTP/2.
             """,
         positionals: [PositionalSpec("FILE", .file, repeatable: true, "The tapes; - is standard input.")],
         groups: [
@@ -22,7 +22,8 @@ package struct ScanCommand: Command {
                 "Options",
                 [
                     OptionSpec(switch: "json", "Print an object a finding."),
-                    OptionSpec(switch: "strict", "Fail, too, when something cannot be searched for secrets (exit 3)."),
+                    OptionSpec(
+                        switch: "strict", "Also fail (exit 3) if part of a tape cannot be searched for secrets."),
                     OptionGroup.redact, OptionGroup.keep,
                     OptionGroup.config, OptionGroup.fileMemory,
                 ])

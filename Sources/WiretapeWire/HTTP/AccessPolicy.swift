@@ -14,7 +14,7 @@ package struct AccessPolicy: Hashable, Sendable {
     package enum Refusal: Hashable, Sendable {
         case host(String)
         case origin(String)
-        /// A browser says that another site's page made it, and does not say which.
+        /// A page of a site that the browser does not name.
         case unknownSite
         /// It was made to a proxy: CONNECT, or an absolute form; with what it asks for.
         case proxied(String)
@@ -31,7 +31,7 @@ package struct AccessPolicy: Hashable, Sendable {
                 return "pages of '\(name)' are not let in; '--allow-origin \(name)' lets them in"
             case .unknownSite:
                 return
-                    "a page of another site made the request, and the browser does not say which; '--allow-origin *' lets all in"
+                    "a page of another site sent the request without Origin or Referer; \"--allow-origin '*'\" lets pages of every site in"
             case .proxied(let target):
                 return "'\(Summary.line(target))' is asked for as of a proxy, and this listener stands for one server; "
                     + "'--mode forward' makes a proxy of it"
@@ -73,7 +73,7 @@ package struct AccessPolicy: Hashable, Sendable {
         if head.isForProxy { return .proxied(head.target) }
         guard judgesOrigin else { return nil }
         if let origin = head.headers.first("Origin") { return letsIn(origin: origin, head) ? nil : .origin(origin) }
-        // Browsers send no `Origin` for images, scripts and links. They tell that these cross sites (Fetch Metadata, W3C).
+        // Requests for images, scripts and links have no `Origin`. Browsers mark those to another site (Fetch Metadata, W3C).
         guard let site = head.headers.first("Sec-Fetch-Site"), equalIgnoringCase(site, "cross-site") else { return nil }
         guard let page = head.headers.first("Referer").flatMap(Self.origin(of:)) else {
             return origins.contains("*") ? nil : .unknownSite

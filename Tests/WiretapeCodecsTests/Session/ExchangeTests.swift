@@ -124,9 +124,8 @@ import WiretapeWire
         let text = Reading(Codecs.all, TapeScript.events(script)).reader.unplaced.first?.text
         #expect(
             text?.hasPrefix(
-                "the tape has no beginning of the signalr session to which GET /chat belongs, so its messages are not read. "
-            )
-                == true)
+                "GET /chat belongs to a signalr session that began before the recording, so messages of this request are not decoded. "
+            ) == true)
     }
 
     /// The sessions of an earlier take cannot begin in a later one.

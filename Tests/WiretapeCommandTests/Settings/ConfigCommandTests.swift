@@ -66,7 +66,7 @@ import WiretapeCommands
         #expect(rows(try run("cd a/b;", "config x.tape")) == found)
     }
 
-    /// What others can write is not read, and that is said; what is read is named.
+    /// A settings file that everybody can write to is skipped with a warning. Files that are read are named.
     @Test func settingsThatOthersMayWriteAreNotRead() throws {
         try write("wiretape.yaml", "ignore: A:/x\n")
         _ = try Binary.run("canon", TapeFiles.recording("chat"), "--output", scratch.path("a/x.tape"))

@@ -76,7 +76,7 @@ import WiretapeCommands
         #expect(!named.out.contains("left out") && named.out.contains("replay --report 1"))
     }
 
-    /// The verdict says by what a run passes that would not pass by itself.
+    /// The verdict names the option that made the run pass.
     @Test func aVerdictThatTheFileRelaxedSaysSo() throws {
         let tape = try TapeFiles.copy("chat", in: scratch)
         func replay() throws -> Binary.Run { try Binary.run(Binary.wiretape, ["replay", tape, "--", "true"]) }
@@ -87,7 +87,7 @@ import WiretapeCommands
         #expect(run.verdict.contains("chat.tape.yaml:1 (allow-unplayed)"))
     }
 
-    /// Nothing beside a tape makes a secret stay on it.
+    /// Settings beside a tape cannot exempt a secret from redaction.
     @Test func keepIsLeftOut() throws {
         let tape = try TapeFiles.copy("chat", in: scratch)
         _ = try TapeFiles.write(
