@@ -7,6 +7,7 @@ enum Keys {
         ("rk_test_", 24), ("shpat_", 32), ("sk-", 40), ("sk_live_", 24), ("sk_test_", 24), ("whsec_", 32),
         ("xoxa-", 24), ("xoxb-", 24), ("xoxp-", 24), ("xoxs-", 24), ("ya29.", 30),
     ]
+    private static let longest = 512
     private static let firsts = Set(beginnings.compactMap { $0.text.utf8.first })
 
     /// Where a key stands in a word: at its beginning, or after anything but a letter or digit.
@@ -16,7 +17,8 @@ enum Keys {
                 for (text, least) in beginnings
                 where word.count - start >= least && word[start...].starts(with: text.utf8) {
                     var end = start
-                    while end < word.count, word[end] != UInt8(ascii: "/"), word[end] != UInt8(ascii: "%") { end += 1 }
+                    let most = min(word.count, start + longest)
+                    while end < most, word[end] != UInt8(ascii: "/"), word[end] != UInt8(ascii: "%") { end += 1 }
                     let key = word[start..<end]
                     if end - start >= least, key.contains(where: { (0x30...0x39).contains($0) }) { return start..<end }
                 }
@@ -29,6 +31,12 @@ enum Keys {
     static func mayBegin(_ word: ArraySlice<UInt8>) -> Bool {
         guard let first = word.first, firsts.contains(first) else { return false }
         return beginnings.contains { $0.text.utf8.starts(with: word) || word.starts(with: $0.text.utf8) }
+    }
+
+    /// Whether the text may have been drawn at random: 16 bytes or more with at least one digit and one letter.
+    static func isMixed(_ text: ArraySlice<UInt8>) -> Bool {
+        text.count >= 16 && text.contains { (0x30...0x39).contains($0) }
+            && text.contains { (0x41...0x5a).contains($0 & 0xdf) }
     }
 
     /// Whether it is as random as a key in base64: 32 letters and digits of all kinds, few of them twice.

@@ -17,7 +17,10 @@ extension Redactor {
     private static func looksLikeText(_ bytes: [UInt8]) -> Bool {
         guard let first = bytes.first else { return true }
         // No value of MessagePack that has members is UTF-8.
-        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || !bytes.contains { $0 < 9 || $0 == 0x7f }
+        if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return true }
+        // A frame of STOMP ends with a zero.
+        let end = bytes.lastIndex { $0 != 0 } ?? 0
+        return !bytes[...end].contains { $0 < 9 || $0 == 0x7f }
     }
 
     /// What becomes of a body.
@@ -55,11 +58,19 @@ extension Redactor {
         String(validUTF8: bytes) != nil && !bytes.contains { $0 < 9 }
     }
 
-    /// Bytes of no known form: what is replaced keeps its length, since others may count on it.
+    /// Bytes of no known form: what is replaced keeps its length, since others may count on it. In bytes that are no text, no names are
+    /// looked for: random bytes would have some.
     package mutating func sameLength(_ bytes: [UInt8]) -> [UInt8]? {
         var scan = TextScan(bytes, isWhole: true, depth: 0)
+        scan.hasNames = isRenumbering || UnreadBytes.isText(bytes)
         guard run(&scan) else { return Pseudonym.text(Pseudonym.overflow) }
+        if !isRenumbering, let password = MQTTConnect.password(in: bytes),
+            let new = pseudonym(Array(bytes[password]), .named, "MQTT password")
+        {
+            scan.edit(password, new)
+        }
         guard !scan.edits.isEmpty else { return nil }
+        if !isRenumbering { changedBytes += scan.edits.count }
         var out = bytes
         for edit in scan.edits {
             let room = edit.range.count

@@ -179,6 +179,7 @@ extension Redactor {
     ) -> [UInt8] {
         guard !bytes.isEmpty else { return [] }
         var scan = TextScan(bytes, isWhole: isLast, depth: 0, keepsPieces: isMeant)
+        if case .bytes = stream.mode { scan.hasNames = isRenumbering || UnreadBytes.isText(bytes) }
         guard run(&scan) else {
             stream.written = 0
             return Pseudonym.text(Pseudonym.overflow)
@@ -195,6 +196,7 @@ extension Redactor {
             }
             out = scan.result() ?? bytes
         }
+        if scan.leavesOutRest { stream.withhold() }
         let passed = min(stream.written, scan.held)
         out.removeFirst(min(passed, out.count))
         stream.written -= passed

@@ -48,7 +48,7 @@ extension Redactor {
             renumber(&scan, renumbering)
             return true
         }
-        markRegions(&scan)
+        if scan.hasNames { markRegions(&scan) }
         look(&scan, 0..<scan.bytes.count)
         if !rules.patterns.isEmpty { lookForPatterns(&scan) }
         switch known(in: scan.bytes) {
@@ -58,8 +58,14 @@ extension Redactor {
         case .found(let places):
             for place in places where !scan.isEdited(place.range) && !scan.isKept(place.range.lowerBound) {
                 let secret = Array(scan.bytes[place.range])
+                // Longer ones are hexadecimal digits.
+                let isNumber = secret.count < 16 && secret.allSatisfy { (0x30...0x39).contains($0) }
+                // The name of a member, or digits of a longer number, are the same by chance.
+                if scan.isName(place.range) || isNumber && scan.isWithinWord(place.range) { continue }
                 noteKnown(secret)
-                scan.edit(place.range, Pseudonym.make(place.number, for: secret))
+                let new =
+                    isNumber ? Array(Pseudonym.number(place.number).utf8) : Pseudonym.make(place.number, for: secret)
+                scan.edit(place.range, new)
             }
         }
         if !scan.isWhole, scan.unended == nil {
@@ -79,7 +85,7 @@ extension Redactor {
         }
         while at < range.upperBound {
             switch TextScan.classes[Int(scan.bytes[at])] {
-            case 1: at = string(at, &scan, range.upperBound)
+            case 1 where scan.hasNames: at = string(at, &scan, range.upperBound)
             case 2: at = word(at, &scan, range.upperBound)
             case 3: at = dashes(at, &scan, range.upperBound)
             default: at += 1
@@ -123,7 +129,9 @@ extension Redactor {
             return secretValue(
                 of: String(decoding: name, as: UTF8.self), scan.skipBlanks(after + 1), from: at, .named, &scan)
         }
-        if after >= limit, !scan.isWhole, rules.redacts(member: text) { scan.hold(from: at) }
+        if after >= limit, !scan.isWhole, let name = TextScan.unescaped(text), rules.redacts(member: name[...]) {
+            scan.hold(from: at)
+        }
         if let kind = scan.secretKind(at: at), !scan.isKept(at) {
             return secretValue(of: "", at, from: at, kind, &scan)
         }
@@ -178,26 +186,33 @@ extension Redactor {
                 scan.hold(from: start)
                 return limit
             }
+            if end == limit, !scan.isWhole {
+                withhold()
+                scan.edit(at..<limit, Pseudonym.text(Pseudonym.overflow))
+                scan.leavesOutRest = true
+                return limit
+            }
             // ``string(_:_:_:)`` and ``word(_:_:_:)`` take every text and number in it for a secret.
-            if !Redactor.isSchema(scan.bytes[at..<end]) { scan.secretValue = (at..<end, kind) }
+            if !Redactor.isDescription(scan.bytes[at..<end]) { scan.secretValue = at..<end }
             return at + 1
         default: return at
         }
     }
 
-    /// Whether an object under the name of a secret describes the secret, as in the properties of a JSON Schema.
-    private static func isSchema(_ bytes: ArraySlice<UInt8>) -> Bool {
+    /// Whether an object under the name of a secret is none: a JSON Schema, or a token of a language model with its probability.
+    private static func isDescription(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard bytes.first == UInt8(ascii: "{"), bytes.count <= 16 << 10,
             case .object(let members)? = try? JSONValue(parsing: Array(bytes))
         else { return false }
-        let types = ["string", "number", "integer", "boolean", "array", "object", "null"]
-        return members.contains { member in
-            switch member.name {
-            case "type": member.value.string.map(types.contains) ?? (member.value.array != nil)
-            case "$ref", "anyOf", "oneOf", "allOf": true
-            default: false
-            }
-        }
+        let names = Set(members.map(\.name))
+        if names.contains("logprob") { return true }
+        let keywords: Set = [
+            "$ref", "additionalProperties", "allOf", "anyOf", "deprecated", "description", "enum", "format", "items",
+            "maxLength",
+            "minLength", "nullable", "oneOf", "pattern", "properties", "readOnly", "required", "title", "type",
+            "writeOnly",
+        ]
+        return !names.isDisjoint(with: ["type", "$ref", "anyOf", "oneOf", "allOf"]) && names.isSubset(of: keywords)
     }
 
     /// The text of a string of JSON.
@@ -229,35 +244,42 @@ extension Redactor {
 
     /// A word: a name before `=`, a token, a scheme before a token. Returns where to go on.
     private mutating func word(_ at: Int, _ scan: inout TextScan, _ limit: Int) -> Int {
-        let end = scan.wordEnd(at, limit)
+        let end = scan.measuredWordEnd(at, limit)
+        guard scan.hasNames else { return looks(at..<end, &scan, limit) ?? end }
         if scan.beginsEvent(at..<end), let next = event(at, &scan, limit) { return next }
         if let kind = scan.secretKind(at: at), !scan.isKept(at), (0x30...0x39).contains(scan.bytes[at]) {
             return secretValue(of: "", at, from: at, kind, &scan)
         }
         switch scan.equals(behind: end, limit) {
         case .at(let equals): return item(at..<end, equals, &scan, limit)
-        case .torn:
-            scan.mayHold(from: at)
+        case .torn where !scan.keepsPieces:
+            scan.hold(from: at)
             return limit
-        case .none: break
+        case .torn, .none: break
         }
         if end < limit, scan.bytes[end] == UInt8(ascii: ":"), let next = labelled(at..<end, &scan, limit) {
             return next
         }
         if end == scan.bytes.count, !scan.isWhole, holdWord(at..<end, &scan) { return end }
-        if end - at >= 20 {
-            if let next = token(at..<end, &scan) { return next }
+        if let next = looks(at..<end, &scan, limit) { return next }
+        if end == limit, !scan.isWhole, limit == scan.bytes.count, Schemes.isScheme(scan.bytes[at..<end]) {
+            scan.hold(from: at)
         }
+        return end
+    }
+
+    /// A secret that its look tells: a token, a key, a password in a URL, a scheme with credentials. Returns where to go on; nil if there
+    /// is none at this word.
+    private mutating func looks(_ word: Range<Int>, _ scan: inout TextScan, _ limit: Int) -> Int? {
+        let end = word.upperBound
+        if word.count >= 20, let next = token(word, &scan) { return next }
         if end + 2 < limit, scan.bytes[end] == UInt8(ascii: ":"), scan.bytes[end + 1] == UInt8(ascii: "/"),
             scan.bytes[end + 2] == UInt8(ascii: "/")
         {
             return userInfo(end + 3, &scan, limit)
         }
-        if end < limit, scan.bytes[end] == 0x20, end - at <= 6 { return credentials(at..<end, &scan, limit) }
-        if end == limit, !scan.isWhole, limit == scan.bytes.count, Schemes.isScheme(scan.bytes[at..<end]) {
-            scan.hold(from: at)
-        }
-        return end
+        if end < limit, scan.bytes[end] == 0x20, word.count <= 6 { return credentials(word, &scan, limit) }
+        return nil
     }
 
     /// An event of an event stream whose data are messages behind their lengths. Returns where to go on behind it; nil when it is
@@ -280,14 +302,17 @@ extension Redactor {
     private func holdWord(_ range: Range<Int>, _ scan: inout TextScan) -> Bool {
         let word = scan.bytes[range]
         let name = nameRange(before: range.upperBound, from: range.lowerBound, scan)
-        let isToken =
-            word.starts(with: "eyJ".utf8) || "eyJ".utf8.starts(with: word) || Keys.mayBegin(word)
-            || word.contains { $0 == UInt8(ascii: ".") } && word.count > 3 && contains("eyJ", in: word)
+        let isToken = word.indices.contains { at in
+            guard at == word.startIndex || !TextScan.isLetterOrDigit(word[at - 1]) else { return false }
+            let rest = word[at...]
+            return Keys.mayBegin(rest) || rest.starts(with: "eyJ".utf8) || "eyJ".utf8.starts(with: rest)
+        }
         // `name="pin"` of a part of a form is one, too.
         let isName =
             scan.keepsPieces
             ? rules.redacts(item: scan.bytes[name])
             : rules.mayBegin(name: scan.bytes[name]) || "name".utf8.starts(with: scan.bytes[name])
+                || scan.bytes[name].contains(UInt8(ascii: "%")) && name.count <= 3 * SecretNames.longest
         guard range.count <= Redactor.longestHeld, isToken && (!scan.keepsPieces || word.count > 2) || isName else {
             return false
         }
@@ -344,7 +369,7 @@ extension Redactor {
         let isSecret =
             rules.redacts(item: plainName[...]) || scan.isCode(plainName[...])
             || plainName.elementsEqual("code".utf8)
-                && Redactor.looksRandom(scan.bytes[start..<scan.itemEnd(start, limit)])
+                && Keys.isMixed(scan.bytes[start..<scan.itemEnd(start, min(limit, start + 512))])
         guard isSecret, !scan.isKept(name.lowerBound) else {
             if word.count >= 20 { _ = token(word, &scan) }
             return coded(from: start, of: name.lowerBound, &scan, limit) ?? start
@@ -369,12 +394,6 @@ extension Redactor {
         return end
     }
 
-    /// Whether the text looks random: 16 bytes or more with at least one digit and one letter.
-    private static func looksRandom(_ text: ArraySlice<UInt8>) -> Bool {
-        text.count >= 16 && text.contains { (0x30...0x39).contains($0) }
-            && text.contains { (0x41...0x5a).contains($0 & 0xdf) }
-    }
-
     /// `name: value`, as a line of a head has it (HTTP, STOMP), or `name: "value"`, as a literal of GraphQL or a script has it. Returns
     /// the offset after the value; nil if this is not a secret in one of these forms.
     private mutating func labelled(_ word: Range<Int>, _ scan: inout TextScan, _ limit: Int) -> Int? {
@@ -384,6 +403,10 @@ extension Redactor {
         guard isCookie || rules.redacts(member: scan.bytes[name]), !scan.isKept(name.lowerBound) else { return nil }
         var start = word.upperBound + 1
         while start < limit, scan.bytes[start] == 0x20 || scan.bytes[start] == 0x09 { start += 1 }
+        if start == scan.bytes.count, !scan.isWhole, !scan.keepsPieces {
+            scan.hold(from: name.lowerBound)
+            return limit
+        }
         if start < limit, scan.bytes[start] == UInt8(ascii: "\"") {
             return secretValue(of: title, start, from: name.lowerBound, .named, &scan)
         }
@@ -396,6 +419,11 @@ extension Redactor {
             return limit
         }
         let value = scan.bytes[start..<end]
+        // `auth://callback` is a URL, and `secret: true` says whether there is one.
+        if value.starts(with: "//".utf8) || ["true", "false", "null"].contains(where: { value.elementsEqual($0.utf8) })
+        {
+            return nil
+        }
         let first = value.prefix { $0 != 0x20 }
         // Several words are prose (`token: see below`), unless the name is that of a header field.
         let isField = isCookie || title.contains("-") || equalIgnoringCase(title, "authorization")
@@ -413,7 +441,8 @@ extension Redactor {
     /// The value of an item whose name tells nothing, when it is percent-encoded: what it says is looked at. Returns where to
     /// go on behind it; nil when it is looked at as it stands.
     private mutating func coded(from start: Int, of name: Int, _ scan: inout TextScan, _ limit: Int) -> Int? {
-        guard scan.depth < Redactor.deepest else { return nil }
+        // The items within a value were looked at with it.
+        guard scan.depth < Redactor.deepest, start >= scan.decodedUntil else { return nil }
         let end = scan.itemEnd(start, limit)
         // What is percent-encoded may come with the next piece.
         if end == scan.bytes.count, !scan.isWhole {
@@ -421,6 +450,7 @@ extension Redactor {
             scan.hold(from: name)
             return limit
         }
+        scan.decodedUntil = end
         let raw = scan.bytes[start..<end]
         let hasPlus = raw.contains(UInt8(ascii: "+"))
         guard hasPlus || raw.contains(UInt8(ascii: "%")), raw.count >= 8 else { return nil }
@@ -445,7 +475,10 @@ extension Redactor {
 
     /// The part of a form whose name ends here: `name="pin"` CR LF CR LF value CR LF `--boundary`. The quotes may be missing.
     private mutating func formPart(_ equals: Int, _ scan: inout TextScan, _ limit: Int) -> Int {
+        guard scan.isInDisposition(equals) else { return equals + 1 }
         let isQuoted = equals + 1 < limit && scan.bytes[equals + 1] == UInt8(ascii: "\"")
+        // With the semicolon before the name.
+        let hold = max(0, equals - 6)
         let longest = min(limit, equals + SecretNames.longest + 2)
         let begin = equals + (isQuoted ? 2 : 1)
         let close: Int
@@ -454,7 +487,7 @@ extension Redactor {
         } else {
             let end = isQuoted ? longest : scan.wordEnd(begin, longest)
             guard !isQuoted, end < longest else {
-                if !scan.isWhole, !scan.keepsPieces, end == scan.bytes.count { scan.hold(from: equals - 4) }
+                if !scan.isWhole, !scan.keepsPieces, end == scan.bytes.count { scan.hold(from: hold) }
                 return equals + 1
             }
             close = end
@@ -463,14 +496,14 @@ extension Redactor {
         guard rules.redacts(item: name) else { return equals + 1 }
         let reach = scan.bytes[close..<min(limit, close + 1024)]
         guard let blank = position(of: "\r\n\r\n", in: reach) else {
-            if !scan.isWhole, reach.endIndex == scan.bytes.count { scan.hold(from: equals - 4) }
+            if !scan.isWhole, reach.endIndex == scan.bytes.count { scan.hold(from: hold) }
             return close + 1
         }
         let start = blank + 4
         let end = position(of: "\r\n--", in: scan.bytes[start..<limit])
         if end == nil, !scan.isWhole {
             if scan.bytes.count - equals <= Redactor.longestHeld {
-                scan.hold(from: equals - 4)
+                scan.hold(from: hold)
                 return limit
             }
         }

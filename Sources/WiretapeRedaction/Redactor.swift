@@ -19,6 +19,8 @@ package struct Redactor: Sendable {
     package private(set) var replaced = 0
     /// Units that could not be looked at and were left out.
     package private(set) var withheld = 0
+    /// Secrets that were replaced in bytes of no known form.
+    var changedBytes = 0
     /// The counts at the last call of ``takeTroubles()``.
     private var taken = (unnumbered: 0, withheld: 0)
     /// Other numbers for pseudonyms, where that is all that is asked for; nil: secrets are looked for.
@@ -59,6 +61,12 @@ package struct Redactor: Sendable {
     /// Secrets that share the number 0, because there were too many.
     package var unnumbered: Int { table.refused }
 
+    /// How many secrets were replaced in bytes of no known form since the last call.
+    package mutating func takeChangedBytes() -> Int {
+        defer { changedBytes = 0 }
+        return changedBytes
+    }
+
     /// A secret that was not redacted as usual.
     package enum Trouble: Hashable, Sendable {
         /// There are more secrets than numbers, so this one has the number 0.
@@ -98,7 +106,7 @@ package struct Redactor: Sendable {
     /// The same for a JSON number; short ones count something.
     mutating func pseudonym(ofNumber text: [UInt8], _ kind: SecretKind, _ name: String) -> [UInt8]? {
         guard text.count >= 4, Pseudonym.number(of: text) == nil, !rules.keeps(value: text) else { return nil }
-        let number = table.number(of: text, isSought: text.count >= 6)
+        let number = table.number(of: text, isSought: text.count >= 6 && kind != .inside)
         note(kind, name, text)
         return Array(Pseudonym.number(number).utf8)
     }
@@ -137,6 +145,8 @@ package struct Redactor: Sendable {
         let isMixed = hasDigit && hasLetter
         switch kind {
         case .cookie: return secret.count >= 16 || secret.count >= 8 && isMixed
+        // Lists and objects have common words, too.
+        case .inside: return Keys.isMixed(secret[...])
         case .header, .named, .connectionInit, .rule, .token, .key, .privateKey, .bearer, .userInfo, .entropy:
             return secret.count >= 8 || secret.count >= SecretTable.shortestSought && isMixed
         }
@@ -180,6 +190,8 @@ package enum SecretKind: String, Hashable, Sendable {
     case header, cookie
     /// The name of an item or a member.
     case named
+    /// It is in a list or an object under the name of a secret.
+    case inside = "within a secret"
     case connectionInit = "connection_init"
     case rule
     /// A JSON Web Token.

@@ -9,11 +9,12 @@ enum SecretNames {
     /// Longer names are none of these.
     package static let longest = 128
 
-    /// In headers, queries, forms and objects: those that ``endings`` do not tell.
+    /// In headers, queries, forms and objects: those that ``endings`` do not tell. `sid` is none, because Engine.IO calls the id of an open
+    /// connection so.
     private static let everywhere = [
         "accountkey", "aspsessionid", "assertion", "auth", "bearer", "clientassertion", "codeverifier", "cookie",
         "jsessionid", "jwt", "ocpapimsubscriptionkey", "pass", "passwordagain", "passwordconfirm",
-        "passwordconfirmation", "passwordrepeat", "phpsessid", "pwd", "samlresponse", "sessionid", "setcookie", "sid",
+        "passwordconfirmation", "passwordrepeat", "phpsessid", "pwd", "samlresponse", "sessionid", "setcookie",
         "sig", "subscriptionkey", "xatmosphereauth", "xatmosphereauthrefresh", "xauthkey", "xfunctionskey",
         "xhubsignature256", "xsessionid",
     ]

@@ -23,11 +23,19 @@ package struct TextScan {
     /// Its pieces mean something as they came: one waits for a secret that has begun, and not for a word that may become a name
     /// or a secret.
     let keepsPieces: Bool
+    /// Whether it may have names with values: text has, binary data has not.
+    var hasNames = true
     /// Where every value is a secret, and where none is: pointers of rules, the payload of `connection_init`.
     package var secretRegions: [(range: Range<Int>, kind: SecretKind)] = []
     var keptRegions: [Range<Int>] = []
     /// The latest list or object under the name of a secret.
-    var secretValue: (range: Range<Int>, kind: SecretKind)?
+    var secretValue: Range<Int>?
+    /// The end of the latest value of an item that was decoded.
+    var decodedUntil = 0
+    /// It ends within a list or an object of secrets that is too long to wait for: nothing that follows is shown.
+    var leavesOutRest = false
+    /// The latest word that was measured.
+    private var measured = (word: 0..<0, limit: 0)
     /// Whether the text looks like an OAuth request. Nil: it was not asked yet.
     private var mentionsOAuth: Bool?
     package private(set) var edits: [Edit] = []
@@ -93,7 +101,7 @@ package struct TextScan {
     }
 
     func secretKind(at position: Int) -> SecretKind? {
-        if let secretValue, secretValue.range.contains(position) { return secretValue.kind }
+        if let secretValue, secretValue.contains(position) { return .inside }
         return secretRegions.first { $0.range.contains(position) }?.kind
     }
 
@@ -103,9 +111,9 @@ package struct TextScan {
         guard name.elementsEqual("code".utf8) else { return false }
         let isOAuth =
             mentionsOAuth
-            ?? (["grant_type", "redirect_uri", "state="] as [StaticString]).contains {
+            ?? ((["grant_type", "redirect_uri", "?state=", "&state="] as [StaticString]).contains {
                 TextScan.position(of: $0, in: bytes[...]) != nil
-            }
+            } || bytes.starts(with: "state=".utf8))
         mentionsOAuth = isOAuth
         return isOAuth
     }
@@ -153,6 +161,14 @@ package struct TextScan {
         return at
     }
 
+    /// The end of the word at `from`. A long word may be asked for from many places of it.
+    mutating func measuredWordEnd(_ from: Int, _ limit: Int) -> Int {
+        if measured.word.contains(from), measured.limit == limit { return measured.word.upperBound }
+        let end = wordEnd(from, limit)
+        measured = (from..<end, limit)
+        return end
+    }
+
     enum Equals {
         case at(Int)
         case none
@@ -177,7 +193,9 @@ package struct TextScan {
 
     /// Whether a word stands where a parameter of a header field does: `form-data; name`.
     func isParameter(at: Int) -> Bool {
-        at >= 2 && (bytes[at - 1] == 0x20 ? bytes[at - 2] : bytes[at - 1]) == UInt8(ascii: ";")
+        let before = at > 0 && bytes[at - 1] == 0x20 ? at - 1 : at
+        // The semicolon may have come in an earlier piece.
+        return before == 0 || bytes[before - 1] == UInt8(ascii: ";")
     }
 
     enum Closing {
@@ -221,14 +239,15 @@ package struct TextScan {
     /// - Parameter name: the start of the item's name; nil if it is unknown. If the name is at the start of the text, or after `?` or
     ///   `&`, then a `,`, `'` or `)` before a letter or digit is part of the value.
     func itemEnd(_ from: Int, _ limit: Int, of name: Int? = nil) -> Int {
-        // `/path;jsessionid=…?query`: RFC 3986, section 3.3.
+        // `/path;jsessionid=…?query`: RFC 3986, section 3.3, and the Java Servlet Specification.
         let before = name.map { $0 == 0 ? UInt8(ascii: "&") : bytes[$0 - 1] }
         let mayGoOn = before == UInt8(ascii: "?") || before == UInt8(ascii: "&")
-        let isInPath = before == UInt8(ascii: ";")
+        let isInPath = before == UInt8(ascii: ";") && name.map { isNamed("jsessionid", at: $0) } ?? false
         var at = from
         while at < limit {
             switch bytes[at] {
             case UInt8(ascii: ","), UInt8(ascii: "'"), UInt8(ascii: ")"):
+                if mayGoOn, at + 1 == bytes.count, !isWhole { return at + 1 }
                 guard mayGoOn, at + 1 < limit, TextScan.isLetterOrDigit(bytes[at + 1]) else { return at }
                 at += 1
             case 0...0x20, UInt8(ascii: "&"), UInt8(ascii: ";"), UInt8(ascii: "\""), UInt8(ascii: "<"),
@@ -240,6 +259,35 @@ package struct TextScan {
             }
         }
         return at
+    }
+
+    /// Whether a name stands there, in lower or upper case.
+    private func isNamed(_ name: StaticString, at: Int) -> Bool {
+        let name = name.description.utf8
+        return bytes.count - at >= name.count && zip(bytes[at...], name).allSatisfy { $0 | 0x20 == $1 }
+    }
+
+    /// Whether the place of a `name=` is in a line of `form-data`. Pages have such attributes, too.
+    func isInDisposition(_ equals: Int) -> Bool {
+        let reach = bytes[max(0, equals - 256)..<equals]
+        if TextScan.position(of: "form-data", in: reach) != nil { return true }
+        // The line may have begun in an earlier piece.
+        return equals < 256 && !reach.contains(0x0a)
+    }
+
+    /// Whether a place is the name of a member of JSON.
+    func isName(_ range: Range<Int>) -> Bool {
+        guard range.lowerBound > 0, bytes[range.lowerBound - 1] == UInt8(ascii: "\""), range.upperBound < bytes.count,
+            bytes[range.upperBound] == UInt8(ascii: "\"")
+        else { return false }
+        let after = skipBlanks(range.upperBound + 1)
+        return after < bytes.count && bytes[after] == UInt8(ascii: ":")
+    }
+
+    /// Whether letters or digits are next to a place.
+    func isWithinWord(_ range: Range<Int>) -> Bool {
+        range.lowerBound > 0 && TextScan.isLetterOrDigit(bytes[range.lowerBound - 1])
+            || range.upperBound < bytes.count && TextScan.isLetterOrDigit(bytes[range.upperBound])
     }
 
     static func isLetterOrDigit(_ byte: UInt8) -> Bool {

@@ -65,16 +65,23 @@ extension File {
 
     /// Why a file is not trusted: another user owns it or its folder, or everybody can write to one of them. Nil if it is trusted.
     /// Permissions of groups are not checked.
-    package static func whyNotTrusted(_ path: String) -> String? {
-        let resolved = resolved(path)
-        let folder = resolved.lastIndex(of: "/").map { String(resolved[..<$0]) } ?? "."
-        for (place, what) in [(resolved, "it"), (folder.isEmpty ? "/" : folder, "its folder")] {
+    /// - Parameters:
+    ///   - path: the file's path, which may be a link.
+    ///   - resolved: its path without links.
+    package static func whyNotTrusted(_ path: String, _ resolved: String) -> String? {
+        let places = [(resolved, "it"), (folder(of: resolved), "its folder"), (folder(of: path), "its folder")]
+        for (place, what) in places {
             var status = stat()
             guard unsafe stat(place, &status) == 0 else { return "\(what) cannot be looked at" }
             guard isOurs(status.st_uid) else { return "\(what) belongs to another user" }
             if status.st_mode & 0o002 != 0 { return "everybody can write to \(what)" }
         }
         return nil
+    }
+
+    private static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     /// Root also trusts the user who called `sudo`.

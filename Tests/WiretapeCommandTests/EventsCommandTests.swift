@@ -136,11 +136,14 @@ import WiretapeWire
     @Test func theCommandLineInAReportHasNoSecrets() throws {
         let secrets = [
             "pusherSECRET0p9o8i", "headerKEY1q2w3e4r", "opaqueAUTH5t6y7u8i", "cookieSID4r5t6y7u", "basicPW9o8i7u6y",
+            "wordPW3e4r5t6y",
+            "joinedPW1q2w3e",
         ]
         let run = try shell(
             """
             "$WIRETAPE" replay "$TAPE" --allow-unplayed --report r.html --secret app-key=\(secrets[0]) -- sh -c true \\
-                -H 'X-Api-Key: \(secrets[1])' -H 'Authorization: Digest-X \(secrets[2])' -b sid=\(secrets[3]) -u ada:\(secrets[4])
+                -H 'X-Api-Key: \(secrets[1])' -H 'Authorization: Digest-X \(secrets[2])' -b sid=\(secrets[3]) -u ada:\(secrets[4]) \\
+                --password \(secrets[5]) -uada:\(secrets[6])
             cat r.html
             """)
         #expect(run.code == 0 && run.out.contains("app-key=…") && run.out.contains("ada:…"), "\(run.err)")

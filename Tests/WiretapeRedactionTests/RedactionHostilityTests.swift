@@ -75,4 +75,19 @@ import WiretapeRedaction
             _ = redactor.last([], of: &stream)
         }
     }
+
+    /// Each of these took minutes, or for ever.
+    @Test(arguments: [
+        String(repeating: "a=", count: 40) + "%" + String(repeating: "25", count: 14) + "41xxxxxxxx",
+        String(repeating: "a=", count: 100_000) + "%41aaaaaaaa", String(repeating: "code=", count: 60_000),
+        String(repeating: "sk-", count: 100_000), String(repeating: "eyJhIjoxfQ.e30./", count: 20_000),
+        String(repeating: #"{"token":"#, count: 30_000), String(repeating: "a[]=", count: 60_000),
+    ])
+    func itemsWithinItemsTakeNoTime(_ text: String) {
+        var redactor = Redactor()
+        _ = redactor.text(Array(text.utf8))
+        var stream = RedactedStream(isBinary: false)
+        _ = redactor.piece(Array(text.utf8), of: &stream)
+        _ = redactor.last([], of: &stream)
+    }
 }

@@ -243,6 +243,46 @@ import WiretapeWire
         #expect(redactor.payload(bytes, isBinary: true) == expected)
     }
 
+    /// Random bytes have names, too.
+    @Test func binaryDataHasNoNames() {
+        var redactor = Redactor()
+        let bytes: [UInt8] = [0, 1, 0xff] + Array("d=1;token=hunter22&\"secret\":\"hunter23\"".utf8) + [0xfe]
+        #expect(redactor.payload(bytes, isBinary: true) == nil)
+        #expect(redactor.takeChangedBytes() == 0)
+        // What is known is found, and counted.
+        redactor.learn(Array("hunter22".utf8))
+        let expected: [UInt8] = [0, 1, 0xff] + Array("d=1;token=td_1____&\"secret\":\"hunter23\"".utf8) + [0xfe]
+        #expect(redactor.payload(bytes, isBinary: true) == expected)
+        #expect(redactor.takeChangedBytes() == 1 && redactor.takeChangedBytes() == 0)
+    }
+
+    /// A frame of STOMP ends with a zero, and is a text.
+    @Test func framesOfSTOMP() {
+        var redactor = Redactor()
+        let frame = { (passcode: String) in Array("CONNECT\nlogin:ada\npasscode:\(passcode)\n\n\0".utf8) }
+        #expect(redactor.payload(frame("hunter22"), isBinary: true) == frame("td_1"))
+    }
+
+    /// CONNECT of MQTT 3.1.1 and 5.0, with and without a will; another packet may follow.
+    @Test(arguments: [4, 5], [true, false])
+    func passwordsOfMQTT(version: UInt8, hasWill: Bool) {
+        func text(_ text: String) -> [UInt8] { [0, UInt8(text.utf8.count)] + Array(text.utf8) }
+        func packet(_ password: String) -> [UInt8] {
+            let properties: [UInt8] = version == 5 ? [5, 0x11, 0, 0, 0, 10] : []
+            var rest = text("MQTT") + [version, hasWill ? 0xc6 : 0xc2, 0, 60] + properties + text("client-1")
+            if hasWill { rest += (version == 5 ? [0] : []) + text("topic") + text("gone") }
+            rest += text("ada") + text(password)
+            return [0x10, UInt8(rest.count)] + rest + [0xc0, 0]
+        }
+        var redactor = Redactor()
+        #expect(redactor.payload(packet("hunter22"), isBinary: true) == packet("td_1____"))
+        let whole = packet("hunter22")
+        for count in 0..<whole.count {
+            var redactor = Redactor()
+            _ = redactor.payload(Array(whole[..<count]), isBinary: true)
+        }
+    }
+
     // MARK: Bodies
 
     @Test func compressedBodies() throws {

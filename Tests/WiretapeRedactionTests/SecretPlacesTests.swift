@@ -52,6 +52,7 @@ import WiretapeWire
             "see /x?token=td_1, or (token=td_1) or '/y?token=td_1'."
         ),
         ("/x;jsessionid=hunter22?a", "/x;jsessionid=td_1?a"),
+        ("Endpoint=https://x;AccessKey=abc/def456+ghi=;Version=1.0;", "Endpoint=https://x;AccessKey=td_1;Version=1.0;"),
     ])
     func endsOfItems(_ text: String, _ expected: String) { #expect(redacted(text) == expected) }
 
@@ -69,6 +70,7 @@ import WiretapeWire
         ),
         ("/x?code=Hj3Kd9Wp2Ls8Qx5Vz", "/x?code=td_1"), ("/error?code=E4711", "/error?code=E4711"),
         (#"{"code":"E4711"}"#, #"{"code":"E4711"}"#),
+        (#"{"code":"UNAUTHENTICATED","x":"this.state=open"}"#, #"{"code":"UNAUTHENTICATED","x":"this.state=open"}"#),
     ])
     func codesOfOAuth(_ text: String, _ expected: String) { #expect(redacted(text) == expected) }
 
@@ -104,7 +106,8 @@ import WiretapeWire
             #"{"query":"mutation { login(user: \"ada\", password: \"hunter22\") { id } }"}"#,
             #"{"query":"mutation { login(user: \"ada\", password: \"td_1\") { id } }"}"#
         ),
-        ("token: see below\n", "token: see below\n"), ("the password: hunter22", "the password: hunter22"),
+        ("token: see below\n", "token: see below\n"), ("auth://callback?x=1", "auth://callback?x=1"),
+        ("secret: true\n", "secret: true\n"), ("the password: hunter22", "the password: hunter22"),
     ])
     func labelledValues(_ text: String, _ expected: String) { #expect(redacted(text) == expected) }
 
@@ -129,6 +132,55 @@ import WiretapeWire
         theSameInTwoPieces(text, expected)
     }
 
+    /// Values of a secret that only describe it are none. Terraform's output has the value beside the type.
+    @Test(arguments: [
+        (
+            #"{"token":{"id":13345,"text":" world","logprob":-0.12}}"#,
+            #"{"token":{"id":13345,"text":" world","logprob":-0.12}}"#
+        ),
+        (
+            #"{"db_password":{"sensitive":true,"type":"string","value":"hunter22"}}"#,
+            #"{"db_password":{"sensitive":true,"type":"td_1","value":"td_2"}}"#
+        ),
+    ])
+    func objectsThatDescribe(_ text: String, _ expected: String) { #expect(redacted(text) == expected) }
+
+    /// Common words and short numbers in an object of secrets stay elsewhere, and names of members stay everywhere.
+    @Test func commonWordsAreNotLearned() {
+        var redactor = Redactor()
+        func next(_ text: String) -> String {
+            redactor.text(Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? text
+        }
+        _ = next(#"{"auth":{"type":"password","region":"eu-west-1","exp":1700000000},"token":1234567}"#)
+        let text = #"{"password":"hunter22","type":"password","at":"eu-west-1","id":1700000000,"x":"91234567"}"#
+        #expect(next(text) == text.replacing("hunter22", with: "td_5"))
+        #expect(next(#"{"id":1234567}"#) == #"{"id":746400004}"#)
+        // A signature of digits alone is no number.
+        let zeros = String(repeating: "0", count: 64)
+        #expect(next("{\"sig\":\"\(zeros)\"}") == "{\"sig\":\"\(next(zeros))\"}" && next(zeros).hasPrefix("74645f"))
+    }
+
+    /// A page has an attribute `name`, too.
+    @Test func attributesOfPagesAreNoForms() {
+        let page =
+            "<form>\r\n<input name=\"__RequestVerificationToken\" type=\"hidden\">\r\n\r\n<p>hello</p>\r\n</form>\r\n"
+        #expect(redacted(page) == page)
+    }
+
+    /// A list of secrets in a stream that is too long to wait for: nothing that follows is shown.
+    @Test func aLongListInAStreamIsLeftOut() {
+        var redactor = Redactor()
+        var stream = RedactedStream(isBinary: false)
+        var out = redactor.piece(Array(#"{"a":1,"credentials":["#.utf8), of: &stream)
+        for n in 0..<40 {
+            out += redactor.piece(Array(String(repeating: "\"hunter22-\(n)\",", count: 800).utf8), of: &stream)
+        }
+        out += redactor.last(Array(#""hunter23"]}"#.utf8), of: &stream)
+        let text = String(decoding: out, as: UTF8.self)
+        #expect(text.hasPrefix(#"{"a":1,"#) && !text.contains("hunter2"), "\(text.prefix(200))")
+        #expect(redactor.withheld > 0)
+    }
+
     @Test func listsAndMapsOfMessagePack() throws {
         // {"secret": {"a": "hunter22", "b": [bin "hunter22", ext "hunter22"]}, "c": "x"}
         let word = Array("hunter22".utf8)
@@ -147,6 +199,15 @@ import WiretapeWire
     @Test(arguments: [
         ("see ?db_password=hunter22 and go", "see ?db_password=td_1 and go"),
         ("user[api_key]=hunter22&x=1", "user[api_key]=td_1&x=1"),
+        ("api%5Fkey=hunter22&p%61ssword=hunter23&x", "api%5Fkey=td_1&p%61ssword=td_2&x"),
+        ("see v1.sk-proj-Zk3vQ5w7X2b4N6m8P1r3T5y7U9iZk3vQ5w7X2b4N6m8P1r3T now", "see v1.td_1 now"),
+        ("?password=ab'cdhunter22x&y=1", "?password=td_1&y=1"),
+        (#"{"p\u0061ssword" : "hunter22"}"#, #"{"p\u0061ssword" : "td_1"}"#),
+        ("{ login(password: \"hunter22\") }", "{ login(password: \"td_1\") }"),
+        (
+            "--b\r\nContent-Disposition: form-data; name=password\r\n\r\nhunter22\r\n--b--",
+            "--b\r\nContent-Disposition: form-data; name=password\r\n\r\ntd_1\r\n--b--"
+        ),
         ("X-Door-Token: hunter22\r\n", "X-Door-Token: td_1\r\n"),
         (#"{"q":"{ login(password: \"hunter22\") }"}"#, #"{"q":"{ login(password: \"td_1\") }"}"#),
     ])

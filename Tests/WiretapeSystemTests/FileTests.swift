@@ -114,26 +114,27 @@ struct FileTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = folder + "/file"
         _ = try File.creating(path, overwrite: false)
+        func why(_ path: String) -> String? { File.whyNotTrusted(path, File.resolved(path)) }
         func set(_ mode: Int, _ path: String) throws {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
         }
         try set(0o600, path)
-        #expect(File.isPrivate(path) && File.whyNotTrusted(path) == nil)
+        #expect(File.isPrivate(path) && why(path) == nil)
         try set(0o644, path)
-        #expect(!File.isPrivate(path) && File.whyNotTrusted(path) == nil)
+        #expect(!File.isPrivate(path) && why(path) == nil)
         try set(0o646, path)
-        #expect(File.whyNotTrusted(path) == "everybody can write to it")
+        #expect(why(path) == "everybody can write to it")
         try set(0o644, path)
         try set(0o1777, folder)
-        #expect(File.whyNotTrusted(path) == "everybody can write to its folder")
-        #expect(File.whyNotTrusted(folder + "/none") == "it cannot be looked at")
+        #expect(why(path) == "everybody can write to its folder")
+        #expect(why(folder + "/none") == "it cannot be looked at")
         try set(0o700, folder)
         // A link is as good as what it leads to.
         try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: "/dev/null")
-        #expect(File.whyNotTrusted(folder + "/link") != nil)
+        #expect(why(folder + "/link") != nil)
         if geteuid() == 0 {
             try FileManager.default.setAttributes([.ownerAccountID: 65_534], ofItemAtPath: path)
-            #expect(File.whyNotTrusted(path) == "it belongs to another user" && !File.isPrivate(path))
+            #expect(why(path) == "it belongs to another user" && !File.isPrivate(path))
         }
     }
 }

@@ -74,6 +74,12 @@ extension ParsedArguments {
             case "--secret": return hidden(word, behind: "=")
             case "-u", "--user", "--proxy-user": return hidden(word, behind: ":")
             case "-b", "--cookie": return redactor.fields([HeaderField("Cookie", word)])[0].value
+            case let option where option.hasPrefix("-") && !word.hasPrefix("-"):
+                let field = HeaderField(String(option.drop { $0 == "-" }), word)
+                let new = redactor.fields([field])[0].value
+                if new != word { return new }
+                return redactor.rawLines(Array(word.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? word
+            case _ where word.hasPrefix("-u") && word.contains(":"): return hidden(word, behind: ":")
             default: return redactor.rawLines(Array(word.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? word
             }
         }

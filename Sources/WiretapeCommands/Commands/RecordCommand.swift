@@ -89,8 +89,9 @@ package struct RecordCommand: Command {
             try TapeCanon.write(
                 output, to: .place, codecs: Codecs.all, longestLine: TapeCanon.longestLine(memory: plan.memory))
         }
-        if output != "-", totals.failure == nil, totals.events <= Self.mostReadAgain {
-            Unplaced.warn(of: try LoadedTape.unplaced(path: output), on: place.name, log)
+        // A pipe cannot be read again.
+        if File.exists(output), totals.failure == nil, totals.events <= Self.mostReadAgain {
+            Unplaced.warn(of: (try? LoadedTape.unplaced(path: output)) ?? [], on: place.name, log)
         }
         let told = end.verdict(try relay.tell(verdict(totals, relay), end, log))
         let settled = try settled(told, hasAnswers: totals.failure == nil && relay.hasAnswers)

@@ -25,15 +25,15 @@ struct SettingsSource {
         }
         if let tape, tape != "-" {
             let beside = (tape.hasSuffix(".gz") ? String(tape.dropLast(3)) : tape) + ".yaml"
-            if isTrusted(beside) {
-                var settings = try Self.load(beside)
+            if let trusted = trusted(beside) {
+                var settings = try Self.load(beside, from: trusted)
                 leftOut = TapeSettings.restrict(&settings)
                 files.append((beside, settings))
                 self.beside = beside
             }
         }
-        if let found = Self.upward(from: File.currentFolder), isTrusted(found) {
-            files.append((found, try Self.load(found)))
+        if let found = Self.upward(from: File.currentFolder), let trusted = trusted(found) {
+            files.append((found, try Self.load(found, from: trusted)))
         }
     }
 
@@ -59,21 +59,24 @@ struct SettingsSource {
     }
 
     /// Whether the file exists and can be trusted (``File/whyNotTrusted(_:)``). Adds an existing file that cannot be to ``refused``.
-    private mutating func isTrusted(_ path: String) -> Bool {
-        guard File.exists(path), !File.isDirectory(path) else { return false }
-        guard let why = File.whyNotTrusted(path) else { return true }
+    /// - Returns: its path without links, from which it has to be read. Nil if it is not read.
+    private mutating func trusted(_ path: String) -> String? {
+        guard File.exists(path), !File.isDirectory(path) else { return nil }
+        let resolved = File.resolved(path)
+        guard let why = File.whyNotTrusted(path, resolved) else { return resolved }
         refused.append((path, why))
-        return false
+        return nil
     }
 
     /// Settings are small: the rest of a longer file is not read, and the parser refuses it.
-    private static func load(_ path: String) throws(PlanError) -> SettingsFile {
+    /// - Parameter place: where it is read from. Nil: at `path`.
+    private static func load(_ path: String, from place: String? = nil) throws(PlanError) -> SettingsFile {
         var bytes: [UInt8] = []
         do throws(FileError) {
             if path == "-" {
                 bytes = try StandardInput.bytes(for: "--config", limit: 2 << 20)
             } else {
-                let file = try File.reading(path)
+                let file = try File.reading(place ?? path)
                 while bytes.count <= 2 << 20, try file.read(at: UInt64(bytes.count), limit: 64 << 10, into: &bytes) > 0
                 {}
             }

@@ -103,10 +103,13 @@ package final class TapeRedaction {
             if head.method == "CONNECT" { tunnels.insert(c) }
             let newBody = self.body(body, head.headers, .toServer, x, c, &new.headers, &mark)
             out.append(TapeEvent(time: t, connection: c, .request(x: x, new, newBody)))
+            markChangedBytes(c, at: t, into: &out)
             if let mark { out.append(TapeEvent(time: t, connection: c, .mark(mark))) }
         case .response(let x, let head, let body, let interim, let coding, let proxy):
             var new = redactor.head(head)
             var mark: String?
+            // A refused CONNECT is no tunnel. Captures may have the answer after the bytes.
+            if head.status >= 300 { tunnels.remove(c) }
             if head.status == 101, head.headers.hasToken("h2c", in: "Upgrade") { tunnels.insert(c) }
             let plain = coding == nil ? head.headers : head.without(coding).headers
             let newBody = self.body(body, plain, .toClient, x, c, &new.headers, &mark)
@@ -115,6 +118,7 @@ package final class TapeRedaction {
                     time: t, connection: c,
                     .response(x: x, new, newBody, interim: interim, coding: coding, proxy: proxy)))
             if let mark { out.append(TapeEvent(time: t, connection: c, .mark(mark))) }
+            markChangedBytes(c, at: t, into: &out)
         case .chunk(let x, let direction, let bytes): chunk(t, c, x: x, direction, bytes, into: &out)
         case .end(let x, let direction, let trailers):
             flush(Key(connection: c, direction: direction, carrier: .body(x)), at: t, into: &out)
@@ -130,8 +134,10 @@ package final class TapeRedaction {
             part(t, c, direction, opcode, n: n, bytes, last: last, into: &out)
         case .ping(let direction, let bytes):
             out.append(TapeEvent(time: t, connection: c, .ping(direction, redactor.sameLength(bytes) ?? bytes)))
+            markChangedBytes(c, at: t, into: &out)
         case .pong(let direction, let bytes):
             out.append(TapeEvent(time: t, connection: c, .pong(direction, redactor.sameLength(bytes) ?? bytes)))
+            markChangedBytes(c, at: t, into: &out)
         case .close(let direction, let code, let reason):
             let text = reason.map { redactor.text($0) }
             out.append(TapeEvent(time: t, connection: c, .close(direction, code: code, reason: text)))
@@ -160,7 +166,17 @@ package final class TapeRedaction {
         if !streams.isEmpty {
             flush(Key(connection: connection, direction: direction, carrier: .message), at: time, into: &out)
         }
+        defer { markChangedBytes(connection, at: time, into: &out) }
         return redactor.payload(bytes, isBinary: opcode == .binary)
+    }
+
+    /// Binary data does not show that it was changed: a mark does.
+    private func markChangedBytes(_ connection: UInt32, at time: UInt64, into out: inout [TapeEvent]) {
+        let count = redactor.takeChangedBytes()
+        guard count > 0, leavesOut else { return }
+        let text =
+            "connection \(connection): redaction changed \(count) place\(count == 1 ? "" : "s") in binary data, which keeps its length"
+        out.append(TapeEvent(time: time, connection: connection, .mark(text)))
     }
 
     private func body(
@@ -242,6 +258,7 @@ package final class TapeRedaction {
         }
         let new = piece(bytes, of: key, isBinary: false)
         if !new.isEmpty { out.append(TapeEvent(time: time, connection: connection, .chunk(x: x, direction, new))) }
+        markChangedBytes(connection, at: time, into: &out)
         tellTroubles()
     }
 
@@ -271,6 +288,7 @@ package final class TapeRedaction {
         }
         waiting += stream.bytes.waiting - before
         write(new, of: &stream, time, connection, direction, last: last, into: &out)
+        markChangedBytes(connection, at: time, into: &out)
         streams[key] = last ? nil : stream
         tellTroubles()
     }

@@ -101,6 +101,7 @@ import WiretapeWire
         #expect(!text.contains("secret"), "\(text)")
         #expect(text.contains(#""deflated":true"#))
         #expect(!text.contains("frames"))
+        #expect(text.contains("redaction changed 1 place in binary data"))
         #expect(lines[2].contains(#"{\"password\":\"td_1\"}"#))
     }
 
