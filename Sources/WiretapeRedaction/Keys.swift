@@ -8,12 +8,20 @@ enum Keys {
         ("xoxa-", 24), ("xoxb-", 24), ("xoxp-", 24), ("xoxs-", 24), ("ya29.", 30),
     ]
     private static let longest = 512
-    private static let firsts = Set(beginnings.compactMap { $0.text.utf8.first })
+    /// By byte, whether a key begins with it.
+    private static let firsts: [Bool] = {
+        var table = [Bool](repeating: false, count: 256)
+        for (text, _) in beginnings { table[Int(text.utf8.first ?? 0)] = true }
+        return table
+    }()
 
     /// Where a key stands in a word: at its beginning, or after anything but a letter or digit.
     package static func range(in word: [UInt8]) -> Range<Int>? {
-        for start in word.indices where firsts.contains(word[start]) {
-            if start == 0 || !TextScan.isLetterOrDigit(word[start - 1]) {
+        let firsts = firsts
+        var isStart = true
+        for start in word.indices {
+            defer { isStart = !TextScan.isLetterOrDigit(word[start]) }
+            if isStart, firsts[Int(word[start])] {
                 for (text, least) in beginnings
                 where word.count - start >= least && word[start...].starts(with: text.utf8) {
                     var end = start
@@ -29,7 +37,7 @@ enum Keys {
 
     /// Whether more bytes may make one of it.
     static func mayBegin(_ word: ArraySlice<UInt8>) -> Bool {
-        guard let first = word.first, firsts.contains(first) else { return false }
+        guard let first = word.first, firsts[Int(first)] else { return false }
         return beginnings.contains { $0.text.utf8.starts(with: word) || word.starts(with: $0.text.utf8) }
     }
 
