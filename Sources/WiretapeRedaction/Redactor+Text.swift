@@ -199,7 +199,8 @@ extension Redactor {
         }
     }
 
-    /// Whether an object under the name of a secret is none: a JSON Schema, or a token of a language model with its probability.
+    /// Whether an object with the name of a secret has no secret in it. That is a JSON Schema, or a token of a language model with its
+    /// probability.
     private static func isDescription(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard bytes.first == UInt8(ascii: "{"), bytes.count <= 16 << 10,
             case .object(let members)? = try? JSONValue(parsing: Array(bytes))
@@ -268,8 +269,8 @@ extension Redactor {
         return end
     }
 
-    /// A secret that its look tells: a token, a key, a password in a URL, a scheme with credentials. Returns where to go on; nil if there
-    /// is none at this word.
+    /// Redacts a secret that is known by its form: a token, a key, a password in a URL, or credentials after a scheme.
+    /// - Returns: the offset after the secret. Nil if there is none at this word.
     private mutating func looks(_ word: Range<Int>, _ scan: inout TextScan, _ limit: Int) -> Int? {
         let end = word.upperBound
         if word.count >= 20, let next = token(word, &scan) { return next }

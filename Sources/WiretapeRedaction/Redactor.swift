@@ -61,7 +61,7 @@ package struct Redactor: Sendable {
     /// Secrets that share the number 0, because there were too many.
     package var unnumbered: Int { table.refused }
 
-    /// How many secrets were replaced in bytes of no known form since the last call.
+    /// Returns the number of secrets that were replaced in bytes of no known form since the last call.
     package mutating func takeChangedBytes() -> Int {
         defer { changedBytes = 0 }
         return changedBytes

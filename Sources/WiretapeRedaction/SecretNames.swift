@@ -9,8 +9,8 @@ enum SecretNames {
     /// Longer names are none of these.
     package static let longest = 128
 
-    /// In headers, queries, forms and objects: those that ``endings`` do not tell. `sid` is none, because Engine.IO calls the id of an open
-    /// connection so.
+    /// Names in headers, queries, forms and objects that have none of the ``endings``. `sid` is not listed, because it is the id of an open
+    /// connection in Engine.IO.
     private static let everywhere = [
         "accountkey", "aspsessionid", "assertion", "auth", "bearer", "clientassertion", "codeverifier", "cookie",
         "jsessionid", "jwt", "ocpapimsubscriptionkey", "pass", "passwordagain", "passwordconfirm",

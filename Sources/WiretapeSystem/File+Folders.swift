@@ -44,6 +44,7 @@ extension File {
     ///   - prefix: what its name begins with.
     /// - Returns: its path.
     package static func makeTemporaryFolder(in parent: String? = nil, _ prefix: String) throws(FileError) -> String {
+        // mkdtemp(3) puts random characters in the place of the six X.
         let template = "\(parent ?? ThisProcess.environment("TMPDIR") ?? "/tmp")/\(prefix)-XXXXXX"
         var name = Array(template.utf8CString)
         let made = unsafe name.withUnsafeMutableBufferPointer { name in

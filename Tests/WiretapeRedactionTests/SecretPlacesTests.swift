@@ -120,7 +120,7 @@ import WiretapeWire
             #"{"tokens":["x"],"password":["a1b2c3d4",["e5f6"]],"after":"x"}"#,
             #"{"tokens":["x"],"password":["td_1",["td_2"]],"after":"x"}"#
         ),
-        // A JSON Schema describes a secret, and is none.
+        // A JSON Schema only describes a secret.
         (
             #"{"properties":{"password":{"type":"string","title":"Your password"}}}"#,
             #"{"properties":{"password":{"type":"string","title":"Your password"}}}"#

@@ -30,7 +30,7 @@ enum MessageStart {
         case other
     }
 
-    /// What a client of HTTP/2 sends first (RFC 9113, section 3.4).
+    /// The first bytes that a client of HTTP/2 sends (RFC 9113, section 3.4).
     static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     /// The number of its bytes that identify HTTP/2.
     private static let tellingPreface = 16
